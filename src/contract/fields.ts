@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/**
+ * The forms that single values of the interface take. Everything here is a plain pattern: a check that calls a
+ * function for each string costs more than the rest of the validation together.
+ */
+
+/** An absolute URL: scheme, `://`, a host, and no white space or control character (escape sequences included). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
+const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\x00-\x20\x7f/?#][^\x00-\x20\x7f]*$/i;
+
+/**
+ * ISO 8601 in UTC with `Z`, whole seconds or up to microseconds (what TIMESTAMPTZ keeps without loss), and a year
+ * that every reader of Parquet can show.
+ */
+const TIMESTAMP = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+
+export const text = z.string();
+export const absoluteUrl = z.string().regex(ABSOLUTE_URL, 'is not an absolute URL');
+export const timestamp = z.iso.datetime({ error: 'is not an ISO 8601 time in UTC' }).regex(TIMESTAMP, {
+  error: 'is not an ISO 8601 time in UTC of the years 0001 to 9999 with at most microseconds',
+});
+/** 32 bits, because that is what an INTEGER column holds. */
+export const integer = z.int32();

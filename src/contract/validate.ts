@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+/** What is wrong with a record, in the form that `rejected_records.issues` stores. */
+export interface Issue {
+  path: string;
+  code: string;
+  message: string;
+}
+
+export type Verdict<T> =
+  | {
+      accepted: true;
+      record: T;
+      /** Known fields that were not there. */
+      absent: string[];
+      /** Fields that the contract does not know, or null. */
+      extra: Record<string, unknown> | null;
+    }
+  | { accepted: false; issues: Issue[] };
+
+const MAX_ISSUES = 20;
+
+/**
+ * Holds one record against a schema of the contract.
+ *
+ * Besides the schema it refuses text that is not well-formed Unicode (a lone surrogate), which no UTF-8 file can hold.
+ */
+export function validate<T extends object>(
+  schema: z.ZodType<T> & { shape: Record<string, unknown> },
+  value: unknown,
+): Verdict<T> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) return { accepted: false, issues: issuesOf(parsed.error) };
+  const record = parsed.data;
+  const absent: string[] = [];
+  let known = 0;
+  for (const field in schema.shape) {
+    if (field in record) known++;
+    else absent.push(field);
+  }
+  const extra = Object.keys(record).length === known ? null : unknownFields(schema.shape, record);
+  return { accepted: true, record, absent, extra };
+}
+
+function unknownFields(shape: Record<string, unknown>, record: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([field]) => !Object.hasOwn(shape, field)));
+}
+
+/** Issues of a failed parse: dotted path, Zod's code, message. At most 20, so that a hostile record stays small. */
+export function issuesOf(error: z.ZodError): Issue[] {
+  return error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    code: issue.code,
+    message: issue.message,
+  }));
+}
