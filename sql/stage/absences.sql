@@ -1,0 +1,25 @@
+-- Absence counts only in complete listings; a quarantined URL is present; a report that answers resets it. A page is
+-- gone when it was absent from two successive complete listings, or from one and its report answers 404.
+create or replace temp view absences as
+select
+  *,
+  case
+    when present or answered then null
+    when was_disappeared_at is not null then was_disappeared_at
+    when absences >= 1 and outcome = 'missing' then attempted_at
+    when absences >= 2 then getvariable('snapshot_at')
+  end as disappeared_at
+from (
+  select
+    compared.*,
+    attempt.outcome,
+    attempt.attempted_at,
+    coalesce(attempt.outcome = 'fetched', false) as answered,
+    case
+      when present or answered then 0
+      when getvariable('listing_complete') then was_absences + 1
+      else was_absences
+    end::integer as absences
+  from compared
+  left join report_attempts as attempt on attempt.url = compared.url
+)

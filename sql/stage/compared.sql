@@ -1,0 +1,58 @@
+-- Each page as this commit lists it, beside its own last known listing.
+create or replace temp view compared as
+select
+  *,
+  listed and (was_absences > 0 or was_disappeared_at is not null or (not known and getvariable('had_complete')))
+    as appeared,
+  listed and was_listed_snapshot_id is not null and (
+    index_summary is distinct from was_index_summary
+    or index_coverage_state is distinct from was_index_coverage_state
+    or canonicals_match is distinct from was_canonicals_match
+    or searchengine_selected_canonical is distinct from was_searchengine_selected_canonical
+    or user_selected_canonical is distinct from was_user_selected_canonical
+  ) as changed,
+  listed and was_listed_snapshot_id is not null
+    and last_crawl_time is not null
+    and last_crawl_time is distinct from was_last_crawl_time as recrawled
+from (
+  select
+    coalesce(now.url, quarantined.url, was.url) as url,
+    now.url is not null as listed,
+    now.url is not null or quarantined.url is not null as present,
+    was.url is not null as known,
+    coalesce(now.listed_at, quarantined.received_at) as seen_at,
+    now.listed_at,
+    now.index_summary,
+    now.index_coverage_state,
+    now.canonicals_match,
+    now.canonicals_match_present,
+    now.searchengine_selected_canonical,
+    now.user_selected_canonical,
+    now.last_crawl_time,
+    was.first_seen_at as was_first_seen_at,
+    was.last_seen_at as was_last_seen_at,
+    was.listed_snapshot_id as was_listed_snapshot_id,
+    was.listed_at as was_listed_at,
+    was.index_summary as was_index_summary,
+    was.index_coverage_state as was_index_coverage_state,
+    was.canonicals_match as was_canonicals_match,
+    was.canonicals_match_present as was_canonicals_match_present,
+    was.searchengine_selected_canonical as was_searchengine_selected_canonical,
+    was.user_selected_canonical as was_user_selected_canonical,
+    was.last_crawl_time as was_last_crawl_time,
+    was.report_snapshot_id as was_report_snapshot_id,
+    was.report_fetched_at as was_report_fetched_at,
+    was.report_wanted as was_report_wanted,
+    coalesce(was.absences, 0) as was_absences,
+    coalesce(was.consecutive_failures, 0) as was_consecutive_failures,
+    was.last_failure_at as was_last_failure_at,
+    was.disappeared_at as was_disappeared_at
+  from now_coverage as now
+  full join (
+    select url, max(received_at) as received_at
+    from now_rejected_records
+    where source = 'coverage' and url is not null
+    group by url
+  ) as quarantined on quarantined.url = now.url
+  full join previous_state as was on was.url = coalesce(now.url, quarantined.url)
+)

@@ -1,0 +1,5 @@
+-- How many pages a walk lists, and a value that two walks share if they list the same.
+select
+  count(*)::integer as pages,
+  concat_ws('-', count(*), bit_xor(hash(url)), sum(hash(url)::hugeint)) as fingerprint
+from listed_entries

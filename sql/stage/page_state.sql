@@ -1,0 +1,48 @@
+select
+  getvariable('website_id')::varchar as website_id,
+  now.url,
+  coalesce(was_first_seen_at, seen_at, attempted_at) as first_seen_at,
+  coalesce(seen_at, was_last_seen_at, attempted_at) as last_seen_at,
+  if(listed, getvariable('snapshot_id')::varchar, was_listed_snapshot_id) as listed_snapshot_id,
+  if(listed, now.listed_at, was_listed_at) as listed_at,
+  if(listed, now.index_summary, was_index_summary) as index_summary,
+  if(listed, now.index_coverage_state, was_index_coverage_state) as index_coverage_state,
+  if(listed, now.canonicals_match, was_canonicals_match) as canonicals_match,
+  if(listed, now.canonicals_match_present, was_canonicals_match_present) as canonicals_match_present,
+  if(listed, now.searchengine_selected_canonical, was_searchengine_selected_canonical)
+    as searchengine_selected_canonical,
+  if(listed, now.user_selected_canonical, was_user_selected_canonical) as user_selected_canonical,
+  if(listed, now.last_crawl_time, was_last_crawl_time) as last_crawl_time,
+  if(answered, getvariable('snapshot_id')::varchar, was.report_snapshot_id) as report_snapshot_id,
+  if(answered, report.fetched_at, was.report_fetched_at) as report_fetched_at,
+  if(answered, report.index_summary, was.report_index_summary) as report_index_summary,
+  if(answered, report.index_coverage_state, was.report_index_coverage_state) as report_index_coverage_state,
+  if(answered, report.indexing_allowed, was.report_indexing_allowed) as report_indexing_allowed,
+  if(answered, report.searchenginebot_primary_crawler, was.report_searchenginebot_primary_crawler)
+    as report_searchenginebot_primary_crawler,
+  if(answered, report.last_crawl_time, was.report_last_crawl_time) as report_last_crawl_time,
+  if(answered, report.page_fetch_status, was.report_page_fetch_status) as report_page_fetch_status,
+  if(answered, report.blocked_by_robots_txt, was.report_blocked_by_robots_txt) as report_blocked_by_robots_txt,
+  if(answered, report.ever_blocked_by_robots_txt, was.report_ever_blocked_by_robots_txt)
+    as report_ever_blocked_by_robots_txt,
+  if(answered, report.sitemaps, was.report_sitemaps) as report_sitemaps,
+  if(answered, report.inspection_date, was.report_inspection_date) as report_inspection_date,
+  if(answered, report.page_detection, was.report_page_detection) as report_page_detection,
+  -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
+  case
+    when answered then null
+    when changed or was.report_wanted = 'changed' then 'changed'
+    when recrawled or was.report_wanted = 'recrawled' then 'recrawled'
+  end as report_wanted,
+  now.absences,
+  case
+    when answered then 0
+    when outcome is not null then was_consecutive_failures + 1
+    else was_consecutive_failures
+  end::integer as consecutive_failures,
+  case when answered then null when outcome is not null then attempted_at else was_last_failure_at end
+    as last_failure_at,
+  now.disappeared_at
+from absences as now
+left join previous_state as was on was.url = now.url
+left join now_url_reports as report on report.url = now.url

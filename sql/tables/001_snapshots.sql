@@ -1,0 +1,26 @@
+-- One row per website and run that committed. As a Parquet file it is the marker that makes the commit visible.
+create table snapshots (
+  snapshot_id varchar not null,
+  run_id varchar not null,
+  website_id varchar not null,
+  website_name varchar,
+  snapshot_at timestamptz not null,
+  snapshot_date date not null,
+  finished_at timestamptz not null,
+  listing_status varchar not null,
+  reports_status varchar not null,
+  pages_expected integer,
+  pages_listed integer not null,
+  pages_rejected integer not null,
+  walks integer not null,
+  reports_planned integer not null,
+  reports_fetched integer not null,
+  reports_missing integer not null,
+  reports_failed integer not null,
+  reports_rejected integer not null,
+  requests_sent integer not null,
+  requests_throttled integer not null,
+  resumed boolean not null,
+  version varchar not null,
+  files json not null
+)

@@ -1,0 +1,15 @@
+-- What is different about a page since its own last known listing or report.
+create table page_changes (
+  commit_id varchar not null,
+  snapshot_id varchar not null,
+  website_id varchar not null,
+  snapshot_at timestamptz not null,
+  snapshot_date date not null,
+  url varchar not null,
+  change varchar not null,
+  from_value varchar,
+  to_value varchar,
+  from_snapshot_id varchar,
+  to_snapshot_id varchar not null,
+  observed_at timestamptz not null
+)

@@ -1,0 +1,148 @@
+import stringWidth from 'string-width';
+import { safe } from '../observe/terminal.js';
+
+export { count, duration } from '../observe/format.js';
+
+const GAP = '  ';
+/** Columns are not squeezed below this many cells. */
+const MIN_CELLS = 6;
+const NULL_SIGN = '∅';
+const FORMULA = /^[=+\-@\t\r]/;
+
+export interface Column {
+  name: string;
+  /** By default numbers stand right and everything else left. */
+  align?: 'left' | 'right';
+  /** In cells; longer text is shortened in its middle. */
+  maxWidth?: number;
+}
+
+export interface TableOptions {
+  /** Cells of the terminal; left out: nothing is shortened, for the text goes to a file or a pipe. */
+  width?: number | undefined;
+  color?: boolean | undefined;
+}
+
+/** A plain table with a header and a light rule, one line a row, ending with a line break. Rows hold one value a column. */
+export function formatTable(
+  columns: readonly (string | Column)[],
+  rows: readonly (readonly unknown[])[],
+  { width, color = false }: TableOptions = {},
+): string {
+  const heads = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
+  const texts = rows.map((row) => heads.map((_, index) => cellText(row[index], color)));
+  const widths = columnWidths(heads, texts, width);
+  const right = heads.map(({ align }, index) => (align ? align === 'right' : isNumeric(rows, index)));
+  const line = (cells: readonly string[], paint: (cell: string, index: number) => string) =>
+    heads
+      .map((_, index) => paint(aligned(cells[index] ?? '', widths[index] ?? 0, right[index] === true), index))
+      .join(GAP)
+      .trimEnd();
+  const header = line(
+    heads.map(({ name }) => safe(name)),
+    (cell) => styled(cell, 1, 22, color),
+  );
+  const rule = styled(widths.map((cells) => '─'.repeat(cells)).join(GAP), 2, 22, color);
+  const body = texts.map((cells, at) => line(cells, (cell, index) => painted(cell, rows[at]?.[index], color)));
+  return `${[header, rule, ...body].join('\n')}\n`;
+}
+
+function cellText(value: unknown, color: boolean): string {
+  if (value === null || value === undefined) return color ? NULL_SIGN : '';
+  return safe(plainText(value));
+}
+
+function plainText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value, jsonSafe) : String(value);
+}
+
+function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolean {
+  const values = rows.map((row) => row[index]).filter((value) => value !== null && value !== undefined);
+  return values.length > 0 && values.every((value) => typeof value === 'number' || typeof value === 'bigint');
+}
+
+/** As wide as the text needs, then the widest squeezed until the table fits. */
+function columnWidths(heads: readonly Column[], texts: readonly string[][], width: number | undefined): number[] {
+  const widths = heads.map(({ name }, index) =>
+    texts.reduce(
+      (most, cells) => Math.max(most, stringWidth(cells[index] ?? '')),
+      Math.max(1, stringWidth(safe(name))),
+    ),
+  );
+  if (width === undefined) return widths;
+  const capped = widths.map((cells, index) => Math.min(cells, heads[index]?.maxWidth ?? cells));
+  let excess = capped.reduce((sum, cells) => sum + cells, 0) + GAP.length * (heads.length - 1) - width;
+  for (; excess > 0; excess--) {
+    const widest = Math.max(...capped);
+    if (widest <= MIN_CELLS) break;
+    capped[capped.indexOf(widest)] = widest - 1;
+  }
+  return capped;
+}
+
+function aligned(text: string, cells: number, right: boolean): string {
+  const shown = shortened(text, cells);
+  const padding = ' '.repeat(Math.max(0, cells - stringWidth(shown)));
+  return right ? padding + shown : shown + padding;
+}
+
+/** Cut in the middle: the beginning and the end of an address tell more than its middle. */
+function shortened(text: string, cells: number): string {
+  if (stringWidth(text) <= cells) return text;
+  const characters = [...new Intl.Segmenter('en').segment(text)].map(({ segment }) => segment);
+  const head = fitting(characters, Math.ceil((cells - 1) / 2));
+  const tail = fitting(characters.toReversed(), Math.floor((cells - 1) / 2)).toReversed();
+  return `${head.join('')}…${tail.join('')}`;
+}
+
+function fitting(characters: readonly string[], cells: number): string[] {
+  let width = 0;
+  const end = characters.findIndex((character) => {
+    width += stringWidth(character);
+    return width > cells;
+  });
+  return characters.slice(0, end < 0 ? characters.length : end);
+}
+
+function painted(cell: string, value: unknown, color: boolean): string {
+  return value === null || value === undefined ? styled(cell, 2, 22, color) : cell;
+}
+
+function styled(text: string, on: number, off: number, color: boolean): string {
+  return color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+}
+
+/** Pretty JSON with a line break at the end. Dates as ISO text; BigInts as numbers while exact, else as text. */
+export function formatJson(value: unknown): string {
+  return `${JSON.stringify(value, jsonSafe, 2) ?? 'null'}\n`;
+}
+
+function jsonSafe(_key: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return BigInt.asIntN(54, value) === value ? Number(value) : String(value);
+}
+
+export interface CsvOptions {
+  /** Spreadsheets run text that begins like a formula: such text gets a leading apostrophe. On unless switched off. */
+  guardFormulas?: boolean;
+}
+
+/** CSV as in RFC 4180: lines end with CR LF, null is an empty field, empty text is `""`. Rows hold one value a column. */
+export function formatCsv(
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  { guardFormulas = true }: CsvOptions = {},
+): string {
+  const line = (cells: readonly unknown[]) =>
+    `${columns.map((_, index) => csvField(cells[index], guardFormulas)).join(',')}\r\n`;
+  return [columns, ...rows].map(line).join('');
+}
+
+function csvField(value: unknown, guard: boolean): string {
+  if (value === null || value === undefined) return '';
+  const text = plainText(value);
+  const guarded = guard && typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return guarded === '' || /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}

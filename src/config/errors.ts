@@ -1,0 +1,37 @@
+/** One thing that is wrong with the configuration. */
+export interface ConfigProblem {
+  /** Absolute path of the file, or what else the value came from, such as `environment INDEXHOUSE_API_TOKEN`. */
+  file: string;
+  /** Both from 1; null where the problem has no place in a file. */
+  line: number | null;
+  column: number | null;
+  /** Such as `api.page_size` or `websites[0].id`; empty for the whole file. */
+  path: string;
+  /** What is wrong. Never holds a token, nor a value that came from the environment. */
+  message: string;
+  /** What the user can do, one sentence. */
+  remedy: string;
+}
+
+/** The configuration cannot be used. Lists all that is wrong with it at once; a retry cannot help. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly problems: ConfigProblem[];
+
+  constructor(problems: ConfigProblem[]) {
+    super(problems.length === 1 ? problems.map(line).join('') : summary(problems));
+    this.problems = problems;
+  }
+}
+
+function summary(problems: ConfigProblem[]): string {
+  return [
+    `The configuration has ${problems.length} problems:`,
+    ...problems.map((problem) => `  ${line(problem)}`),
+  ].join('\n');
+}
+
+function line({ file, line, column, path, message, remedy }: ConfigProblem): string {
+  const place = line === null ? file : `${file}:${line}:${column}`;
+  return `${place}: ${path === '' ? '' : `${path} `}${message}. ${remedy}`;
+}

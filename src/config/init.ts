@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { ConfigError } from './errors.js';
+import { STARTER } from './starter.js';
+
+const EXAMPLE_URL = 'https://api.example.com';
+
+export interface StarterOptions {
+  /** The service's address to write instead of the example's. */
+  baseUrl?: string | undefined;
+}
+
+/**
+ * Writes a commented configuration that holds the defaults, and the token as `${INDEXHOUSE_TOKEN}`.
+ *
+ * @param file absolute path.
+ * @throws ConfigError if something is there already (it is left as it is) or the file cannot be written.
+ */
+export async function writeStarterConfig(file: string, { baseUrl = EXAMPLE_URL }: StarterOptions = {}): Promise<void> {
+  try {
+    await writeFile(
+      file,
+      STARTER.replace(EXAMPLE_URL, () => baseUrl),
+      { flag: 'wx' },
+    );
+  } catch (error) {
+    const [message, remedy] = unwritable(error);
+    throw new ConfigError([{ file, line: null, column: null, path: '', message, remedy }]);
+  }
+}
+
+function unwritable(error: unknown): [message: string, remedy: string] {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EEXIST')
+    return ['this exists already and was left as it is', 'Edit it, or choose another with --config.'];
+  if (code === 'ENOENT') return ['there is no such folder', 'Create the folder first.'];
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return ['this folder may not be written to', 'Choose another with --config, or change its rights.'];
+  }
+  return [`the file cannot be written (${code || 'unknown error'})`, 'Check the path and the disk.'];
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type Environment, readDocument } from './document.js';
+import { ConfigError } from './errors.js';
+import { type Overrides, override } from './overrides.js';
+import { problemsOf } from './problems.js';
+import { type Config, configSchema } from './schema.js';
+
+const DEFAULT_FILE = 'indexhouse.yaml';
+const FILE_VARIABLE = 'INDEXHOUSE_CONFIG';
+
+export interface LoadOptions {
+  /** The file as given on the command line; else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml`. */
+  file?: string | undefined;
+  env: Environment;
+  /** Folder that a relative file counts from. */
+  cwd: string;
+  /** Values of flags, which win over everything; text is read as the key's own type. */
+  overrides?: Overrides | undefined;
+}
+
+/**
+ * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
+ *
+ * @returns times in milliseconds, sizes in bytes, `unlimited` as Infinity, paths absolute.
+ * @throws ConfigError with all that is wrong, each with its place and remedy.
+ */
+export async function loadConfig({ file, env, cwd, overrides = {} }: LoadOptions): Promise<Config> {
+  const path = configFile({ file, env, cwd });
+  const document = readDocument(path, await readText(path), env);
+  const origins = override(document, env, overrides);
+  const parsed = configSchema.safeParse(document.value);
+  const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
+  if (unresolved.length > 0) throw new ConfigError(unresolved);
+  const config = parsed.data;
+  return {
+    ...config,
+    warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
+    file: path,
+  };
+}
+
+/** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */
+export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' | 'cwd'>): string {
+  return resolve(cwd, file || env[FILE_VARIABLE] || DEFAULT_FILE);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    const [message, remedy] = unreadable(error);
+    throw new ConfigError([{ file, line: null, column: null, path: '', message, remedy }]);
+  }
+}
+
+function unreadable(error: unknown): [message: string, remedy: string] {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ENOENT')
+    return ['there is no such file', 'Run `indexhouse init` to write one, or name it with --config.'];
+  if (code === 'EISDIR') return ['this is a folder, not a file', 'Name the file itself with --config.'];
+  if (code === 'EACCES') return ['the file may not be read', 'Give this user the right to read it.'];
+  if (code === 'ENOTDIR') return ['a part of this path is not a folder', 'Check the path given with --config.'];
+  if (error instanceof TypeError) return ['the file is not UTF-8 text', 'Save it as UTF-8.'];
+  return [`the file cannot be read (${code || 'unknown error'})`, 'Check the path and the disk.'];
+}

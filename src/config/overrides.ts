@@ -1,0 +1,70 @@
+import type { ConfigDocument, Environment } from './document.js';
+import { SECTIONS, type Section } from './schema.js';
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+type Scalar = string | number | boolean;
+
+/** Values of flags, by section and key; what is undefined is not overridden. */
+export type Overrides = { [S in Section]?: Readonly<Record<string, Scalar | undefined>> };
+
+/** Where the values that did not come from the file came from: path → `command line` or `environment NAME`. */
+export type Origins = Map<string, string>;
+
+/** Lays the environment and then the flags over the file's values, which it changes. Empty variables do not count. */
+export function override(document: ConfigDocument, env: Environment, flags: Overrides): Origins {
+  const origins: Origins = new Map();
+  const { value } = document;
+  for (const section of Object.keys(SECTIONS) as Section[]) {
+    // A section whose keys are all commented out is null.
+    const own = value[section] ?? {};
+    if (typeof own !== 'object' || Array.isArray(own)) continue;
+    const keys: Record<string, unknown> = { ...own };
+    for (const key of new Set([...Object.keys(SECTIONS[section].shape), ...Object.keys(own)])) {
+      const chosen = pick(section, key, env, flags);
+      if (!chosen) continue;
+      origins.set(`${section}.${key}`, chosen.origin);
+      keys[key] = chosen.value;
+    }
+    if (section in value || Object.keys(keys).length > 0) value[section] = keys;
+  }
+  for (const path of document.fromEnvironment) readText(document, path, origins);
+  return origins;
+}
+
+function pick(section: Section, key: string, env: Environment, flags: Overrides) {
+  const flag = flags[section]?.[key];
+  if (flag !== undefined) return { origin: 'command line', value: fromText(section, key, flag) };
+  const name = variableName(section, key);
+  const variable = env[name];
+  return variable ? { origin: `environment ${name}`, value: fromText(section, key, variable) } : null;
+}
+
+/** `api`, `base_url` → `INDEXHOUSE_API_BASE_URL`. */
+export function variableName(section: Section, key: string): string {
+  return `INDEXHOUSE_${section}_${key}`.replaceAll('-', '_').toUpperCase();
+}
+
+/** A value that `${NAME}` gave is text; where its key takes a number it is read as one. */
+function readText({ value }: ConfigDocument, path: string, origins: Origins): void {
+  const [section = '', key = ''] = path.split('.');
+  const keys = value[section];
+  if (origins.has(path) || !isSection(section) || typeof keys !== 'object' || keys === null) return;
+  const filled = (keys as Record<string, unknown>)[key];
+  if (typeof filled === 'string') Object.assign(keys, { [key]: fromText(section, key, filled) });
+}
+
+function isSection(name: string): name is Section {
+  return Object.hasOwn(SECTIONS, name);
+}
+
+/** Flags and variables are text: read as a number or `false` where the key takes no text. */
+function fromText(section: Section, key: string, given: Scalar): Scalar {
+  const shape: Readonly<Record<string, { safeParse(value: unknown): { success: boolean } }>> = SECTIONS[section].shape;
+  const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
+  if (typeof given !== 'string') return given;
+  if (schema?.safeParse(given).success) return given;
+  if (given === 'false') return false;
+  const number = NUMBER.test(given) ? Number(given) : given;
+  return schema?.safeParse(number).success ? number : given;
+}

@@ -1,0 +1,114 @@
+import type { z } from 'zod';
+import { safe } from '../observe/terminal.js';
+import { type ConfigDocument, type Path, pathText } from './document.js';
+import type { ConfigProblem } from './errors.js';
+import type { Origins } from './overrides.js';
+import { configSchema, SECTIONS, type Section } from './schema.js';
+import { nearest } from './suggest.js';
+
+const MAX_SHOWN_CHARACTERS = 60;
+const WEBSITE_KEYS = ['id', 'name', 'token'];
+/** Keys are repeated in messages only if they look like keys: what stands there by mistake may be a token. */
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
+
+interface Source {
+  document: ConfigDocument;
+  origins: Origins;
+}
+
+/** What the schema refused, each with its place, in the order of the file. One problem a path: the first says enough. */
+export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
+  const { document, origins } = source;
+  const problems = document.problems.filter(({ path }) => !origins.has(path));
+  const told = new Set(problems.map(({ path }) => path));
+  for (const issue of error.issues.flatMap((issue) => flatten(issue, []))) {
+    const found = issue.code === 'unrecognized_keys' ? unknownKeys(issue, source) : [valueProblem(issue, source)];
+    for (const problem of found) {
+      if (told.has(problem.path)) continue;
+      told.add(problem.path);
+      problems.push(problem);
+    }
+  }
+  return problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+}
+
+/** Of a union's failed branches, the one that got furthest is the one that was meant. */
+function flatten(issue: z.core.$ZodIssue, base: Path): z.core.$ZodIssue[] {
+  const path = [...base, ...issue.path];
+  if (issue.code !== 'invalid_union') return [{ ...issue, path }];
+  const depth = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map((inner) => inner.path.length));
+  const deepest = issue.errors.reduce((best, branch) => (depth(branch) > depth(best) ? branch : best), []);
+  return deepest.length === 0 ? [{ ...issue, path }] : deepest.flatMap((inner) => flatten(inner, path));
+}
+
+function unknownKeys(issue: z.core.$ZodIssueUnrecognizedKeys, { document }: Source): ConfigProblem[] {
+  return issue.keys.map((key) => {
+    const at = [...issue.path, key];
+    const place = document.keys.get(pathText(at)) ?? { line: 1, column: 1 };
+    const path = pathText([...issue.path, shownKey(key, document)]);
+    return { file: document.file, ...place, path, message: 'is not a known key', remedy: suggestion(key, issue.path) };
+  });
+}
+
+function shownKey(key: string, document: ConfigDocument): string {
+  return PLAIN_KEY.test(key) && !holdsToken(key, document) ? key : '(some key)';
+}
+
+function suggestion(key: string, parent: Path): string {
+  const known = knownKeys(parent);
+  const near = nearest(key, known);
+  if (near) return `Did you mean \`${near}\`?`;
+  const elsewhere = (Object.keys(SECTIONS) as Section[]).find((section) => Object.hasOwn(SECTIONS[section].shape, key));
+  if (elsewhere) return `It belongs under \`${elsewhere}\`.`;
+  return `Remove it; known here are ${known.join(', ')}.`;
+}
+
+function knownKeys(parent: Path): string[] {
+  const [section] = parent;
+  if (section === undefined) return Object.keys(configSchema.shape);
+  return section === 'websites' ? WEBSITE_KEYS : Object.keys(SECTIONS[section as Section].shape);
+}
+
+function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {
+  const [message = '', remedy = 'Correct it.'] = issue.message.split('\n');
+  const path = pathText(issue.path);
+  const origin = source.origins.get(path);
+  const place = origin === undefined ? placeOf(issue.path, source.document) : { line: null, column: null };
+  const shownPath = pathText(
+    issue.path.map((part) => (typeof part === 'string' ? shownKey(part, source.document) : part)),
+  );
+  const shown = `${message}${foundText(issue.path, source)}`;
+  return { file: origin ?? source.document.file, ...place, path: shownPath, message: shown, remedy };
+}
+
+/** The value's own place, or that of the nearest mapping which should hold it. */
+function placeOf(path: Path, { values, keys }: ConfigDocument) {
+  const own = values.get(pathText(path));
+  for (let length = path.length; length > 0 && !own; length--) {
+    const parent = keys.get(pathText(path.slice(0, length)));
+    if (parent) return parent;
+  }
+  return own ?? { line: 1, column: 1 };
+}
+
+/** Repeats the value where it is plain, short, no secret, and not from the environment. */
+function foundText(path: Path, { document, origins }: Source): string {
+  const at = pathText(path);
+  const [section, key] = path;
+  const plain = path.length === 2 && section !== 'websites' && key !== 'token' && key !== 'base_url';
+  if (!plain || document.fromEnvironment.has(at) || origins.get(at)?.startsWith('environment')) return '';
+  const value = at.split('.').reduce<unknown>(member, document.value);
+  if (value === null || !['string', 'number', 'boolean'].includes(typeof value)) return '';
+  const text = safe(String(value));
+  return text.length > MAX_SHOWN_CHARACTERS || holdsToken(text, document) ? '' : ` (found: ${text})`;
+}
+
+function member(parent: unknown, key: string): unknown {
+  return typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined;
+}
+
+function holdsToken(text: string, { value }: ConfigDocument): boolean {
+  const websites = Array.isArray(value['websites']) ? value['websites'] : [];
+  const tokens = [value['api'], ...websites].map((holder) => member(holder, 'token'));
+  return tokens.some((token) => token !== undefined && token !== null && token !== '' && text.includes(String(token)));
+}

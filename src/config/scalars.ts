@@ -1,0 +1,136 @@
+import { z } from 'zod';
+
+/** Longest duration that the configuration takes: ten years. */
+const MAX_DURATION_MS = 3650 * 86_400_000;
+const DURATION_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/;
+
+const SIZE_BYTES: Record<string, number> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+};
+const SIZE = /^(\d{1,12}(?:\.\d{1,6})?) ?([kKmMgGtT][iI]?[bB]|[bB])$/;
+
+/** What may stand in an HTTP header without quoting: visible ASCII. */
+const TOKEN = /^[\x21-\x7e]+$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** What a schema says of a bad value: what is wrong, and after a line break what to do. `load.ts` takes it apart. */
+export function says(problem: string, remedy: string): { error: (issue: { input?: unknown }) => string } {
+  return { error: ({ input }) => `${wrong(input, problem)}\n${remedy}` };
+}
+
+function wrong(input: unknown, problem: string): string {
+  if (input === undefined) return 'is missing';
+  return input === null ? 'has no value' : problem;
+}
+
+/** Text such as `500ms`, `30s`, `10m`, `6h`, `30d` → milliseconds, within [`min`, `max`] milliseconds. */
+export function duration(min = 0, max = MAX_DURATION_MS) {
+  const bad = says('is not a duration', 'Write a number and a unit: 500ms, 30s, 10m, 6h or 30d.');
+  return z
+    .string(bad)
+    .regex(DURATION, bad)
+    .transform((text) => scaled(DURATION, DURATION_MS, text))
+    .refine((ms) => ms >= min, says('is too short', `Write at least ${min}ms.`))
+    .refine((ms) => ms <= max, says('is too long', `Write at most ${max / 3_600_000}h.`));
+}
+
+/** Text such as `256MB`, `1GB`, `1GiB` → bytes, at least `min`. As in DuckDB, GB is 10^9 and GiB 2^30. */
+export function size(min = 0) {
+  const bad = says('is not a size', 'Write a number and a unit: 256MB, 1GB (10^9 bytes) or 1GiB (2^30 bytes).');
+  return z
+    .string(bad)
+    .regex(SIZE, bad)
+    .transform((text) => scaled(SIZE, SIZE_BYTES, text))
+    .refine((bytes) => bytes >= min, says('is too small', `Write at least ${min / 1e6}MB.`));
+}
+
+function scaled(form: RegExp, units: Record<string, number>, text: string): number {
+  const [, amount = '', unit = ''] = form.exec(text) ?? [];
+  return Math.round(Number(amount) * (units[unit.toLowerCase()] ?? Number.NaN));
+}
+
+/** A whole number within [`min`, `max`]. */
+export function whole(min: number, max: number) {
+  const bad = says(
+    `is not a whole number from ${min} to ${max}`,
+    `Write a number from ${min} to ${max}, without quotes.`,
+  );
+  return z.number(bad).int(bad).min(min, bad).max(max, bad);
+}
+
+/** A number, or the word `unlimited` → Infinity. `amount` builds the number's schema with the error it is given. */
+export function orUnlimited(amount: (bad: ReturnType<typeof says>) => z.ZodNumber, form: string) {
+  const bad = says(`is not ${form}`, `Write ${form}.`);
+  return z
+    .union([z.literal('unlimited'), amount(bad)], bad)
+    .transform((value) => (value === 'unlimited' ? Number.POSITIVE_INFINITY : value));
+}
+
+/** Text that is not empty and holds no control characters. */
+export function text(what: string) {
+  const bad = says(`is not ${what}`, `Write ${what}, in quotes if it is made of digits.`);
+  return z.string(bad).refine((value) => value.trim() !== '' && !/\p{Cc}/u.test(value) && value.isWellFormed(), bad);
+}
+
+/** A bearer token: visible ASCII, for it goes into a header as it is. */
+export function token() {
+  const remedy = `Write the token, best as \${NAME} to read it from the environment; quote it if it is made of digits.`;
+  return z
+    .string(says('is not text', remedy))
+    .min(1, says('is empty', remedy))
+    .regex(TOKEN, says('holds white space, control characters or characters outside ASCII', remedy));
+}
+
+/** An IANA time zone such as `Europe/Berlin` or `UTC`. */
+export function timeZone() {
+  const bad = says('is not a time zone', 'Write a name of the IANA database: UTC, Europe/Berlin, America/New_York.');
+  return z.string(bad).refine(isTimeZone, bad);
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The service's base address, without trailing slashes. https, except on loopback; may carry a path prefix. */
+export function baseUrl() {
+  const remedy = 'Write it as https://api.example.com, with a path prefix if there is one.';
+  return z
+    .string(says('is not an address', remedy))
+    .superRefine((value, context) => {
+      const problem = addressProblem(value);
+      if (problem)
+        context.addIssue({ code: 'custom', message: problem.includes('\n') ? problem : `${problem}\n${remedy}` });
+    })
+    .transform((value) => (URL.canParse(value) ? new URL(value).href.replace(/\/+$/, '') : value));
+}
+
+function addressProblem(value: string): string | null {
+  if (!URL.canParse(value) || /[\s\p{Cc}\\]/u.test(value)) return 'is not an address';
+  const url = new URL(value);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an https address';
+  if (!/^https?:\/\/[^/]/i.test(value)) return 'is not an address';
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value)) {
+    return 'holds a user name or password\nRemove it; the token goes into `api.token`.';
+  }
+  if (value.includes('?')) return 'holds a query\nRemove everything from the question mark on.';
+  if (value.includes('#')) return 'holds a fragment\nRemove everything from the # on.';
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    return 'is not encrypted: http would send the token in the clear\nWrite https://; http is for localhost only.';
+  }
+  return null;
+}

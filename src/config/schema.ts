@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { cron } from './cron.js';
+import { baseUrl, duration, orUnlimited, says, size, text, timeZone, token, whole } from './scalars.js';
+
+const DAY_MS = 86_400_000;
+const MIN_MEMORY_BYTES = 64e6;
+const JOB_NAME = /^[a-z][a-z0-9-]*$/;
+
+const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
+const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
+const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
+const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
+
+/** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
+const api = z.strictObject(
+  {
+    base_url: baseUrl().describe('Address of the service: https, except on loopback; may carry a path prefix.'),
+    token: token().describe(`Bearer token; \${NAME} reads the environment.`),
+    requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
+      .prefault(60)
+      .describe('Requests a minute for each token, or "unlimited"; rate headers may lower the pace, never raise it.'),
+    concurrency: whole(1, 256).prefault(8).describe('Requests under way at once for each token.'),
+    timeout: duration(1, DAY_MS).prefault('30s').describe('How long one answer may take.'),
+    page_size: whole(1, 100_000).prefault(1000).describe('Entries asked for in each window of the listing.'),
+    max_attempts: whole(1, 20).prefault(5).describe('How often one request is tried.'),
+  },
+  mapping,
+);
+
+const website = z.strictObject(
+  {
+    id: text('the id of a website')
+      .refine((id) => id !== '.' && id !== '..' && !/\s/.test(id), says('is not the id of a website', 'Write its id.'))
+      .describe('Id of the website in the service.'),
+    name: text('a name').optional().describe('Name in reports; the id if left out.'),
+    token: token().optional().describe('Token for this website, if it is not `api.token`.'),
+  },
+  mapping,
+);
+
+const websites = z
+  .union([z.literal('all'), z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.'))], list)
+  .superRefine((value, context) => {
+    if (value === 'all') return;
+    for (const [index, { id }] of value.entries()) {
+      const first = value.findIndex((other) => other.id === id);
+      const message = `is the id of entry ${first + 1} too\nRemove one of the two.`;
+      if (first < index) context.addIssue({ code: 'custom', path: [index, 'id'], message });
+    }
+  })
+  .prefault('all')
+  .describe('Websites to keep, or "all": those that the token may read.');
+
+/** `reports`: `max_per_run` in reports (Infinity: unlimited), durations in milliseconds. */
+const reports = z.strictObject(
+  {
+    max_per_run: orUnlimited((bad) => z.number(bad).int(bad).min(0, bad), 'a whole number from 0, or `unlimited`')
+      .prefault('unlimited')
+      .describe('URL reports to fetch in one run, or "unlimited"; 0: listing only.'),
+    refresh_after: duration()
+      .prefault('0d')
+      .describe("An unchanged page's report is not fetched again before this age."),
+    deadline: duration(1000).prefault('20h').describe('Stop fetching reports then, and commit what is there.'),
+  },
+  mapping,
+);
+
+/** `warehouse`: sizes in bytes, `lock_timeout` in milliseconds. */
+const warehouse = z.strictObject(
+  {
+    path: text('a path')
+      .refine((path) => !/^~(\/|$)/.test(path), says('starts with ~, which is not expanded', 'Write the whole path.'))
+      .prefault('./warehouse')
+      .describe('Folder of the warehouse; a relative one counts from the folder of this file.'),
+    time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
+    parquet_compression: z.enum(['zstd', 'snappy', 'gzip'], codec).prefault('zstd').describe('Of the Parquet files.'),
+    memory_limit: size(MIN_MEMORY_BYTES).prefault('1GB').describe("DuckDB's memory."),
+    min_free_disk: size().prefault('1GB').describe('With less free disk: stop fetching and commit.'),
+    lock_timeout: duration(0, DAY_MS).prefault('30s').describe('How long to wait for indexhouse.duckdb.'),
+  },
+  mapping,
+);
+
+/** `sync`: `resume_within` in milliseconds. */
+const sync = z.strictObject(
+  {
+    resume_within: duration().prefault('6h').describe('An interrupted run that is younger is taken up again.'),
+  },
+  mapping,
+);
+
+const quality = z.strictObject(
+  {
+    max_reject_ratio: z
+      .number(ratio)
+      .min(0, ratio)
+      .max(1, ratio)
+      .prefault(0.01)
+      .describe('Share of rejected records above which a listing is partial.'),
+  },
+  mapping,
+);
+
+/** `schedule`: its time zone, and for each job a cron expression or false. */
+const schedule = z
+  .strictObject(
+    {
+      time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
+      'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
+    },
+    mapping,
+  )
+  .catchall(cron())
+  .superRefine((value, context) => {
+    for (const key of Object.keys(value)) {
+      const message = "is not the name of a job\nWrite a job's name in lower case with hyphens, such as nightly-sync.";
+      if (key !== 'time_zone' && !JOB_NAME.test(key)) context.addIssue({ code: 'custom', path: [key], message });
+    }
+  });
+
+/** The sections whose keys are scalars, which flags and the environment can override one by one. */
+export const SECTIONS = { api, reports, warehouse, sync, quality, schedule } as const;
+
+export type Section = keyof typeof SECTIONS;
+
+/** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
+export const configSchema = z.strictObject(
+  {
+    api: api.describe('The service that is asked.'),
+    websites,
+    reports: reports.prefault({}).describe('Which URL reports are fetched.'),
+    warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
+    sync: sync.prefault({}).describe('How runs go on.'),
+    quality: quality.prefault({}).describe('What counts as good enough.'),
+    schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
+  },
+  mapping,
+);
+
+/**
+ * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;
+ * `warehouse.path` and `file` (where it came from) are absolute.
+ */
+export type Config = z.output<typeof configSchema> & { file: string };
+
+/** A website of the configuration's list. */
+export type WebsiteConfig = z.output<typeof website>;

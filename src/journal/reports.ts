@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { ReportOutcome } from '../source/report.js';
+import { AppendFile } from '../storage/durable.js';
+import { embeddable, storable } from './embed.js';
+import type { JournalFolder } from './folder.js';
+import { readLines } from './lines.js';
+
+/** How the fetching of reports ended, as `snapshots.reports_status` names it. */
+export const REPORTS_STATUS = ['complete', 'budget', 'deadline', 'interrupted', 'failed', 'off'] as const;
+export type ReportsStatus = (typeof REPORTS_STATUS)[number];
+
+export interface ReportCounts {
+  fetched: number;
+  missing: number;
+  failed: number;
+  rejected: number;
+}
+
+const doneLine = z.object({
+  kind: z.literal('done'),
+  status: z.enum(REPORTS_STATUS),
+  message: z.string().nullable(),
+});
+const reportLine = z.object({ kind: z.enum(['fetched', 'missing', 'failed', 'rejected']), url: z.string() });
+const anyLine = z.union([doneLine, reportLine]);
+
+/** Writes the answers to the planned reports, one line each, and at last how the fetching ended. */
+export class ReportsJournal {
+  readonly #file: AppendFile;
+
+  constructor(folder: JournalFolder, bytes: number) {
+    this.#file = new AppendFile(folder.reports, bytes);
+  }
+
+  /** Returns when the answer is in the kernel's hands: the worker may ask for the next one. */
+  record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
+    return this.#file.append(reportText(page, outcome, at));
+  }
+
+  async finish(status: ReportsStatus, message: string | null): Promise<void> {
+    await this.#file.append(`${JSON.stringify({ kind: 'done', status, message })}\n`);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+function reportText(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): string {
+  const place = { url: page.url, reason: page.reason, at: at.toISOString() };
+  if (outcome.outcome === 'fetched') return fetchedText(place, outcome);
+  if (outcome.outcome === 'rejected') {
+    const { issues, payload } = outcome;
+    return `${JSON.stringify({ kind: 'rejected', ...place, issues: JSON.stringify(issues), payload })}\n`;
+  }
+  const { status, message } = outcome;
+  return `${JSON.stringify({ kind: outcome.outcome, ...place, http_status: status, message })}\n`;
+}
+
+function fetchedText(
+  place: { url: string; reason: string; at: string },
+  outcome: Extract<ReportOutcome, { outcome: 'fetched' }>,
+): string {
+  const { text, record, absent, extra } = outcome;
+  const report = embeddable(text, record, Object.keys(record).length);
+  const unstorable = report === text ? null : storable(report);
+  if (unstorable) {
+    return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text }, new Date(place.at));
+  }
+  const rest = [
+    absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
+    extra ? `,"extra":${JSON.stringify(JSON.stringify(extra))}` : '',
+  ].join('');
+  return `${JSON.stringify({ kind: 'fetched', ...place }).slice(0, -1)}${rest},"report":${report}}\n`;
+}
+
+/** What an interrupted fetching of reports left. */
+export interface ReportsLeft {
+  counts: ReportCounts;
+  done: { status: ReportsStatus; message: string | null } | null;
+  /** How many bytes of the file are whole. */
+  bytes: number;
+}
+
+/** Reads the answers back that a run has already: counts of them, and whether the fetching ended. */
+export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
+  const left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
+  for await (const { value, end } of readLines(folder.reports, anyLine)) {
+    if (value.kind === 'done') left.done = { status: value.status, message: value.message };
+    else left.counts[value.kind]++;
+    left.bytes = end;
+  }
+  return left;
+}

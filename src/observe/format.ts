@@ -1,0 +1,28 @@
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Milliseconds in the two largest units that matter: `850ms`, `4.2s`, `3m 5s`, `2h 10m`, `3d 4h`. */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return '∞';
+  if (ms < 0) return `-${duration(-ms)}`;
+  if (Math.round(ms) < SECOND_MS) return `${Math.round(ms)}ms`;
+  if (ms < 9950) return `${(ms / SECOND_MS).toFixed(1)}s`;
+  const seconds = Math.round(ms / SECOND_MS) * SECOND_MS;
+  if (seconds < MINUTE_MS) return `${seconds / SECOND_MS}s`;
+  if (seconds < HOUR_MS) return pair(seconds, MINUTE_MS, 'm', SECOND_MS, 's');
+  const minutes = Math.round(ms / MINUTE_MS) * MINUTE_MS;
+  if (minutes < DAY_MS) return pair(minutes, HOUR_MS, 'h', MINUTE_MS, 'm');
+  return pair(Math.round(ms / HOUR_MS) * HOUR_MS, DAY_MS, 'd', HOUR_MS, 'h');
+}
+
+function pair(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : ` ${rest}${smallName}`}`;
+}
+
+/** 1234567 → `1,234,567`. */
+export function count(n: number | bigint): string {
+  return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}

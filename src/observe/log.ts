@@ -1,0 +1,109 @@
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import { colorsWanted, safe, safeLines } from './terminal.js';
+
+const MASK = '[secret]';
+/** Pino's own fields of a line, which hold no foreign text. */
+const OWN_FIELDS = new Set(['level', 'time']);
+/** Harmful to a terminal, yet left bare by JSON.stringify. */
+const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogDestination {
+  write(text: string): unknown;
+  isTTY?: boolean | undefined;
+}
+
+export interface LoggerOptions {
+  level?: LogLevel;
+  /** stderr, or a progress display's `logStream` where lines must not garble it. */
+  destination?: LogDestination;
+  /** For people instead of JSON lines; by default on a terminal. */
+  pretty?: boolean;
+  color?: boolean;
+  /** Tokens, masked wherever they appear in a line, encoded forms included. */
+  secrets?: readonly string[];
+}
+
+/** A pino logger that writes each line at once, without a worker thread. Foreign text reaches a terminal only escaped. */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const { level = 'info', destination = process.stderr, secrets = [] } = options;
+  const pretty = options.pretty ?? destination.isTTY === true;
+  const color = options.color ?? colorsWanted(destination, process.env);
+  const mask = masker(secrets);
+  const render = pretty ? prettyRenderer(color) : jsonLine;
+  const settings = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: stdSerializers.err, error: stdSerializers.err },
+  };
+  return pino(settings, { write: (line) => destination.write(render(masked(JSON.parse(line), mask))) });
+}
+
+type Line = Record<string, unknown>;
+
+function masked(line: Line, mask: (text: string) => string): Line {
+  return Object.fromEntries(
+    Object.entries(line).map(([key, value]) => [mask(key), OWN_FIELDS.has(key) ? value : mapTexts(value, mask)]),
+  );
+}
+
+/** Every text in a value changed, keys included, and numbers that read as a secret. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (typeof value === 'number') return change(String(value)) === String(value) ? value : change(String(value));
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
+}
+
+function masker(secrets: readonly string[]): (text: string) => string {
+  // The longest first: one secret may be the beginning of another.
+  const known = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
+  if (known.length === 0) return (text) => text;
+  const pattern = new RegExp(known.flatMap((secret) => [anyForm(secret), escaped(base64(secret))]).join('|'), 'g');
+  return (text) => text.replace(pattern, MASK);
+}
+
+/** Matches a text of which each character may be plain, percent-encoded, or escaped as in JSON, up to four times over. */
+function anyForm(text: string): string {
+  const forms = [...text].map((character) => {
+    const bytes = [...Buffer.from(character)].map((byte) => `%${anyCase(byte.toString(16).padStart(2, '0'))}`);
+    const unit = anyCase(character.charCodeAt(0).toString(16).padStart(4, '0'));
+    const plain = character === '\\' ? '\\\\{1,16}' : `\\\\{0,15}${escaped(character)}`;
+    return `(?:${plain}|${bytes.join('')}|\\\\{1,15}u${unit})`;
+  });
+  return forms.join('');
+}
+
+function anyCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64').replace(/=+$/, '');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+function jsonLine(line: Line): string {
+  const bare = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${JSON.stringify(line).replace(BARE_IN_JSON, bare)}\n`;
+}
+
+function prettyRenderer(colorize: boolean): (line: Line) => string {
+  const pretty = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
+  return (line) => {
+    const harmless = Object.entries(line).map(([key, value]) => [
+      safe(key),
+      mapTexts(value, key === 'msg' ? safe : safeLines),
+    ]);
+    return String(pretty(Object.fromEntries(harmless)) ?? '');
+  };
+}

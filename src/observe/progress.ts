@@ -1,0 +1,196 @@
+import stringWidth from 'string-width';
+import { count, duration } from './format.js';
+import { safe } from './terminal.js';
+
+const REDRAW_MS = 100;
+const LOG_EVERY_MS = 30_000;
+/** The rate is that of the last minute, so that it follows the service's pace. */
+const RATE_WINDOW_MS = 60_000;
+const SAMPLE_MS = 1000;
+const BAR_CELLS = 20;
+const DEFAULT_COLUMNS = 80;
+const CLEAR_LINE = '\r\x1b[2K';
+
+export interface ProgressStream {
+  write(text: string): unknown;
+  /** Width of the terminal in cells. */
+  columns?: number | undefined;
+}
+
+export interface ProgressOptions {
+  stream: ProgressStream;
+  isTerminal: boolean;
+  color: boolean;
+  /** Takes the lines that stand for the drawing where there is no terminal. */
+  log: (line: string) => void;
+  logEveryMs?: number;
+  now?: () => number;
+  /** Calls back every so many milliseconds until the returned function is called. */
+  every?: (ms: number, tick: () => void) => () => void;
+}
+
+/** What a step knows of requests; what is left out stays as it was. */
+export interface ProgressExtra {
+  requestsSpent?: number;
+  requestsLeft?: number;
+}
+
+export interface Progress {
+  /** Begins a piece of work; one that was under way is finished. A total of null: not known. */
+  start(label: string, total: number | null): void;
+  advance(n: number, extra?: ProgressExtra): void;
+  setTotal(total: number | null): void;
+  /** Text after the figures, such as the website; empty removes it. */
+  note(text: string): void;
+  /** Takes the line off the terminal; elsewhere logs the outcome. */
+  finish(): void;
+  /** Runs something that writes to the same terminal while the line is out of the way. */
+  interrupt<T>(write: () => T): T;
+  /** A stream for log lines that step in front of the drawing. */
+  logStream: { write(text: string): void; isTTY: boolean };
+}
+
+interface Work {
+  label: string;
+  total: number | null;
+  done: number;
+  note: string;
+  extra: ProgressExtra;
+  startedAt: number;
+  samples: { at: number; done: number }[];
+}
+
+/** Shows long work: on a terminal one line, redrawn in place at most 10 times a second; elsewhere a log line now and then. */
+export function createProgress(options: ProgressOptions): Progress {
+  const { stream, isTerminal, log, now = Date.now, every = unrefInterval, logEveryMs = LOG_EVERY_MS } = options;
+  let work: Work | null = null;
+  let drawn = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let stop = () => {};
+
+  const erase = () => {
+    if (drawn) stream.write(CLEAR_LINE);
+    drawn = false;
+  };
+  const draw = () => {
+    if (!work) return;
+    drawnAt = now();
+    const line = truncate(lineOf(work, drawnAt, options.color), (stream.columns || DEFAULT_COLUMNS) - 1);
+    stream.write(`${CLEAR_LINE}${line}`);
+    drawn = true;
+  };
+  const changed = () => {
+    if (isTerminal && work && now() - drawnAt >= REDRAW_MS) draw();
+  };
+  const tell = () => {
+    if (work) log(plainLine(work, now()));
+  };
+  const finish = () => {
+    stop();
+    if (work && !isTerminal) log(`${plainLine(work, now())}, finished after ${duration(now() - work.startedAt)}`);
+    erase();
+    work = null;
+  };
+  const interrupt = <T>(write: () => T): T => {
+    const shown = drawn;
+    erase();
+    try {
+      return write();
+    } finally {
+      if (shown) draw();
+    }
+  };
+
+  return {
+    start(label, total) {
+      if (work) finish();
+      const at = now();
+      work = { label: safe(label), total, done: 0, note: '', extra: {}, startedAt: at, samples: [{ at, done: 0 }] };
+      stop = every(isTerminal ? SAMPLE_MS : logEveryMs, isTerminal ? changed : tell);
+      changed();
+    },
+    advance(n, extra = {}) {
+      if (!work) return;
+      work.done += n;
+      Object.assign(work.extra, extra);
+      sample(work, now());
+      changed();
+    },
+    setTotal(total) {
+      if (work) work.total = total;
+      changed();
+    },
+    note(text) {
+      if (work) work.note = safe(text);
+      changed();
+    },
+    finish,
+    interrupt,
+    logStream: { write: (text) => interrupt(() => void stream.write(text)), isTTY: isTerminal },
+  };
+}
+
+function unrefInterval(ms: number, tick: () => void): () => void {
+  const timer = setInterval(tick, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function sample(work: Work, at: number): void {
+  const last = work.samples.at(-1);
+  if (last && at - last.at < SAMPLE_MS) return;
+  work.samples.push({ at, done: work.done });
+  while (work.samples.length > 2 && at - (work.samples[1]?.at ?? at) >= RATE_WINDOW_MS) work.samples.shift();
+}
+
+/** Pieces a second, or null while too little time has passed to say. */
+function rateOf(work: Work, at: number): number | null {
+  const first = work.samples[0];
+  const elapsed = first ? at - first.at : 0;
+  return first && elapsed >= SAMPLE_MS ? ((work.done - first.done) / elapsed) * 1000 : null;
+}
+
+function lineOf(work: Work, at: number, color: boolean): string {
+  const bar = work.total === null ? [] : [barOf(work.total === 0 ? 1 : work.done / work.total, color)];
+  const label = color ? `\x1b[1m${work.label}\x1b[22m` : work.label;
+  return [[label, ...bar].join(' '), ...figures(work, at)].join('  ');
+}
+
+function barOf(share: number, color: boolean): string {
+  const full = Math.round(Math.min(Math.max(share, 0), 1) * BAR_CELLS);
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
+  return color ? `\x1b[36m${bar}\x1b[39m` : bar;
+}
+
+function plainLine(work: Work, at: number): string {
+  return `${work.label}: ${figures(work, at).join(', ')}`;
+}
+
+function figures(work: Work, at: number): string[] {
+  const { total, done, extra, note } = work;
+  const rate = rateOf(work, at);
+  const left = total === null || !rate || rate < 0 ? null : (Math.max(total - done, 0) / rate) * 1000;
+  return [
+    total === null ? count(done) : `${count(done)}/${count(total)}`,
+    rate === null ? '' : `${rate < 10 ? rate.toFixed(1) : count(Math.round(rate))}/s`,
+    left === null || left === 0 ? '' : `ETA ${duration(left)}`,
+    extra.requestsSpent === undefined ? '' : `${count(extra.requestsSpent)} requests`,
+    extra.requestsLeft === undefined ? '' : `${count(extra.requestsLeft)} requests left`,
+    note,
+  ].filter((text) => text !== '');
+}
+
+/** Cut to a number of cells; colours take no cells and are closed if they were cut. */
+function truncate(line: string, cells: number): string {
+  if (stringWidth(line) <= cells) return line;
+  let width = 0;
+  let cut = '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are this module's own colours
+  for (const [piece] of line.matchAll(/\x1b\[\d+m|[\s\S]/gu)) {
+    const more = piece.startsWith('\x1b') ? 0 : stringWidth(piece);
+    if (width + more > cells - 1) break;
+    cut += piece;
+    width += more;
+  }
+  return `${cut}…${cut.includes('\x1b') ? '\x1b[0m' : ''}`;
+}

@@ -1,0 +1,40 @@
+/**
+ * What a terminal obeys instead of showing it: C0 and C1 controls, marks that turn the reading direction, separators
+ * that break a line, the byte order mark, and halves of surrogate pairs.
+ */
+const HARMFUL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu;
+const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Makes any text harmless for a terminal, on one line: what it would obey is shown as `\x1b`, `\n` or `\u202e`. */
+export function safe(text: string): string {
+  return text.replace(HARMFUL, visible);
+}
+
+/** As `safe`, but line breaks and tabs stay, for stack traces and other text of several lines. */
+export function safeLines(text: string): string {
+  return text.replace(HARMFUL, (character) =>
+    character === '\n' || character === '\t' ? character : visible(character),
+  );
+}
+
+function visible(character: string): string {
+  const code = character.charCodeAt(0);
+  const hex = code.toString(16);
+  return SHORT[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`);
+}
+
+/**
+ * Whether to colour what goes to this stream: only on a terminal, and never with `NO_COLOR` set to anything;
+ * `FORCE_COLOR` (but 0 or false) colours anywhere.
+ */
+export function colorsWanted(
+  stream: { isTTY?: boolean | undefined },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (env['NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
+  return stream.isTTY === true && env['TERM'] !== 'dumb';
+}

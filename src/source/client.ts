@@ -1,0 +1,196 @@
+import pLimit from 'p-limit';
+import { errorBodySchema } from '../contract/key.js';
+import { type Effects, realEffects } from './effects.js';
+import { type FailureKind, SourceError, Stopped } from './errors.js';
+import { Pacer } from './pacer.js';
+import { type Answer, Transport } from './transport.js';
+
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 60_000;
+/** What a 429 without `Retry-After` asks for. */
+const DEFAULT_THROTTLE_MS = 5_000;
+/** A service that throttles one request this often in a row is not going to serve it. */
+const MAX_THROTTLES = 30;
+const EXCERPT_LENGTH = 200;
+
+/** Requests of one website in one run; the client adds to it. */
+export interface RequestCounts {
+  sent: number;
+  throttled: number;
+  retried: number;
+}
+
+export interface ClientOptions {
+  /** Address without a trailing slash; may carry a path prefix. */
+  baseUrl: string;
+  token: string;
+  requestsPerMinute: number;
+  concurrency: number;
+  /** For one whole answer, in milliseconds. */
+  timeout: number;
+  /** Of one request, first one included; throttled ones not counted. */
+  maxAttempts: number;
+  signal?: AbortSignal;
+  effects?: Effects;
+}
+
+/**
+ * The service as one API key sees it. Everything that uses the key goes through one client, because its pace and its
+ * concurrency belong to the key and not to a website.
+ */
+export class Client {
+  readonly #options: ClientOptions;
+  readonly #effects: Effects;
+  readonly #transport: Transport;
+  readonly #pacer: Pacer;
+  readonly #limit: ReturnType<typeof pLimit>;
+  #revoked: SourceError | null = null;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#effects = options.effects ?? realEffects;
+    this.#transport = new Transport({ ...options, connections: options.concurrency });
+    this.#pacer = new Pacer(options.requestsPerMinute, this.#effects);
+    this.#limit = pLimit(options.concurrency);
+    options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
+  }
+
+  /**
+   * The text of a 200 answer.
+   *
+   * @param path below the base address, with its query
+   * @throws SourceError for every other end, after the retries that may help; `Stopped` when the signal fires
+   */
+  get(path: string, counts: RequestCounts): Promise<string> {
+    return this.#limit(() => this.#getWithRetries(path, counts));
+  }
+
+  /** Text of the service with this key's token masked: what is refused is stored and logged, the token never. */
+  redact(text: string): string {
+    return text.replaceAll(this.#options.token, '***').replaceAll(encodeURIComponent(this.#options.token), '***');
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  async #getWithRetries(path: string, counts: RequestCounts): Promise<string> {
+    for (let attempt = 1, throttles = 0; ; ) {
+      try {
+        return await this.#getOnce(path, counts);
+      } catch (error) {
+        if (!(error instanceof SourceError) || !error.retryable) throw error;
+        const tries = error.kind === 'throttled' ? ++throttles : attempt++;
+        const most = error.kind === 'throttled' ? MAX_THROTTLES : this.#options.maxAttempts;
+        if (tries >= most) throw error;
+        counts.retried++;
+        if (error.kind !== 'throttled') await this.#backOff(tries, error);
+      }
+    }
+  }
+
+  async #getOnce(path: string, counts: RequestCounts): Promise<string> {
+    const slot = await this.#pacer.slot(this.#options.signal);
+    if (this.#revoked) {
+      slot.passed();
+      throw this.#revoked;
+    }
+    counts.sent++;
+    let answer: Answer;
+    try {
+      answer = await this.#transport.get(path);
+    } catch (error) {
+      slot.passed();
+      if (this.#options.signal?.aborted) throw new Stopped();
+      throw error;
+    }
+    if (answer.status === 429) {
+      counts.throttled++;
+      slot.throttled(retryAfterMs(answer, this.#effects.now()) ?? DEFAULT_THROTTLE_MS);
+    } else slot.passed();
+    return this.#textOf(answer);
+  }
+
+  #textOf(answer: Answer): string {
+    if (answer.status === 200) {
+      if (answer.text !== null) return answer.text;
+      throw new SourceError('bad_body', 'the body is not UTF-8 text', { status: 200 });
+    }
+    const redacted = { ...answer, text: this.redact(answer.text ?? '') };
+    const error = failureOf(redacted, retryAfterMs(answer, this.#effects.now()));
+    // No request with this token can succeed any more, whichever website it is for.
+    if (error.kind === 'unauthorized') this.#revoked = error;
+    throw error;
+  }
+
+  /** Doubles from half a second with full jitter; a `Retry-After` of the service is the least. */
+  async #backOff(tries: number, error: SourceError): Promise<void> {
+    const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
+    const asked = error instanceof RetryLater ? error.waitMs : 0;
+    await this.#effects.sleep(Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2)), this.#options.signal);
+  }
+}
+
+class RetryLater extends SourceError {
+  constructor(
+    kind: FailureKind,
+    message: string,
+    detail: { status: number; body?: string },
+    readonly waitMs: number,
+  ) {
+    super(kind, message, detail);
+  }
+}
+
+const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'server',
+  413: 'bad_request',
+  422: 'bad_request',
+  429: 'throttled',
+};
+
+const REMEDY: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'the token is missing, wrong or expired: check api.token (and the environment variable that it reads)',
+  forbidden: 'the key may not read this website: grant it, or take the website out of the configuration',
+  redirect: 'redirects are refused, because the token would travel with them: put the final address into api.base_url',
+  throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or see who else uses the key',
+  server: 'the service is in trouble: try again later',
+};
+
+function failureOf(answer: Answer, waitMs: number | null): SourceError {
+  const kind = kindOf(answer.status);
+  const remedy = REMEDY[kind];
+  const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
+  const detail = { status: answer.status, body: answer.text ?? '' };
+  return waitMs === null ? new SourceError(kind, message, detail) : new RetryLater(kind, message, detail, waitMs);
+}
+
+function kindOf(status: number): FailureKind {
+  if (status >= 300 && status < 400) return 'redirect';
+  return KIND_BY_STATUS[status] ?? (status >= 500 ? 'server' : 'unexpected_status');
+}
+
+/** The service's own words where the body is an error body, else an excerpt of what came instead. */
+function saying(answer: Answer): string {
+  if (!answer.text) return '';
+  try {
+    const body = errorBodySchema.safeParse(JSON.parse(answer.text));
+    if (body.success) return ` (${body.data.error}: ${body.data.message.slice(0, EXCERPT_LENGTH)})`;
+  } catch {
+    // Not JSON: the excerpt says so better than a parser's message.
+  }
+  return ` (${answer.text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim()})`;
+}
+
+/** `Retry-After` as milliseconds from now, whether it came as seconds or as a date; null without a usable one. */
+export function retryAfterMs(answer: Pick<Answer, 'headers'>, now: number): number | null {
+  const value = answer.headers['retry-after'];
+  if (value === undefined) return null;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

@@ -1,0 +1,61 @@
+/** How a request ended without a usable answer. A closed set, because recovery and exit codes follow from it. */
+export type FailureKind =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'bad_request'
+  | 'refused_link'
+  | 'redirect'
+  | 'throttled'
+  | 'server'
+  | 'unexpected_status'
+  | 'network'
+  | 'timeout'
+  | 'too_large'
+  | 'bad_body';
+
+const RETRYABLE: ReadonlySet<FailureKind> = new Set(['throttled', 'server', 'network', 'timeout']);
+/** What another run would meet again: recorded in `runs`, never resumed. */
+const FINAL_FOR_A_LISTING: ReadonlySet<FailureKind> = new Set([
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'refused_link',
+  'redirect',
+]);
+
+/** A request that gave no usable answer: what happened, and what the user can do about it. */
+export class SourceError extends Error {
+  override name = 'SourceError';
+
+  constructor(
+    readonly kind: FailureKind,
+    message: string,
+    readonly detail: { status?: number; body?: string; cause?: unknown } = {},
+  ) {
+    super(message, { cause: detail.cause });
+  }
+
+  get status(): number | null {
+    return this.detail.status ?? null;
+  }
+
+  /** Whether asking again may help. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.kind);
+  }
+
+  /** Whether this ends a website's listing for good. */
+  get final(): boolean {
+    return FINAL_FOR_A_LISTING.has(this.kind);
+  }
+}
+
+/** The process was asked to stop. What is journaled stays, and the next sync goes on from there. */
+export class Stopped extends Error {
+  override name = 'Stopped';
+
+  constructor() {
+    super('stopped before the end; the next `indexhouse sync` goes on where this one was');
+  }
+}

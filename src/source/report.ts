@@ -1,0 +1,58 @@
+import { urlReportSchema } from '../contract/report.js';
+import { type Issue, validate } from '../contract/validate.js';
+import type { Client, RequestCounts } from './client.js';
+import { looksLikeHtml } from './coverage-window.js';
+import { SourceError } from './errors.js';
+import { reportPath } from './links.js';
+
+/** How asking for one page's report ended. Every planned report ends in exactly one of these. */
+export type ReportOutcome =
+  | {
+      outcome: 'fetched';
+      /** The body as it arrived, and as it was parsed. */
+      text: string;
+      record: object;
+      absent: string[];
+      extra: Record<string, unknown> | null;
+    }
+  | { outcome: 'missing' | 'failed'; status: number | null; message: string }
+  | { outcome: 'rejected'; issues: Issue[]; payload: string };
+
+/**
+ * Fetches and judges the report of one page.
+ *
+ * @throws SourceError `unauthorized`, because no other page can be had either; `Stopped`
+ */
+export async function fetchReport(client: Client, url: string, counts: RequestCounts): Promise<ReportOutcome> {
+  let text: string;
+  try {
+    text = await client.get(reportPath(url), counts);
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
+    if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');
+    return { outcome: error.kind === 'not_found' ? 'missing' : 'failed', status: error.status, message: error.message };
+  }
+  const judged = judgeReport(text, url);
+  return judged.outcome === 'rejected' ? { ...judged, payload: client.redact(judged.payload) } : judged;
+}
+
+/** Holds the body of a 200 answer against the contract and against the page that was asked for. */
+export function judgeReport(text: string, url: string): ReportOutcome {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const what = looksLikeHtml(text)
+      ? 'an HTML page, not JSON'
+      : `not JSON: ${error instanceof Error ? error.message : error}`;
+    return rejected('invalid_json', `the body is ${what}`, text);
+  }
+  const verdict = validate(urlReportSchema, value);
+  if (!verdict.accepted) return { outcome: 'rejected', issues: verdict.issues, payload: text };
+  if (verdict.record.url !== url) return rejected('url_mismatch', 'the report is for another URL', text, 'url');
+  return { outcome: 'fetched', text, record: verdict.record, absent: verdict.absent, extra: verdict.extra };
+}
+
+function rejected(code: string, message: string, payload: string, path = ''): ReportOutcome {
+  return { outcome: 'rejected', issues: [{ path, code, message }], payload };
+}

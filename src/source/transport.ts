@@ -1,0 +1,144 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+import { SourceError, Stopped } from './errors.js';
+
+/** Far above any listing window or report; a body beyond it is an endless one. */
+export const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** One whole answer of the service, whatever its status. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** The body as it arrived, or null where it is not UTF-8. */
+  text: string | null;
+}
+
+export interface TransportOptions {
+  /** Address without a trailing slash; may carry a path prefix. */
+  baseUrl: string;
+  token: string;
+  /** For one whole answer, in milliseconds. */
+  timeout: number;
+  connections: number;
+  maxBodyBytes?: number;
+}
+
+/**
+ * Sends single GET requests to one base address. Redirects are not followed, so the token never leaves that address.
+ */
+export class Transport {
+  readonly #pool: Pool;
+  readonly #prefix: string;
+  readonly #options: TransportOptions;
+  readonly #inFlight = new Set<Dispatcher.DispatchController>();
+
+  constructor(options: TransportOptions) {
+    const base = new URL(options.baseUrl);
+    this.#options = options;
+    this.#prefix = base.pathname.replace(/\/+$/, '');
+    this.#pool = new Pool(base.origin, {
+      connections: options.connections,
+      headersTimeout: options.timeout,
+      bodyTimeout: options.timeout,
+      connect: { timeout: options.timeout },
+    });
+  }
+
+  /**
+   * @param path below the base address, with its query: `/v1/url-report?url=…`
+   * @returns the answer, whatever its status
+   * @throws SourceError `network`, `timeout`, `too_large`
+   */
+  get(path: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const collector = new AnswerCollector(this.#options, this.#inFlight, resolve, reject);
+      this.#pool.dispatch(
+        {
+          path: this.#prefix + path,
+          method: 'GET',
+          headers: { authorization: `Bearer ${this.#options.token}`, accept: 'application/json' },
+        },
+        collector,
+      );
+    });
+  }
+
+  /** Ends what is under way: those requests reject with `Stopped`. */
+  abort(): void {
+    for (const controller of this.#inFlight) controller.abort(new Stopped());
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+/** Gathers one answer. `dispatch` with a handler, because a stream for each of a million bodies costs a third more. */
+class AnswerCollector implements Dispatcher.DispatchHandler {
+  readonly #chunks: Buffer[] = [];
+  readonly #maxBodyBytes: number;
+  #deadline = 0;
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+
+  constructor(
+    private readonly options: TransportOptions,
+    private readonly inFlight: Set<Dispatcher.DispatchController>,
+    private readonly resolve: (answer: Answer) => void,
+    private readonly reject: (error: Error) => void,
+  ) {
+    this.#maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#deadline = performance.now() + this.options.timeout;
+    this.inFlight.add(controller);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#bytes > this.#maxBodyBytes) controller.abort(tooLarge(this.#maxBodyBytes));
+    // A body that trickles in for ever never meets the pool's time-out between two chunks.
+    else if (performance.now() > this.#deadline) controller.abort(tooSlow(this.options.timeout));
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.inFlight.delete(controller);
+    const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    this.resolve({ status: this.#status, headers: this.#headers, text: isUtf8(body) ? body.toString('utf8') : null });
+  }
+
+  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    this.inFlight.delete(controller);
+    this.reject(wrapped(error, this.options));
+  }
+}
+
+function tooLarge(maxBytes: number): SourceError {
+  return new SourceError('too_large', `the body is larger than ${maxBytes} bytes`);
+}
+
+function tooSlow(timeoutMs: number): SourceError {
+  return new SourceError('timeout', `no whole answer within ${timeoutMs} ms (api.timeout)`);
+}
+
+function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
+  if (error instanceof SourceError || error instanceof Stopped) return error;
+  if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
+  const origin = new URL(options.baseUrl).origin;
+  return new SourceError('network', `the connection to ${origin} failed: ${describe(error)}`, { cause: error });
+}
+
+/** An error of several addresses tried has no message of its own. */
+function describe(error: Error & { code?: string }): string {
+  if (error instanceof AggregateError) return error.errors.map((each) => String(each?.message ?? each)).join('; ');
+  return error.message || error.code || error.name;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Drift, JudgedEntry } from './coverage-window.js';
+import { RecentUrls } from './ring.js';
+
+const RECENT_URLS_LEAST = 10_000;
+
+/**
+ * Where a walk stands after its last window. It is journaled with each window, so that an interrupted walk goes on
+ * from there; the recent URLs are read back from the journal's entries.
+ */
+export const walkStateSchema = z.object({
+  /** 1 for the first walk of a run; a walk that begins anew is the next one. */
+  walk: z.int(),
+  /** `overlap` proves each window by an anchor; `links` follows `next_page` where a service allows no overlap. */
+  mode: z.enum(['overlap', 'links']),
+  /** What is asked for as `limit`; null once the service refused it. */
+  limit: z.int().nullable(),
+  windows: z.int(),
+  /** Entries kept so far. */
+  kept: z.int(),
+  /** When the walk began, in milliseconds since 1970: the time of its snapshot. */
+  startedAt: z.number(),
+  /** Offset behind the last entry that arrived. */
+  offset: z.int(),
+  /** In `overlap`: where the next window starts. In `links`: where the last one did. */
+  nextSkip: z.int(),
+  /** In `links`: the link to follow, null for the first window. */
+  nextLink: z.string().nullable(),
+  /** The largest window so far. */
+  windowSize: z.int(),
+  /** Windows without an anchor, or without progress, in a row. */
+  lookbacks: z.int(),
+  count: z.int().nullable(),
+  countMoved: z.boolean(),
+  /** Evidence that pages changed places while the listing was walked. */
+  doubt: z.string().nullable(),
+  ended: z.boolean(),
+  /** The last walk that reached the end before this one, to agree with; and how many did. */
+  previous: z.int().nullable(),
+  finished: z.int(),
+});
+export type WalkState = z.infer<typeof walkStateSchema>;
+
+/** A window as it was accepted: entries from `keep` on are replaced by `fresh`. */
+export interface AcceptedWindow {
+  keep: number;
+  fresh: JudgedEntry[];
+  drift: Drift[];
+  /** After this window. */
+  state: WalkState;
+}
+
+/** What a walk that is taken up again starts from. */
+export interface Interrupted {
+  state: WalkState;
+  recent: RecentUrls;
+  /** The walk that reached the end before this one, if one did. */
+  finished: WalkState | null;
+}
+
+export function firstWalk(pageSize: number, now: number): WalkState {
+  return {
+    walk: 1,
+    mode: 'overlap',
+    limit: pageSize,
+    windows: 0,
+    kept: 0,
+    startedAt: now,
+    offset: 0,
+    nextSkip: 0,
+    nextLink: null,
+    windowSize: 0,
+    lookbacks: 0,
+    count: null,
+    countMoved: false,
+    doubt: null,
+    ended: false,
+    previous: null,
+    finished: 0,
+  };
+}
+
+/** The walk after one that reached the end unproven. */
+export function walkAgain(state: WalkState, now: number): WalkState {
+  return { ...walkAnew(state, now), previous: state.walk, finished: state.finished + 1 };
+}
+
+/** The walk after one that was given up before its end, or was interrupted for too long. */
+export function walkAnew(state: WalkState, now: number): WalkState {
+  const { mode, limit, doubt, previous, finished } = state;
+  return { ...firstWalk(0, now), walk: state.walk + 1, mode, limit, doubt, previous, finished };
+}
+
+/** Two windows at least, so that the anchor of the window before is always found. */
+export function newRecentUrls(pageSize: number): RecentUrls {
+  return new RecentUrls(Math.max(RECENT_URLS_LEAST, 2 * pageSize));
+}
+
+export function remember(
+  recent: RecentUrls,
+  keptBefore: number,
+  { keep, fresh }: { keep: number; fresh: readonly { url: string | null }[] },
+): void {
+  if (keep < keptBefore) recent.dropFrom(keep);
+  fresh.forEach(({ url }, at) => {
+    if (url !== null) recent.add(url, keep + at);
+  });
+}

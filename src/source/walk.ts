@@ -1,0 +1,152 @@
+import { BadWindow, readWindow, type Window } from './coverage-window.js';
+import { SourceError } from './errors.js';
+import { followable, listingPath } from './links.js';
+import type { RecentUrls } from './ring.js';
+import {
+  type AcceptedWindow,
+  firstWalk,
+  type Interrupted,
+  newRecentUrls,
+  remember,
+  type WalkState,
+  walkAgain,
+  walkAnew,
+} from './walk-state.js';
+import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
+
+/** Answers to `limit` after which it is left out. */
+const LIMIT_REFUSED = new Set([400, 413, 422]);
+/** A body that is no listing (a maintenance page, say) is asked for again this often before the walk gives up. */
+const BAD_BODY_TRIES = 3;
+
+export interface WalkDeps {
+  websiteId: string;
+  baseUrl: string;
+  pageSize: number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Text of a 200 answer. */
+  get(path: string): Promise<string>;
+  /** Journals the window; the walk goes on when it is in the kernel's hands. */
+  accept(window: AcceptedWindow): Promise<void>;
+  /** Distinct entries that a walk kept; entries without a URL count each. */
+  countDistinct(walk: number): Promise<number>;
+  /** Whether two walks kept the same set of URLs. */
+  sameListing(walk: number, other: number): Promise<boolean>;
+}
+
+export interface WalkResult {
+  /** Of the walk that is kept: always the last that says something, never a union. */
+  kept: WalkState;
+  /** How many walks were begun. */
+  walks: number;
+  complete: boolean;
+  /** Why it is not complete. */
+  reason: string | null;
+  /** What broke it off, if an error did. */
+  error: SourceError | null;
+}
+
+/**
+ * Walks the whole coverage listing of a website, window by window.
+ *
+ * The listing is paged by offset and may change meanwhile, so each window is asked for one entry early: it must hold
+ * an entry that was seen before (the anchor), and what follows that entry is new. `complete` means that every page
+ * which was monitored throughout the walk is listed, provided that pages which stay keep their order; where there is
+ * evidence against that, two walks have to agree.
+ *
+ * @throws SourceError when the listing can never be had (`final`) or nothing of it arrived; `Stopped`
+ */
+export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<WalkResult> {
+  let state = from?.state ?? firstWalk(deps.pageSize, deps.now());
+  let recent = from?.recent ?? newRecentUrls(deps.pageSize);
+  let finished = from?.finished ?? null;
+  for (;;) {
+    const end = await walkToTheEnd(deps, state, recent);
+    const { walk } = end.state;
+    if (end.error && end.state.windows === 0 && !finished) throw end.error;
+    if (end.reason) {
+      return { kept: finished ?? end.state, walks: walk, complete: false, reason: end.reason, error: end.error };
+    }
+    const verdict = await judge(deps, end.state);
+    if (verdict !== 'again')
+      return { kept: end.state, walks: walk, complete: verdict.reason === null, reason: verdict.reason, error: null };
+    finished = end.state;
+    state = walkAgain(end.state, deps.now());
+    recent = newRecentUrls(deps.pageSize);
+  }
+}
+
+/** Whether a walk that reached the end is proven, and if not, whether another one may settle it. */
+async function judge(deps: WalkDeps, state: WalkState): Promise<'again' | { reason: string | null }> {
+  const doubt = state.doubt ?? (await doubtFromCount(deps, state));
+  if (doubt === null && state.mode === 'overlap' && state.previous === null) return { reason: null };
+  if (state.previous !== null && (await deps.sameListing(state.walk, state.previous))) return { reason: null };
+  if (state.finished + 1 < MAX_WALKS) return 'again';
+  return { reason: `${doubt ?? 'the service allows no overlapping windows'}, and ${MAX_WALKS} walks did not agree` };
+}
+
+async function doubtFromCount(deps: WalkDeps, state: WalkState): Promise<string | null> {
+  if (state.count === null || state.countMoved) return null;
+  const distinct = await deps.countDistinct(state.walk);
+  return distinct === state.count ? null : `the service counts ${state.count} pages but lists ${distinct}`;
+}
+
+interface WalkEnd {
+  state: WalkState;
+  /** Why the walk did not reach the end. */
+  reason: string | null;
+  error: SourceError | null;
+}
+
+async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): Promise<WalkEnd> {
+  let state = from;
+  let recent = ring;
+  while (!state.ended) {
+    let step: Step;
+    try {
+      step = await ask(deps, state, recent);
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.final) throw error;
+      if (refusesLimit(error, state)) {
+        state = { ...state, limit: null };
+        continue;
+      }
+      return { state, reason: `the listing broke off after ${state.kept} entries: ${error.message}`, error };
+    }
+    if (step.kind === 'stuck') return { state, reason: step.reason, error: null };
+    if (step.kind === 'look_back') state = step.state;
+    if (step.kind === 'anew') {
+      state = walkAnew({ ...state, mode: step.mode }, deps.now());
+      recent = newRecentUrls(deps.pageSize);
+    }
+    if (step.kind === 'accepted') {
+      await deps.accept(step.window);
+      remember(recent, state.kept, step.window);
+      state = step.window.state;
+    }
+  }
+  return { state, reason: null, error: null };
+}
+
+async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promise<Step> {
+  const path = state.nextLink ?? listingPath(deps.websiteId, state.nextSkip, state.limit);
+  const window = await getWindow(deps, path);
+  const next = window.pagination.next_page ?? null;
+  const nextLink = next === null ? null : followable(next, deps.baseUrl);
+  return state.mode === 'links' ? stepByLink(state, window, nextLink) : stepByOverlap(state, window, recent, nextLink);
+}
+
+async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return readWindow(await deps.get(path));
+    } catch (error) {
+      if (!(error instanceof BadWindow) || tries >= BAD_BODY_TRIES) throw error;
+    }
+  }
+}
+
+function refusesLimit(error: SourceError, state: WalkState): boolean {
+  return state.limit !== null && state.nextLink === null && LIMIT_REFUSED.has(error.status ?? 0);
+}

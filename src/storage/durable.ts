@@ -1,0 +1,130 @@
+import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { access, mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a file's bytes survive a power loss. */
+export async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Moves a finished file to its name, which then survives a power loss. Both must lie on the same file system. */
+export async function publish(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncFolder(dirname(to));
+}
+
+/** Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  await writeFile(temporary, text);
+  await syncFile(temporary);
+  await publish(temporary, file);
+}
+
+export async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes a folder and its missing parents; their names survive a power loss. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+const SYNC_INTERVAL_MS = 1000;
+
+/**
+ * A file that only grows. `append` returns when the text is in the kernel's hands (it survives the death of the
+ * process); it is on disk within a second (it survives a power loss). What is appended in the same turn of the event
+ * loop is written together, which is what makes a write an answer affordable.
+ */
+export class AppendFile {
+  readonly #fd: number;
+  #bytes: number;
+  #pending: { text: string; done: (error?: Error) => void }[] = [];
+  #dirty = false;
+  #failed: Error | null = null;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param bytes the length to go on from; what stands behind it is cut off */
+  constructor(
+    readonly path: string,
+    bytes: number,
+  ) {
+    this.#fd = openSync(path, bytes === 0 ? 'w' : 'r+');
+    this.#bytes = bytes;
+    ftruncateSync(this.#fd, bytes);
+    this.#timer = setInterval(() => this.#sync(), SYNC_INTERVAL_MS).unref();
+  }
+
+  /** @throws Error with the file's name when it cannot be written (a full disk); nothing half-written stays behind */
+  append(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failed) return reject(this.#failed);
+      if (this.#pending.length === 0) setImmediate(() => this.#write());
+      this.#pending.push({ text, done: (error) => (error ? reject(error) : resolve()) });
+    });
+  }
+
+  /** Writes and syncs what is left, and closes. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#write();
+    if (!this.#failed) fsyncSync(this.#fd);
+    closeSync(this.#fd);
+  }
+
+  #write(): void {
+    const group = this.#pending;
+    if (group.length === 0) return;
+    this.#pending = [];
+    try {
+      const bytes = Buffer.from(group.map(({ text }) => text).join(''));
+      this.#writeWhole(bytes);
+      this.#bytes += bytes.length;
+      this.#dirty = true;
+      for (const { done } of group) done();
+    } catch (cause) {
+      this.#failed = new Error(`cannot write ${this.path}: ${String(cause)}`, { cause });
+      for (const { done } of group) done(this.#failed);
+    }
+  }
+
+  #writeWhole(bytes: Buffer): void {
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at, bytes.length - at, this.#bytes + at);
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#bytes);
+      throw error;
+    }
+  }
+
+  #sync(): void {
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    fsync(this.#fd, (cause) => {
+      if (cause) this.#failed ??= new Error(`cannot sync ${this.path}: ${String(cause)}`, { cause });
+    });
+  }
+}

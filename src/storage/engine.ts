@@ -1,0 +1,144 @@
+import { cpus } from 'node:os';
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBResult,
+  type DuckDBValue,
+  LIST,
+  listValue,
+  VARCHAR,
+} from '@duckdb/node-api';
+import { z } from 'zod';
+import { makeFolder } from './durable.js';
+
+/** Below this, a second thread's buffers are what breaks the limit. */
+const ONE_THREAD_BELOW_BYTES = 500_000_000;
+const MAX_THREADS = 4;
+
+export interface EngineOptions {
+  /** A database file, or nothing for one in memory. */
+  file?: string;
+  readOnly?: boolean;
+  /** Bytes. */
+  memoryLimit: number;
+  /** Where DuckDB spills to; made if missing. */
+  temporary: string;
+}
+
+/** What a variable or a bound parameter may be. */
+export type Scalar = string | number | boolean | null;
+export type Parameters = Record<string, Scalar | string[]>;
+
+/** A statement that DuckDB refused, with what it was for. */
+export class EngineError extends Error {
+  override name = 'EngineError';
+}
+
+/** One DuckDB connection, set up the same everywhere: UTC, a memory limit, spill files where we say. */
+export class Engine {
+  private constructor(
+    private readonly instance: DuckDBInstance,
+    private readonly connection: DuckDBConnection,
+  ) {}
+
+  static async open(options: EngineOptions): Promise<Engine> {
+    await makeFolder(options.temporary);
+    const instance = await DuckDBInstance.create(options.file ?? ':memory:', {
+      memory_limit: `${Math.round(options.memoryLimit / 1000)}KB`,
+      temp_directory: options.temporary,
+      threads: String(threadsFor(options.memoryLimit)),
+      preserve_insertion_order: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
+    });
+    const engine = new Engine(instance, await instance.connect());
+    await engine.run("set TimeZone = 'UTC'");
+    return engine;
+  }
+
+  /** Sets variables that views and statements read with `getvariable`. */
+  async set(variables: Parameters): Promise<void> {
+    for (const [name, value] of Object.entries(variables)) {
+      await this.run(`set variable ${name} = $value`, { value });
+    }
+  }
+
+  /** Sets times: the texts are ISO 8601, the variables TIMESTAMPTZ. */
+  async setTimes(variables: Record<string, Date>): Promise<void> {
+    for (const [name, value] of Object.entries(variables)) {
+      await this.run(`set variable ${name} = $value::timestamptz`, { value: value.toISOString() });
+    }
+  }
+
+  /** Runs one statement. @throws EngineError with the statement's first line */
+  async run(statement: string, parameters: Parameters = {}): Promise<DuckDBResult> {
+    try {
+      return await this.connection.run(statement, bound(parameters), typesOf(parameters));
+    } catch (cause) {
+      throw refused(statement, cause);
+    }
+  }
+
+  /** Runs one query and checks each row; dates and times come as texts, BIGINT as text. */
+  async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
+    try {
+      const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
+      return z.array(schema).parse(reader.getRowObjectsJson());
+    } catch (cause) {
+      throw refused(query, cause);
+    }
+  }
+
+  /** Runs a query into a file and returns how many rows it has. The file's name is free of patterns' meaning. */
+  async copy(query: string, file: string, format: string): Promise<number> {
+    const counted = z.object({ Count: z.coerce.number() });
+    const [row] = await this.rows(counted, `copy (${query}\n) to $file (${format})`, { file });
+    return row?.Count ?? 0;
+  }
+
+  /** Makes a temporary view of a query. */
+  async view(name: string, query: string): Promise<void> {
+    await this.run(`create or replace temp view ${name} as ${query}`);
+  }
+
+  /** The connection itself, for reading results by their types. */
+  get raw(): DuckDBConnection {
+    return this.connection;
+  }
+
+  close(): void {
+    this.connection.closeSync();
+    this.instance.closeSync();
+  }
+}
+
+/** Opens an engine, hands it to `use`, and closes it whatever happens. */
+export async function withEngine<T>(options: EngineOptions, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = await Engine.open(options);
+  try {
+    return await use(engine);
+  } finally {
+    engine.close();
+  }
+}
+
+function threadsFor(memoryLimit: number): number {
+  return memoryLimit < ONE_THREAD_BELOW_BYTES ? 1 : Math.min(MAX_THREADS, cpus().length);
+}
+
+function bound(parameters: Parameters): Record<string, DuckDBValue> {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, Array.isArray(value) ? listValue(value) : value]),
+  );
+}
+
+function typesOf(parameters: Parameters) {
+  const lists = Object.entries(parameters).filter(([, value]) => Array.isArray(value));
+  return Object.fromEntries(lists.map(([name]) => [name, LIST(VARCHAR)]));
+}
+
+function refused(statement: string, cause: unknown): EngineError {
+  const what = statement.replace(/\s+/g, ' ').slice(0, 80);
+  return new EngineError(`${cause instanceof Error ? cause.message : cause} (in: ${what}…)`, { cause });
+}

@@ -1,0 +1,85 @@
+import { rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { JournalFolder } from '../journal/folder.js';
+import { exists, makeFolder, publish, syncFile, syncFolder } from '../storage/durable.js';
+import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
+import { type Manifest, stagedFile } from './stage.js';
+import { DATA_TABLES } from './tables.js';
+
+/** How long a state file outlives the two after it, so that a reader that has just begun still finds it. */
+const STATE_GRACE_MS = 60 * 60_000;
+const STATES_KEPT = 2;
+
+/**
+ * Makes a staged commit visible, whole: the data first, the state, then the marker, renamed into place last. May be
+ * called again after it was interrupted anywhere.
+ */
+export async function commitStaged(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
+  const place = placeOf(manifest);
+  const data = DATA_TABLES.filter((table) => Object.hasOwn(manifest.files, table));
+  const state = stateFile(warehouse, manifest.website_id, manifest.commit_id);
+  const moves = [
+    ...data.map((table) => ({ from: stagedFile(folder, table), to: tableFile(warehouse, table, place) })),
+    { from: stagedFile(folder, 'page_state'), to: state },
+  ];
+  for (const { from, to } of moves) await moveOnce(from, to);
+  for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
+
+  await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
+  await recordRun(warehouse, folder, manifest);
+  await dropJournal(folder);
+}
+
+/** Writes the run's row, its own marker. A crash after the snapshot's marker leaves it to recovery. */
+export async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
+  const file = tableFile(warehouse, 'runs', { ...placeOf(manifest), id: folder.runId });
+  await publishOnce(stagedFile(folder, 'runs'), file);
+}
+
+/** Forgets a run's journal of one website. */
+export async function dropJournal(folder: JournalFolder): Promise<void> {
+  await rm(folder.path, { recursive: true, force: true });
+  try {
+    await rmdir(dirname(folder.path));
+  } catch {
+    // The journal of another website of this run is still there.
+  }
+}
+
+/** Whether the marker of a commit is in the warehouse: the only place that says so. */
+export function markerFile(warehouse: string, manifest: Manifest): string {
+  return tableFile(warehouse, 'snapshots', placeOf(manifest));
+}
+
+/** Deletes state files that two newer ones follow, an hour after that. */
+export async function dropOldStates(warehouse: string, websiteId: string, now: number): Promise<void> {
+  const folder = stateFolder(warehouse, websiteId);
+  const states = (await namesIn(folder)).filter((name) => name.endsWith('.parquet'));
+  const oldestKept = states.at(-STATES_KEPT);
+  if (!oldestKept || states.length <= STATES_KEPT) return;
+  const superseded = (await stat(join(folder, oldestKept))).mtimeMs;
+  if (now - superseded < STATE_GRACE_MS) return;
+  for (const name of states.slice(0, -STATES_KEPT)) await rm(join(folder, name), { force: true });
+}
+
+function placeOf(manifest: Manifest): { websiteId: string; date: string; id: string } {
+  return { websiteId: manifest.website_id, date: manifest.date, id: manifest.commit_id };
+}
+
+async function moveOnce(from: string, to: string): Promise<void> {
+  if (await alreadyMoved(from, to)) return;
+  await syncFile(from);
+  await makeFolder(dirname(to));
+  await rename(from, to);
+}
+
+async function publishOnce(from: string, to: string): Promise<void> {
+  if (await alreadyMoved(from, to)) return;
+  await syncFile(from);
+  await makeFolder(dirname(to));
+  await publish(from, to);
+}
+
+async function alreadyMoved(from: string, to: string): Promise<boolean> {
+  return !(await exists(from)) && (await exists(to));
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { KNOWN_VALUES } from '../contract/known-values.js';
+import type { JournalFolder } from '../journal/folder.js';
+import type { Engine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+
+const KEPT_WALK = ['journal_windows', 'kept_entries', 'doubled_urls', 'listed_entries'];
+
+/** Makes the views over a journal as it lies on disk. Both files must exist; they may be empty. */
+export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
+  await engine.set({
+    listing_file: folder.listing,
+    reports_file: folder.reports,
+    known_coverage: knownValues('coverage'),
+    known_url_report: knownValues('url_report'),
+  });
+  await engine.run(sql('stage/journal_listing'));
+  await engine.run(sql('stage/journal_reports'));
+}
+
+/** Makes the view `listed_entries`: what one walk of the journal lists, each page once. */
+export async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
+  await engine.set({ walk });
+  for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
+}
+
+/** How many pages a walk lists, and a value that two walks share if they list the same. */
+export async function walkFingerprint(engine: Engine, walk: number): Promise<{ pages: number; fingerprint: string }> {
+  await viewKeptWalk(engine, walk);
+  const [row] = await engine.rows(
+    z.object({ pages: z.int(), fingerprint: z.string() }),
+    sql('stage/listing_fingerprint'),
+  );
+  return row ?? { pages: 0, fingerprint: '' };
+}
+
+function knownValues(source: 'coverage' | 'url_report'): string[] {
+  return Object.entries(KNOWN_VALUES[source]).flatMap(([field, values]) => values.map((value) => `${field}=${value}`));
+}

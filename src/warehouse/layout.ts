@@ -1,0 +1,74 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeId } from '../storage/names.js';
+import type { Table } from './tables.js';
+
+/** Where the warehouse keeps what. */
+export interface WarehouseFolder {
+  path: string;
+  lock: string;
+  database: string;
+  analytics: string;
+  /** Facts that never change once there is data: format, time zone. */
+  identity: string;
+}
+
+export function warehouseFolder(path: string): WarehouseFolder {
+  return {
+    path,
+    lock: join(path, 'run.lock.duckdb'),
+    database: join(path, 'indexhouse.duckdb'),
+    analytics: join(path, 'analytics.duckdb'),
+    identity: join(path, 'warehouse.json'),
+  };
+}
+
+/** `parquet/<table>/website=<id>/date=<date>/<commit_id>.parquet` */
+export function tableFile(
+  warehouse: string,
+  table: Table,
+  place: { websiteId: string; date: string; id: string },
+): string {
+  return join(tableFolder(warehouse, table, place), `${place.id}.parquet`);
+}
+
+export function tableFolder(warehouse: string, table: Table, place: { websiteId: string; date: string }): string {
+  return join(warehouse, 'parquet', table, `website=${encodeId(place.websiteId)}`, `date=${place.date}`);
+}
+
+/** `state/website=<id>/<commit_id>.parquet` */
+export function stateFile(warehouse: string, websiteId: string, commitId: string): string {
+  return join(stateFolder(warehouse, websiteId), `${commitId}.parquet`);
+}
+
+export function stateFolder(warehouse: string, websiteId: string): string {
+  return join(warehouse, 'state', `website=${encodeId(websiteId)}`);
+}
+
+/** An empty file per table, so that views work before there are rows. */
+export function schemaFile(warehouse: string, table: Table): string {
+  return join(warehouse, 'schema', `${table}.parquet`);
+}
+
+/** Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read. */
+export async function listTableFiles(warehouse: string, table: Table): Promise<string[]> {
+  const root = join(warehouse, 'parquet', table);
+  const files: string[] = [];
+  for (const website of await namesIn(root)) {
+    for (const date of await namesIn(join(root, website))) {
+      const folder = join(root, website, date);
+      for (const name of await namesIn(folder)) if (name.endsWith('.parquet')) files.push(join(folder, name));
+    }
+  }
+  return files;
+}
+
+/** The names in a folder, sorted; none if it does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return [];
+    throw error;
+  }
+}

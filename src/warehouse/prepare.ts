@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
+import { type Engine, withEngine } from '../storage/engine.js';
+import { literal, sql } from '../storage/sql.js';
+import { schemaFile, warehouseFolder } from './layout.js';
+import { TABLES, type Table, tableStatements } from './tables.js';
+
+const WAREHOUSE_FORMAT = 1;
+/** DuckDB reads these in a file's name as a pattern, and offers no way to escape them. */
+const PATTERN_CHARACTERS = /[*?[\]{}]/;
+
+const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string() });
+
+/** The warehouse cannot be used with this configuration; nothing was changed. */
+export class WarehouseError extends Error {
+  override name = 'WarehouseError';
+}
+
+/**
+ * Makes the folder of a new warehouse, or checks that an existing one is of this configuration.
+ *
+ * @throws WarehouseError another time zone than the one its dates were made in; a newer format; an unusable path
+ */
+export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
+  if (PATTERN_CHARACTERS.test(path)) {
+    throw new WarehouseError(`warehouse.path holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
+  }
+  await makeFolder(join(path, 'schema'));
+  await checkIdentity(path, timeZone);
+  await writeSchemas(path, memoryLimit);
+}
+
+async function checkIdentity(path: string, timeZone: string): Promise<void> {
+  const { identity } = warehouseFolder(path);
+  const found = await readIdentity(identity);
+  if (found === null) {
+    await writeDurably(identity, `${JSON.stringify({ warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone })}\n`);
+    return;
+  }
+  if (found.warehouse_format > WAREHOUSE_FORMAT) {
+    throw new WarehouseError(
+      `${path} was written by a newer version of indexhouse: install that version or a later one`,
+    );
+  }
+  if (found.time_zone !== timeZone) {
+    throw new WarehouseError(
+      `warehouse.time_zone is ${timeZone}, but the dates in ${path} were made in ${found.time_zone}: ` +
+        'put that back into the configuration, or begin a new warehouse folder',
+    );
+  }
+}
+
+async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    return identitySchema.parse(JSON.parse(text));
+  } catch {
+    throw new WarehouseError(
+      `${file} is damaged: restore it from a backup; it holds the warehouse's format and time zone`,
+    );
+  }
+}
+
+async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+  const missing: Table[] = [];
+  for (const table of TABLES) {
+    if (!(await exists(schemaFile(path, table)))) missing.push(table);
+  }
+  if (missing.length === 0) return;
+  await withEngine({ memoryLimit, temporary: join(path, 'schema', 'tmp') }, async (engine) => {
+    await createTables(engine);
+    for (const table of missing) {
+      const file = schemaFile(path, table);
+      await engine.copy(`select * from ${table}`, `${file}.tmp`, 'format parquet');
+      await syncFile(`${file}.tmp`);
+      await publish(`${file}.tmp`, file);
+    }
+  });
+}
+
+/** Makes all tables, empty. */
+export async function createTables(engine: Engine): Promise<void> {
+  for (const statement of tableStatements()) await engine.run(sql(statement));
+}
+
+/**
+ * A query over some Parquet files of a table: exactly these, one state of the world. The empty file comes first, so
+ * that no files are an empty table, and it gives later columns to older files.
+ */
+export function tableQuery(warehouse: string, table: Table, files: string[]): string {
+  const list = [schemaFile(warehouse, table), ...files].map(literal).join(', ');
+  return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
+}

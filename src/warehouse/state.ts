@@ -1,0 +1,71 @@
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+import { type CommitFacts, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
+import { type Marker, stateFileOf, viewDataTables } from './markers.js';
+
+export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+
+/**
+ * The state that follows a website's newest commit: its file, or null before the first commit. A missing file is made
+ * anew from the log, because a state is derived and nothing else.
+ *
+ * @param markers all of this website, oldest first
+ */
+export async function currentState(
+  warehouse: string,
+  markers: Marker[],
+  engine: EngineOptions,
+): Promise<string | null> {
+  const newest = markers.at(-1);
+  if (!newest) return null;
+  const file = stateFileOf(warehouse, newest);
+  if (!(await exists(file))) await rebuildState(warehouse, markers, engine, file);
+  return file;
+}
+
+/** Replays the log of a website, commit by commit, into the state that follows the last of these commits. */
+export async function rebuildState(
+  warehouse: string,
+  markers: Marker[],
+  options: EngineOptions,
+  target: string,
+): Promise<void> {
+  const [even, odd] = [join(options.temporary, 'state.even'), join(options.temporary, 'state.odd')];
+  await withEngine(options, async (engine) => {
+    let before: string | null = null;
+    for (const [at, marker] of markers.entries()) {
+      const after = at % 2 === 0 ? even : odd;
+      await setCommitFacts(engine, factsOf(marker, markers.slice(0, at)));
+      await viewDataTables(engine, warehouse, [marker], 'now_');
+      await viewPreviousState(engine, warehouse, before);
+      await viewComparison(engine);
+      await engine.copy(`${sql('stage/page_state')}\norder by url`, after, STATE_FORMAT);
+      before = after;
+    }
+    if (before === null) return;
+    await makeFolder(dirname(target));
+    await syncFile(before);
+    await publish(before, target);
+  });
+  await Promise.all([even, odd].map((file) => rm(file, { force: true })));
+}
+
+/** The facts of a commit that the log holds, given the ones before it. */
+export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts {
+  return {
+    commitId: marker.commitId,
+    snapshotId: marker.snapshotId,
+    websiteId: marker.websiteId,
+    snapshotAt: new Date(marker.snapshotAt),
+    date: marker.date,
+    listingComplete: marker.listingComplete,
+    hadComplete: hasComplete(earlier),
+  };
+}
+
+export function hasComplete(markers: readonly Marker[]): boolean {
+  return markers.some((marker) => marker.listingComplete);
+}

@@ -1,0 +1,143 @@
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { count, duration, formatCsv, formatJson, formatTable } from '../../src/cli/output.js';
+
+describe('formatTable', () => {
+  it('aligns numbers right and text left below a rule', () => {
+    const table = formatTable(
+      ['url', 'pages'],
+      [
+        ['/a', 5],
+        ['/long', 1234n],
+        [null, null],
+      ],
+    );
+    expect(table.split('\n')).toEqual(['url    pages', '─────  ─────', '/a         5', '/long   1234', '', '']);
+  });
+
+  it('measures wide characters', () => {
+    const [, , ...lines] = formatTable(
+      ['a', 'b'],
+      [
+        ['日本', 'x'],
+        ['abcd', 'x'],
+        ['é😀', 'x'],
+      ],
+    )
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((line) => stringWidth(line))).toEqual([7, 7, 7]);
+  });
+
+  it('shortens in the middle to fit a terminal, and never elsewhere', () => {
+    const url = `https://example.com/${'x'.repeat(80)}/日本語の最後`;
+    const rows = [[url, 12]];
+    const table = formatTable(['url', 'n'], rows, { width: 40 });
+    for (const line of table.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(40);
+    expect(table).toMatch(/^https:\/\/example\S*…\S*最後 +12$/m);
+    expect(formatTable(['url', 'n'], rows)).toContain(url);
+    expect(formatTable([{ name: 'url', maxWidth: 10 }], rows, { width: 200 })).toMatch(/^https…/m);
+  });
+
+  it('shows what would steer a terminal only escaped, in headers too', () => {
+    const table = formatTable(['a\x1b'], [['x\x1b[2J\ny']]);
+    expect(table).toContain('x\\x1b[2J\\ny');
+    expect(table).not.toContain('\x1b');
+  });
+
+  it('dims null in colour, on the side of its column', () => {
+    const table = formatTable(
+      ['text', 'number'],
+      [
+        ['x', 1],
+        [null, null],
+      ],
+      { color: true },
+    );
+    expect(table.split('\n')[3]).toBe('\x1b[2m∅   \x1b[22m  \x1b[2m     ∅\x1b[22m');
+  });
+
+  it('writes dates, objects and missing cells', () => {
+    const table = formatTable(
+      ['at', 'o', 'x'],
+      [
+        [new Date(0), { n: 1n }, undefined],
+        [new Date(Number.NaN), [], true],
+      ],
+    );
+    expect(table).toContain('1970-01-01T00:00:00.000Z  {"n":1}');
+    expect(table).toContain('Invalid Date');
+    expect(formatTable(['a'], [])).toBe('a\n─\n');
+  });
+
+  it('obeys a given alignment', () => {
+    expect(formatTable([{ name: 'id', align: 'left' }, 'x'], [[1, 'y']]).split('\n')[2]).toBe('1   y');
+  });
+});
+
+describe('formatJson', () => {
+  it('takes BigInts and dates', () => {
+    const text = formatJson([{ small: 5n, least: -(2n ** 53n), large: 2n ** 63n, at: new Date(0), none: null }]);
+    expect(JSON.parse(text)).toEqual([
+      { small: 5, least: -(2 ** 53), large: '9223372036854775808', at: '1970-01-01T00:00:00.000Z', none: null },
+    ]);
+    expect(text).toContain('\n    "small": 5,');
+    expect(text.endsWith(']\n')).toBe(true);
+    expect(formatJson(undefined)).toBe('null\n');
+  });
+
+  it('never loses digits', () => {
+    expect(JSON.parse(formatJson([2n ** 53n + 1n, 2n ** 53n - 1n]))).toEqual(['9007199254740993', 2 ** 53 - 1]);
+  });
+});
+
+describe('formatCsv', () => {
+  it('quotes as RFC 4180 says, and tells null from empty text', () => {
+    const csv = formatCsv(
+      ['a', 'b "c"'],
+      [
+        ['x,y', 'l1\nl2'],
+        ['', null],
+        [1.5, true],
+      ],
+    );
+    expect(csv).toBe('a,"b ""c"""\r\n"x,y","l1\nl2"\r\n"",\r\n1.5,true\r\n');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@x', '\tx'])('guards the text %j', (text) => {
+    expect(formatCsv(['a'], [[text]])).toBe(`a\r\n'${text}\r\n`);
+    expect(formatCsv(['a'], [[text]], { guardFormulas: false })).toBe(`a\r\n${text}\r\n`);
+  });
+
+  it('guards a carriage return, and leaves numbers alone', () => {
+    expect(formatCsv(['a', 'b'], [['\rx', -5]])).toBe('a,b\r\n"\'\rx",-5\r\n');
+  });
+});
+
+describe('duration', () => {
+  it.each([
+    [0, '0ms'],
+    [999, '999ms'],
+    [999.7, '1.0s'],
+    [4200, '4.2s'],
+    [9960, '10s'],
+    [59_400, '59s'],
+    [59_700, '1m'],
+    [185_000, '3m 5s'],
+    [3_599_800, '1h'],
+    [7_800_000, '2h 10m'],
+    [86_399_000, '1d'],
+    [277_200_000, '3d 5h'],
+    [-4200, '-4.2s'],
+    [Number.POSITIVE_INFINITY, '∞'],
+  ])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+});
+
+describe('count', () => {
+  it.each([
+    [0, '0'],
+    [1234, '1,234'],
+    [-1234567, '-1,234,567'],
+    [2n ** 63n, '9,223,372,036,854,775,808'],
+  ])('%s is %s', (n, text) => expect(count(n)).toBe(text));
+});

@@ -1,0 +1,212 @@
+import { join } from 'node:path';
+import { validate } from 'node-cron';
+import { describe, expect, it } from 'vitest';
+import { cronProblem } from '../../src/config/cron.js';
+import { failure, load, MINIMAL, withKey } from './given.js';
+
+const DAY_MS = 86_400_000;
+
+describe('defaults', () => {
+  it('fills in every key', async () => {
+    const { file, ...config } = await load(MINIMAL);
+    expect(config).toEqual({
+      api: {
+        base_url: 'https://api.example.com',
+        token: 'abc',
+        requests_per_minute: 60,
+        concurrency: 8,
+        timeout: 30_000,
+        page_size: 1000,
+        max_attempts: 5,
+      },
+      websites: 'all',
+      reports: { max_per_run: Number.POSITIVE_INFINITY, refresh_after: 0, deadline: 20 * 3_600_000 },
+      warehouse: {
+        path: join(file, '../warehouse'),
+        time_zone: 'UTC',
+        parquet_compression: 'zstd',
+        memory_limit: 1e9,
+        min_free_disk: 1e9,
+        lock_timeout: 30_000,
+      },
+      sync: { resume_within: 6 * 3_600_000 },
+      quality: { max_reject_ratio: 0.01 },
+      schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },
+    });
+  });
+
+  it('takes a section without keys as one that is left out', async () => {
+    expect((await load(`${MINIMAL}reports:\n  # deadline: 1h\n`)).reports.deadline).toBe(20 * 3_600_000);
+  });
+});
+
+describe('durations and sizes', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['10m', 600_000],
+    ['6h', 21_600_000],
+    ['30d', 30 * DAY_MS],
+    ['1.5h', 5_400_000],
+  ])('%s is %d ms', async (text, ms) => {
+    expect((await load(withKey('sync', `resume_within: ${text}`))).sync.resume_within).toBe(ms);
+  });
+
+  it.each([
+    ['256MB', 256e6],
+    ['1GB', 1e9],
+    ['1GiB', 2 ** 30],
+    ['1.5 gb', 1.5e9],
+  ])('%s is %d bytes', async (text, bytes) => {
+    expect((await load(withKey('warehouse', `memory_limit: ${text}`))).warehouse.memory_limit).toBe(bytes);
+  });
+});
+
+describe('a bad value is refused by name', () => {
+  it.each([
+    ['api', 'timeout: 30', 'a number and a unit'],
+    ['api', 'timeout: 30 seconds', '(found: 30 seconds)'],
+    ['api', 'timeout: 0s', 'too short'],
+    ['api', 'timeout: 25h', 'too long'],
+    ['api', 'timeout: -5s', 'not a duration'],
+    ['api', 'timeout:', 'has no value'],
+    ['api', 'requests_per_minute: 0', 'a number above 0, or `unlimited`'],
+    ['api', 'requests_per_minute: lots', 'a number above 0, or `unlimited`'],
+    ['api', 'requests_per_minute: .inf', 'a number above 0, or `unlimited`'],
+    ['api', 'concurrency: 0', 'from 1 to 256'],
+    ['api', 'concurrency: 257', 'from 1 to 256'],
+    ['api', 'concurrency: 1.5', 'from 1 to 256'],
+    ['api', 'concurrency: "8"', 'from 1 to 256'],
+    ['api', 'page_size: 100001', 'from 1 to 100000'],
+    ['api', 'max_attempts: 21', 'from 1 to 20'],
+    ['api', 'max_attempts: [5]', 'from 1 to 20'],
+    ['reports', 'max_per_run: -1', 'a whole number from 0'],
+    ['reports', 'max_per_run: 1.5', 'a whole number from 0'],
+    ['reports', 'deadline: unlimited', 'not a duration'],
+    ['warehouse', 'path: ""', 'not a path'],
+    ['warehouse', 'path: ~/data', 'starts with ~'],
+    ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
+    ['warehouse', 'time_zone: "+02:00"', 'not a time zone'],
+    ['warehouse', 'parquet_compression: lz4', 'zstd, snappy or gzip'],
+    ['warehouse', 'memory_limit: 1', 'not a size'],
+    ['warehouse', 'memory_limit: 1MB', 'too small'],
+    ['warehouse', 'min_free_disk: 1PB', 'not a size'],
+    ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
+    ['quality', 'max_reject_ratio: .nan', 'from 0 to 1'],
+    ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
+    ['schedule', 'nightly-sync: "0 24 * * *"', 'its hour'],
+    ['schedule', 'nightly-sync: true', 'false to switch the job off'],
+    ['schedule', 'other-job: soon', 'five fields'],
+    ['schedule', 'Other_Job: "0 2 * * *"', 'name of a job'],
+  ])('%s: %s', async (section, line, words) => {
+    const error = await failure(withKey(section, line));
+    expect(error.problems.map(({ path }) => path)).toEqual([`${section}.${line.split(':')[0]}`]);
+    expect(error.message).toContain(words);
+  });
+
+  it('takes the ends of each range', async () => {
+    expect((await load(withKey('api', 'concurrency: 256'))).api.concurrency).toBe(256);
+    expect((await load(withKey('reports', 'max_per_run: 0'))).reports.max_per_run).toBe(0);
+    expect((await load(withKey('quality', 'max_reject_ratio: 1'))).quality.max_reject_ratio).toBe(1);
+    const unlimited = await load(withKey('api', 'requests_per_minute: unlimited'));
+    expect(unlimited.api.requests_per_minute).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('api.base_url', () => {
+  const at = (url: string) => `api:\n  base_url: "${url}"\n  token: abc\n`;
+
+  it.each([
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['https://api.example.com/prefix/v//', 'https://api.example.com/prefix/v'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://127.3.2.1:1/x/', 'http://127.3.2.1:1/x'],
+    ['http://[::1]:8080', 'http://[::1]:8080'],
+  ])('%s becomes %s', async (given, taken) => {
+    expect((await load(at(given))).api.base_url).toBe(taken);
+  });
+
+  it.each([
+    ['http://api.example.com', 'not encrypted'],
+    ['http://localhost.example.com', 'not encrypted'],
+    ['http://127.0.0.1.example.com', 'not encrypted'],
+    ['ftp://api.example.com', 'not an https address'],
+    ['api.example.com', 'not an address'],
+    ['https:api.example.com', 'not an address'],
+    ['https://api.example.com?', 'a query'],
+    ['https://api.example.com/#', 'a fragment'],
+    ['https://user:pass-word@api.example.com', 'user name or password'],
+    ['https://@api.example.com', 'user name or password'],
+    ['https://api.example.com\\\\@evil.example', 'not an address'],
+    ['', 'not an address'],
+  ])('refuses %s', async (given, words) => {
+    const error = await failure(at(given));
+    expect(error.problems).toMatchObject([{ path: 'api.base_url', line: 2, column: 13 }]);
+    expect(error.message).toContain(words);
+    expect(error.message).not.toContain('pass-word');
+  });
+});
+
+describe('websites', () => {
+  const listed = (text: string) => `${MINIMAL}websites:${text}\n`;
+
+  it('takes a list', async () => {
+    const { websites } = await load(listed('\n  - id: a1\n    name: example.com\n  - id: b2\n    token: own'));
+    expect(websites).toEqual([
+      { id: 'a1', name: 'example.com' },
+      { id: 'b2', token: 'own' },
+    ]);
+  });
+
+  it.each([
+    [' []', 'websites', 'empty list'],
+    [' some', 'websites', 'neither `all` nor a list'],
+    ['\n  - a1', 'websites[0]', 'not a mapping'],
+    ['\n  - name: x', 'websites[0].id', 'is missing'],
+    ['\n  - id: 645', 'websites[0].id', 'in quotes'],
+    ['\n  - id: 6e45', 'websites[0].id', 'in quotes'],
+    ['\n  - id: ".."', 'websites[0].id', 'not the id'],
+    ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'entry 1 too'],
+    ['\n  - id: a\n    nam: x', 'websites[0].nam', 'Did you mean `name`?'],
+  ])('refuses %j', async (text, path, words) => {
+    const error = await failure(listed(text));
+    expect(error.problems.map((problem) => problem.path)).toEqual([path]);
+    expect(error.message).toContain(words);
+  });
+});
+
+describe('cron expressions', () => {
+  const GOOD = [
+    '0 2 * * *',
+    '*/5 * * * *',
+    '0 0 1-31/2 jan-mar mon,fri',
+    '0 0 * * 7',
+    '59 23 31 12 0',
+    '1,2,3 * * * MON-5',
+  ];
+  const BAD = [
+    '',
+    '* * * *',
+    '* * * * * *',
+    '60 * * * *',
+    '0 5-2 * * *',
+    '*/0 * * * *',
+    '0 0 0 * *',
+    '0 0 * 13 *',
+    '0 0 * * 8',
+  ];
+
+  it.each(GOOD)('takes %j, and so does the scheduler', (text) => {
+    expect(cronProblem(text)).toBeNull();
+    expect(validate(text)).toBe(true);
+  });
+
+  it.each([...BAD, 'a b c d e', '1- * * * *', ', * * * *', '1/2 * * * *', '0 0 * * @'])('refuses %j', (text) => {
+    expect(cronProblem(text)).not.toBeNull();
+  });
+
+  it('lets a job be switched off, and others be added', async () => {
+    const { schedule } = await load(withKey('schedule', 'nightly-sync: false\n  weekly-check: "0 5 * * sun"'));
+    expect(schedule).toEqual({ time_zone: 'UTC', 'nightly-sync': false, 'weekly-check': '0 5 * * sun' });
+  });
+});

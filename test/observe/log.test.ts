@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger, type LoggerOptions } from '../../src/observe/log.js';
+
+const SECRET = 'k9+/"Q=z\\%w';
+
+function logged(options: LoggerOptions) {
+  const lines: string[] = [];
+  const write = (text: string) => lines.push(text);
+  return { lines, logger: createLogger({ ...options, destination: { write } }) };
+}
+
+function withSecrets(pretty: boolean, secrets = [SECRET]): string {
+  const { lines, logger } = logged({ pretty, color: false, secrets });
+  const error = new Error(`sent ${SECRET}`, { cause: new Error(`because ${SECRET}`) });
+  const lower = encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase());
+  const url = `https://x.example/?t=${encodeURIComponent(SECRET)}&u=${lower}&v=${encodeURI(SECRET)}`;
+  logger.info({ token: SECRET, deep: [{ [SECRET]: url }] }, `Bearer ${SECRET}`);
+  logger.error(error, 'failed');
+  logger.error({ error, body: JSON.stringify({ t: SECRET }), twice: JSON.stringify(JSON.stringify(SECRET)) });
+  logger.info(`Basic ${Buffer.from(SECRET).toString('base64')}`);
+  logger.child({ key: SECRET }).warn('child');
+  return lines.join('');
+}
+
+describe('createLogger', () => {
+  it('writes one JSON object a line, at once', () => {
+    const { lines, logger } = logged({ pretty: false });
+    logger.info({ website_id: 'a' }, 'walked');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/\}\n$/);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: 'walked', website_id: 'a' });
+    expect(JSON.parse(lines[0] ?? '').time).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
+  });
+
+  it('keeps to its level', () => {
+    const { lines, logger } = logged({ level: 'warn' });
+    logger.info('no');
+    logger.warn('yes');
+    expect(lines).toHaveLength(1);
+  });
+
+  it('is pretty on a terminal, at once, coloured if asked to', () => {
+    const lines: string[] = [];
+    const destination = { write: (text: string) => lines.push(text), isTTY: true };
+    createLogger({ destination, color: false }).info('hello');
+    createLogger({ destination, color: true }).info('hello');
+    expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: hello\n$/);
+    expect(lines[1]).toContain('\x1b[');
+  });
+
+  it.each([true, false])('masks secrets in every form and place (pretty: %s)', (pretty) => {
+    const text = withSecrets(pretty);
+    expect(text.match(/\[secret\]/g)?.length).toBeGreaterThanOrEqual(13);
+    expect(text).not.toMatch(/k9|Q=z|%25w|azkr/i);
+    expect(withSecrets(pretty, [])).toMatch(/k9/);
+  });
+
+  it('masks a secret that is the beginning of another, and one that reads as a number', () => {
+    const { lines, logger } = logged({ pretty: false, secrets: ['abc', 'abcdef', '12345', ''] });
+    logger.info({ n: 12345 }, 'abcdef abc');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ n: '[secret]', msg: '[secret] [secret]' });
+  });
+
+  it('stays valid JSON whatever the secret is', () => {
+    const { lines, logger } = logged({ pretty: false, secrets: ['"', ','] });
+    logger.info('a "b", c');
+    expect(JSON.parse(lines[0] ?? '').msg).not.toMatch(/[",]/);
+  });
+
+  it.each([true, false])('lets no control characters through (pretty: %s)', (pretty) => {
+    const { lines, logger } = logged({ pretty, color: false });
+    const text = '\x1b[2J\u009b\u202e\rx\ninjected';
+    logger.info({ [text]: text, err: new Error(text) }, text);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(lines.join('')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
+    if (pretty) expect(lines[0]?.split('\n')[0]).toContain('\\x1b[2J\\x9b\\u202e\\rx\\ninjected');
+    else expect(JSON.parse(lines[0] ?? '').msg).toBe(text);
+  });
+});
