@@ -1,0 +1,43 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorBody } from '../contract/key.js';
+
+/** Texts of `error` where the status' own name in snake case is not the documented one. */
+const ERROR_NAMES: Readonly<Record<number, string>> = { 429: 'rate_limit_exceeded', 500: 'internal_error' };
+
+/** An answer other than 200. Its message is read by strangers: it never carries what went wrong inside. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The body of an error (specification, section 7): `{error, message, status}`. */
+export function errorBody(status: number, message: string): ErrorBody {
+  return { error: ERROR_NAMES[status] ?? snakeCase(STATUS_CODES[status] ?? 'error'), message, status };
+}
+
+/**
+ * What a client may know of an error: a `ServiceError` as it is; a refusal by the framework (4xx) with its status and
+ * the status' name; anything else as a 500 that says nothing.
+ */
+export function publicError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const status = statusOf(error);
+  if (status >= 400 && status < 500) return new ServiceError(status, `${STATUS_CODES[status] ?? 'Refused'}.`);
+  return new ServiceError(500, 'The service could not answer this request.');
+}
+
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;
+  return typeof error.statusCode === 'number' ? error.statusCode : 500;
+}
+
+function snakeCase(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]+/g, '_');
+}

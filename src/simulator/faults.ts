@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { hash, unit } from './random.js';
+
+/** What can go wrong with an answer, in the order in which a draw is held against the rates. */
+export const FAULT_KINDS = [
+  /** 429 with `Retry-After`, whatever the key's allowance. */
+  '429',
+  '500',
+  '503',
+  /** The connection is reset without an answer. */
+  'reset',
+  /** 302 to a path outside the base address. */
+  'redirect',
+  /** 200 with an HTML page. */
+  'html',
+  /** 200 with JSON that does not parse. */
+  'invalid_json',
+  /** 200 with a body that never ends. */
+  'endless',
+  /** The true answer, in pieces. */
+  'slow',
+  /** The first half of the true answer; then the connection breaks. */
+  'truncated',
+  /** The true answer with one value of a type that the contract does not allow. */
+  'violation',
+  /** A report that names another page; reports only. */
+  'wrong_url',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** The operation that a request is for; `other` for paths that do not exist. */
+export type OperationName = 'key' | 'listing' | 'report' | 'other';
+
+const rate = z.number().min(0).max(1);
+
+/** Share of the requests that meet each kind, 0 to 1, together at most 1; e.g. `{reset: 0.01}`. */
+export const faultRatesSchema = z
+  .partialRecord(z.enum(FAULT_KINDS), rate)
+  .refine((rates) => total(rates) <= 1 + Number.EPSILON, 'the rates add up to more than 1');
+export type FaultRates = z.infer<typeof faultRatesSchema>;
+
+/** Which operations faults are for; default: every one. */
+export const faultTargetsSchema = z.array(z.enum(['key', 'listing', 'report', 'other']));
+
+/**
+ * Decides from the seed, the number of a request and its operation alone which fault it meets, so that a sequence of
+ * requests meets the same faults again.
+ */
+export class Faults {
+  #rates: FaultRates = {};
+  #only: readonly OperationName[] | null = null;
+
+  constructor(
+    private readonly seed: number,
+    rates: FaultRates = {},
+  ) {
+    this.set(rates);
+  }
+
+  get rates(): FaultRates {
+    return { ...this.#rates };
+  }
+
+  /** Replaces all rates. Throws a `ZodError` for an unknown kind, a rate outside 0 to 1, or a sum above 1. */
+  set(rates: FaultRates, only: readonly OperationName[] | null = null): void {
+    this.#rates = faultRatesSchema.parse(rates);
+    this.#only = only;
+  }
+
+  kindFor(requestNumber: number, operation: OperationName): FaultKind | null {
+    if (this.#only && !this.#only.includes(operation)) return null;
+    const kind = this.#draw(unit(this.seed, requestNumber));
+    return kind === 'wrong_url' && operation !== 'report' ? null : kind;
+  }
+
+  #draw(u: number): FaultKind | null {
+    let below = 0;
+    for (const kind of FAULT_KINDS) {
+      below += this.#rates[kind] ?? 0;
+      if (u < below) return kind;
+    }
+    return null;
+  }
+}
+
+/** Values of a type that the contract allows for none of its fields, by operation. */
+const VIOLATIONS: Readonly<Record<'listing' | 'report', readonly (readonly [field: string, value: unknown])[]>> = {
+  listing: [
+    ['url', 42],
+    ['index_summary', true],
+    ['canonicals_match', 'yes'],
+    ['last_crawl_time', 'yesterday'],
+    ['days_since_last_crawl', 1.5],
+  ],
+  report: [
+    ['url', null],
+    ['index_coverage_state', 7],
+    ['sitemaps', 'none'],
+    ['inspection_date', 1_767_232_800],
+    ['days_since_last_crawl', '3'],
+    ['previously_indexed', false],
+  ],
+};
+
+const bodyWithUrls = z.looseObject({ urls: z.array(z.record(z.string(), z.unknown())).min(1) });
+const anyBody = z.record(z.string(), z.unknown());
+
+/**
+ * A true body with one wrong value: in one entry of a listing, in a report, or, where there is no entry, in the
+ * pagination or the key's `websites_access`.
+ */
+export function violate(body: string, operation: OperationName, draw: number): string {
+  const value: unknown = JSON.parse(body);
+  const listing = bodyWithUrls.safeParse(value);
+  if (listing.success) {
+    const { urls } = listing.data;
+    const at = hash(draw, 1) % urls.length;
+    const spoilt = urls.map((entry, i) => (i === at ? { ...entry, ...wrongField('listing', draw) } : entry));
+    return JSON.stringify({ ...listing.data, urls: spoilt });
+  }
+  const wrong = operation === 'report' ? wrongField('report', draw) : { pagination: 'none', websites_access: 'all' };
+  return JSON.stringify({ ...anyBody.parse(value), ...wrong });
+}
+
+/** A report whose `url` is not the one that was asked for. */
+export function nameAnotherUrl(body: string): string {
+  const report = anyBody.parse(JSON.parse(body));
+  return JSON.stringify({ ...report, url: `${String(report['url'])}-other` });
+}
+
+function wrongField(operation: 'listing' | 'report', draw: number): Record<string, unknown> {
+  const choices = VIOLATIONS[operation];
+  const choice = choices[hash(draw, 2) % choices.length];
+  return choice ? { [choice[0]]: choice[1] } : {};
+}
+
+function total(rates: Partial<Record<FaultKind, number>>): number {
+  return FAULT_KINDS.reduce((sum, kind) => sum + (rates[kind] ?? 0), 0);
+}

@@ -1,0 +1,157 @@
+import { INSPECTION_CYCLE_NIGHTS } from './founding.js';
+import {
+  BLOCKED,
+  CRAWLED_NOT_INDEXED,
+  canonicalsOf,
+  DISCOVERED,
+  indexedCode,
+  isIndexed,
+  NO_DATA,
+  nextCode,
+  packCanonicals,
+  REMOVED,
+  traitsOf,
+  UNKNOWN,
+  unpackCanonicals,
+} from './lifecycle.js';
+import { DECLARES_CANONICAL, IN_SITEMAP, NEVER, type PageTable } from './page-table.js';
+import type { PageUrls } from './page-urls.js';
+import { hash, unit } from './random.js';
+
+const RECRAWLED_A_NIGHT = 0.1;
+/** Chances a night of what happens to a page besides its next state; at most one of them does. */
+const EVENTS = { removed: 0.0008, sitemap: 0.0006, canonical: 0.0008, dataLost: 0.0002 } as const;
+const FIRST_DATA_A_NIGHT = 0.12;
+
+/** What each number drawn for a page and a night decides. */
+const SALT = { event: 1, next: 2, recrawl: 3, deindexing: 4 } as const;
+
+/** On one night a directory loses most of its pages from the index: the story that a demo tells. */
+export interface Deindexing {
+  night: number;
+  directory: string;
+  /** Share of the directory's indexed pages that drop out, 0 to 1. */
+  share: number;
+}
+
+/** What one night does to one page: its state, its flags, and what its history remembers of them. */
+export class PageLife {
+  readonly #seed: number;
+
+  constructor(
+    private readonly table: PageTable,
+    private readonly urls: PageUrls,
+    private readonly deindexing: Deindexing | null,
+    seed: number,
+  ) {
+    this.#seed = seed;
+  }
+
+  /** Starts monitoring a page, or starts again, without data and without a past. */
+  begin(page: number, night: number): void {
+    const { table } = this;
+    table.clearHistory(page);
+    table.state[page] = NO_DATA;
+    table.detected[page] = night;
+    table.flags[page] = hash(this.#seed, page, night) & (IN_SITEMAP | DECLARES_CANONICAL);
+  }
+
+  /** Lives one page through one night. */
+  live(page: number, night: number): void {
+    const { table } = this;
+    const before = table.state[page] ?? NO_DATA;
+    const flagsBefore = table.flags[page] ?? 0;
+    const after = this.#event(page, night) ?? this.#next(page, night);
+    if (after === REMOVED) {
+      table.state[page] = REMOVED;
+      return;
+    }
+    this.#enter(page, night, before, flagsBefore, after);
+    if (after < NO_DATA && (page + night) % INSPECTION_CYCLE_NIGHTS === 0) table.inspected[page] = night;
+    const recrawled = traitsOf(after)?.visited && this.#unit(page, night, SALT.recrawl) < RECRAWLED_A_NIGHT;
+    if (recrawled) this.#visit(page, night);
+  }
+
+  /** What happens to a page from outside, with the state that it leaves the page in; null when nothing does. */
+  #event(page: number, night: number): number | null {
+    const { table } = this;
+    const code = table.state[page] ?? NO_DATA;
+    let u = this.#unit(page, night, SALT.event);
+    if (u < EVENTS.removed) return REMOVED;
+    if (code === NO_DATA) return null;
+    u -= EVENTS.removed;
+    if (u < EVENTS.sitemap) return this.#toggle(page, IN_SITEMAP, code);
+    u -= EVENTS.sitemap;
+    if (u < EVENTS.canonical && traitsOf(code)?.visited) return this.#toggle(page, DECLARES_CANONICAL, code);
+    u -= EVENTS.canonical;
+    return u >= 0 && u < EVENTS.dataLost ? NO_DATA : null;
+  }
+
+  #toggle(page: number, flag: number, code: number): number {
+    const flags = (this.table.flags[page] ?? 0) ^ flag;
+    this.table.flags[page] = flags;
+    return isIndexed(code) ? indexedCode((flags & IN_SITEMAP) !== 0) : code;
+  }
+
+  #next(page: number, night: number): number {
+    const code = this.table.state[page] ?? NO_DATA;
+    const u = this.#unit(page, night, SALT.next);
+    if (code === NO_DATA) return u < FIRST_DATA_A_NIGHT ? this.#firstData(page, u / FIRST_DATA_A_NIGHT) : code;
+    if (isIndexed(code) && this.#isDeindexed(page, night)) return CRAWLED_NOT_INDEXED;
+    const next = nextCode(code, u);
+    return next !== code && isIndexed(next) ? this.#toIndex(page, code) : next;
+  }
+
+  #toIndex(page: number, code: number): number {
+    return isIndexed(code) ? code : indexedCode(((this.table.flags[page] ?? 0) & IN_SITEMAP) !== 0);
+  }
+
+  /** A page that was visited before its data was lost is not unknown again. */
+  #firstData(page: number, u: number): number {
+    if (this.table.crawled[page] !== NEVER) return u < 0.5 ? CRAWLED_NOT_INDEXED : this.#toIndex(page, NO_DATA);
+    return u < 0.4 ? UNKNOWN : DISCOVERED;
+  }
+
+  #isDeindexed(page: number, night: number): boolean {
+    const story = this.deindexing;
+    if (!story || story.night !== night || this.urls.directory(page) !== story.directory) return false;
+    return this.#unit(page, night, SALT.deindexing) < story.share;
+  }
+
+  /** Records what a state, and flags, other than before mean for a page's history. */
+  #enter(page: number, night: number, before: number, flagsBefore: number, after: number): void {
+    const { table } = this;
+    const flags = table.flags[page] ?? 0;
+    if (before === after && flagsBefore === flags) return;
+    table.state[page] = after;
+    if (isIndexed(before) && !isIndexed(after)) table.lastIndexed[page] = table.inspected[page] ?? NEVER;
+    if (after === NO_DATA) return;
+    const declaredAnew = ((flagsBefore ^ flags) & DECLARES_CANONICAL) !== 0;
+    const moved = before !== after && !(isIndexed(before) && isIndexed(after));
+    if (declaredAnew || (moved && traitsOf(after)?.visited)) this.#visit(page, night);
+    table.inspected[page] = night;
+    if (after === BLOCKED && before !== BLOCKED) table.blocked[page] = night;
+    this.#compareCanonicals(page, night, packedCanonicals(before, flagsBefore), packedCanonicals(after, flags));
+  }
+
+  /** A change of canonicals is one between two canonicals of the engine: gaining or losing the first is none. */
+  #compareCanonicals(page: number, night: number, before: number, after: number): void {
+    const known = unpackCanonicals(before).engine !== 'none' && unpackCanonicals(after).engine !== 'none';
+    if (!known || before === after) return;
+    this.table.canonicalChanged[page] = night;
+    this.table.canonicalsAtChange[page] = after;
+  }
+
+  #visit(page: number, night: number): void {
+    this.table.crawled[page] = night;
+    this.table.inspected[page] = night;
+  }
+
+  #unit(page: number, night: number, salt: number): number {
+    return unit(this.#seed, page, night, salt);
+  }
+}
+
+function packedCanonicals(code: number, flags: number): number {
+  return packCanonicals(canonicalsOf(code, (flags & DECLARES_CANONICAL) !== 0));
+}

@@ -1,0 +1,77 @@
+/** How often something was asked for, and how often a whole, unspoilt 200 for it was handed to the kernel. */
+export interface RequestCount {
+  attempted: number;
+  answered: number;
+}
+
+/**
+ * Counts every request below the base address. Counts per path and query cost memory for each distinct one; without
+ * them only the totals are kept.
+ */
+export class RequestCounters {
+  attempted = 0;
+  answered = 0;
+  /** Answers that were handed over to their end, by status: spoilt ones too. */
+  byStatus: Record<string, number> = {};
+  /** By path and query as they arrived. */
+  byRequest = new Map<string, RequestCount>();
+
+  constructor(private readonly perRequest: boolean) {}
+
+  recordAttempt(request: string): void {
+    this.attempted++;
+    const count = this.#count(request);
+    if (count) count.attempted++;
+  }
+
+  /** Records an answer handed over to its end; `good` when it was a 200 that no fault had spoilt. */
+  recordAnswer(request: string, status: number, good: boolean): void {
+    this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
+    if (!good) return;
+    this.answered++;
+    const count = this.#count(request);
+    if (count) count.answered++;
+  }
+
+  reset(): void {
+    this.attempted = 0;
+    this.answered = 0;
+    this.byStatus = {};
+    this.byRequest = new Map();
+  }
+
+  /** Counts per page URL that a report was asked for. */
+  reports(): Map<string, RequestCount> {
+    return this.#grouped((request) =>
+      /\/v1\/url-report$/.test(request.pathname) ? request.searchParams.get('url') : null,
+    );
+  }
+
+  /** Counts per listing window, as `<website_id>?skip=<n>&limit=<n>` with the id as it was sent. */
+  windows(): Map<string, RequestCount> {
+    return this.#grouped(({ pathname, search }) => {
+      const id = /\/v1\/urls\/([^/]+)$/.exec(pathname)?.[1];
+      return id === undefined ? null : id + search;
+    });
+  }
+
+  #grouped(keyOf: (request: URL) => string | null): Map<string, RequestCount> {
+    const groups = new Map<string, RequestCount>();
+    for (const [request, { attempted, answered }] of this.byRequest) {
+      const key = URL.canParse(request, 'http://localhost') ? keyOf(new URL(request, 'http://localhost')) : null;
+      if (key === null) continue;
+      const group = groups.get(key) ?? { attempted: 0, answered: 0 };
+      groups.set(key, { attempted: group.attempted + attempted, answered: group.answered + answered });
+    }
+    return groups;
+  }
+
+  #count(request: string): RequestCount | null {
+    if (!this.perRequest) return null;
+    const known = this.byRequest.get(request);
+    if (known) return known;
+    const fresh = { attempted: 0, answered: 0 };
+    this.byRequest.set(request, fresh);
+    return fresh;
+  }
+}

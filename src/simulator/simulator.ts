@@ -1,0 +1,94 @@
+import { buildServer, type ServerOptions } from '../service/http.js';
+import { addControl } from './control.js';
+import { type FaultRates, Faults, type OperationName } from './faults.js';
+import { addInterference } from './interference.js';
+import { RequestCounters } from './request-counters.js';
+import { type SimulatedKey, worldStore } from './store.js';
+import { World, type WorldOptions } from './world.js';
+
+export const DEMO_TOKEN = 'demo-token';
+const DEFAULT_SLOW_BODY_MS = 2000;
+const DEFAULT_RETRY_AFTER_S = 1;
+
+export interface SimulatorOptions extends WorldOptions {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Nights lived through before the first request. */
+  nights?: number;
+  /** Default: `demo-token`, which may read every website. */
+  keys?: readonly SimulatedKey[];
+  /** Path in front of `/v1`, e.g. `/tenant/api`. */
+  prefix?: string;
+  maxLimit?: number;
+  aboveMaxLimit?: 'clamp' | 'refuse';
+  /** Requests a minute for each key (default `unlimited`). */
+  rateLimit?: number | 'unlimited';
+  /** For the rate limit: milliseconds since 1970. The world has a clock of its own. */
+  clock?: () => number;
+  faults?: FaultRates;
+  /** How long the fault `slow` takes for one body (default 2,000), and what `Retry-After` the fault 429 gives (1). */
+  slowBodyMs?: number;
+  retryAfterS?: number;
+  /** Whether to count per path and query (default true); off, a million pages cost no memory for it. */
+  countPerRequest?: boolean;
+}
+
+export interface Simulator {
+  /** The base address: what goes in front of `/v1`, prefix included, without a slash at its end. */
+  readonly url: string;
+  /** What goes in front of `/control`. */
+  readonly origin: string;
+  readonly world: World;
+  readonly requests: RequestCounters;
+  advance(nights?: number): void;
+  /** Replaces all fault rates; `only` limits them to some operations. Throws a `ZodError` for unusable rates. */
+  setFaults(rates: FaultRates, only?: readonly OperationName[]): void;
+  /** Stops listening and ends every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an upstream service over a seeded world, listening when the promise resolves. Rejects when the port is taken
+ * or an option is unusable.
+ */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const world = new World(options);
+  world.advance(options.nights ?? 0);
+  const faults = new Faults(world.seed, options.faults);
+  const requests = new RequestCounters(options.countPerRequest ?? true);
+  const keys = options.keys ?? [{ token: DEMO_TOKEN, label: 'demo', websites: 'all' }];
+  const app = buildServer(worldStore(world, keys), serverOptions(options, world, faults, requests));
+  const origin = await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
+  return {
+    url: origin + (options.prefix ?? ''),
+    origin,
+    world,
+    requests,
+    advance: (nights = 1) => world.advance(nights),
+    setFaults: (rates, only) => faults.set(rates, only ?? null),
+    close: async () => app.close(),
+  };
+}
+
+function serverOptions(
+  options: SimulatorOptions,
+  world: World,
+  faults: Faults,
+  requests: RequestCounters,
+): ServerOptions {
+  const { prefix = '', maxLimit, aboveMaxLimit, rateLimit = 'unlimited', clock } = options;
+  const { slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
+  return {
+    prefix,
+    rateLimit: rateLimit === 'unlimited' ? undefined : rateLimit,
+    ...(maxLimit === undefined ? {} : { maxLimit }),
+    ...(aboveMaxLimit === undefined ? {} : { aboveMaxLimit }),
+    ...(clock === undefined ? {} : { clock }),
+    setup: (app) => {
+      addInterference(app, faults, requests, { prefix, slowBodyMs, retryAfterS });
+      addControl(app, world, faults, requests);
+    },
+  };
+}

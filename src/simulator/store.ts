@@ -1,0 +1,42 @@
+import type { KeyDetails } from '../contract/key.js';
+import type { Store } from '../service/store.js';
+import { hashText } from './random.js';
+import type { World } from './world.js';
+
+export interface SimulatedKey {
+  token: string;
+  label: string;
+  /** Ids of the websites that the key may read. */
+  websites: readonly string[] | 'all';
+}
+
+/** A world as what the service reads from. A key may name a website that does not exist. */
+export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
+  const byToken = new Map(keys.map((key, index) => [key.token, keyDetails(world, key, index)]));
+  return {
+    findKey: async (token) => byToken.get(token) ?? null,
+    hasWebsite: async (websiteId) => world.hasWebsite(websiteId),
+    listCoverage: async (websiteId, skip, limit) => world.listing(websiteId, skip, limit),
+    findReports: async (url) =>
+      world.websites.flatMap(({ id }) => {
+        const report = world.report(id, url);
+        return report ? [{ websiteId: id, report }] : [];
+      }),
+  };
+}
+
+function keyDetails(world: World, { label, websites }: SimulatedKey, index: number): KeyDetails {
+  const domains = new Map(world.websites.map(({ id, domain }) => [id, domain]));
+  const ids = websites === 'all' ? [...domains.keys()] : websites;
+  return {
+    _id: objectId(`key ${index} ${label}`),
+    api_key_label: label,
+    account: { _id: objectId('account'), email: 'demo@example.com' },
+    websites_access: ids.map((id) => ({ _id: id, url: domains.get(id) ?? 'gone.example' })),
+  };
+}
+
+/** Ids look like those that a document database gives: 24 hexadecimal digits. */
+function objectId(text: string): string {
+  return [1, 2, 3].map((seed) => hashText(seed, text).toString(16).padStart(8, '0')).join('');
+}

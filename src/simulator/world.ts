@@ -1,0 +1,137 @@
+import type { CoverageEntry } from '../contract/coverage.js';
+import type { UrlReport } from '../contract/report.js';
+import type { Deindexing } from './page-life.js';
+import { DAY_MS, Renderer } from './render.js';
+import { SimulatedWebsite } from './website.js';
+
+export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
+export const DEFAULT_PAGES = 3000;
+const DEFAULT_START = '2026-01-01T02:00:00.000Z';
+const DEFAULT_DEINDEXING: Deindexing = { night: 3, directory: '/blog/', share: 0.5 };
+
+export interface WebsiteOptions {
+  id: string;
+  /** Bare domain; websites of one domain monitor the same pages. Default: `example.com`, `site-2.example`, … */
+  domain?: string;
+  /** Monitored pages at the start, 0 to a few millions (default 3,000). */
+  pages?: number;
+  /** Adds pages whose URLs hold `&`, `#`, `+`, `%2F`, quotes, markup, non-ASCII, and one of 2,000 characters. */
+  nasty?: boolean;
+  /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
+  deindexing?: Deindexing | null;
+}
+
+export interface WorldOptions {
+  /** A 32-bit integer (default 1). Same seed, same world. */
+  seed?: number;
+  /** Time of night 0, ISO 8601 (default 2026-01-01T02:00:00Z). */
+  start?: string;
+  /** Default: one website of 3,000 pages. */
+  websites?: readonly WebsiteOptions[];
+}
+
+/** What the world holds of one page, both ways that the interface shows it. */
+export interface PageTruth {
+  coverage: CoverageEntry;
+  report: UrlReport;
+}
+
+/**
+ * A seeded world of websites with a clock of its own: night n is `start` + n days, and stands still until `advance`.
+ * Nothing in it depends on the real time or on what was asked for before. Unknown websites answer null.
+ */
+export class World {
+  readonly seed: number;
+  readonly start: Date;
+  readonly #websites: ReadonlyMap<string, SimulatedWebsite>;
+  #night = 0;
+
+  /** Throws a `TypeError` for an unusable start and for an id that occurs twice. */
+  constructor({ seed = 1, start = DEFAULT_START, websites = [{ id: DEMO_WEBSITE_ID }] }: WorldOptions = {}) {
+    this.seed = seed;
+    this.start = new Date(start);
+    if (Number.isNaN(this.start.getTime())) throw new TypeError(`"${start}" is not a time in ISO 8601.`);
+    this.#websites = new Map(websites.map((options, i) => [options.id, foundWebsite(options, i, seed)]));
+    if (this.#websites.size < websites.length) throw new TypeError('Two websites have the same id.');
+  }
+
+  get night(): number {
+    return this.#night;
+  }
+
+  get now(): Date {
+    return new Date(this.start.getTime() + this.#night * DAY_MS);
+  }
+
+  get websites(): { id: string; domain: string; count: number }[] {
+    return [...this.#websites.values()].map(({ settings, count }) => ({
+      id: settings.id,
+      domain: settings.domain,
+      count,
+    }));
+  }
+
+  /** Lives through so many nights, one after the other. */
+  advance(nights = 1): void {
+    for (let i = 0; i < nights; i++) {
+      this.#night++;
+      for (const website of this.#websites.values()) website.advance(this.#night);
+    }
+  }
+
+  hasWebsite(websiteId: string): boolean {
+    return this.#websites.has(websiteId);
+  }
+
+  /** A window of the listing in its stable order, and the number of all monitored pages. */
+  listing(websiteId: string, skip: number, limit: number): { entries: CoverageEntry[]; count: number } | null {
+    const website = this.#websites.get(websiteId);
+    if (!website) return null;
+    const renderer = this.#renderer(website);
+    const entries = Array.from(website.window(skip, limit), (page) => renderer.entry(page));
+    return { entries, count: website.count };
+  }
+
+  /** The report of a page as one website has it, or null when that website does not monitor it. */
+  report(websiteId: string, url: string): UrlReport | null {
+    const website = this.#websites.get(websiteId);
+    const page = website?.find(url) ?? null;
+    return website && page !== null ? this.#renderer(website).report(page) : null;
+  }
+
+  /** Every page of a website in the listing's order, rendered one by one. Empty for an unknown website. */
+  *pages(websiteId: string): Generator<PageTruth> {
+    const website = this.#websites.get(websiteId);
+    if (!website) return;
+    const renderer = this.#renderer(website);
+    for (const page of website.window(0, website.count)) {
+      yield { coverage: renderer.entry(page), report: renderer.report(page) };
+    }
+  }
+
+  /** Monitors `count` more pages now, at a position of the listing (default: its end), as a user of it would. */
+  addPages(websiteId: string, count: number, at?: number): void {
+    this.#website(websiteId).add(count, this.#night, at);
+  }
+
+  /** Stops monitoring `count` pages now, from a position of the listing on. */
+  removePages(websiteId: string, at: number, count: number): void {
+    this.#website(websiteId).remove(at, count);
+  }
+
+  #website(id: string): SimulatedWebsite {
+    const website = this.#websites.get(id);
+    if (!website) throw new RangeError(`There is no website "${id}" in this world.`);
+    return website;
+  }
+
+  #renderer(website: SimulatedWebsite): Renderer {
+    return new Renderer(website, this.start.getTime(), this.#night);
+  }
+}
+
+function foundWebsite(options: WebsiteOptions, index: number, seed: number): SimulatedWebsite {
+  const { id, pages = DEFAULT_PAGES, nasty = false, deindexing = DEFAULT_DEINDEXING } = options;
+  const domain = options.domain ?? (index === 0 ? 'example.com' : `site-${index + 1}.example`);
+  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing }, seed);
+}

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { coverageWindowSchema } from '../../src/contract/coverage.js';
+import { urlReportSchema } from '../../src/contract/report.js';
+import { buildServer } from '../../src/service/http.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { worldStore } from '../../src/simulator/store.js';
+import { World } from '../../src/simulator/world.js';
+
+const HEADERS = { authorization: 'Bearer demo-token' };
+
+describe('what is hard to encode comes back byte for byte', () => {
+  it('page URLs', async () => {
+    const simulator = await startSimulator({ websites: [{ id: 'w', pages: 1, nasty: true }] });
+    const listing = await fetch(`${simulator.url}/v1/urls/w`, { headers: HEADERS });
+    const listed = coverageWindowSchema
+      .parse(await listing.json())
+      .urls.map((entry) => urlReportSchema.parse(entry).url);
+    for (const url of listed) {
+      const answer = await fetch(`${simulator.url}/v1/url-report?url=${encodeURIComponent(url)}`, { headers: HEADERS });
+      expect([url, answer.status]).toEqual([url, 200]);
+      expect(urlReportSchema.parse(await answer.json()).url).toBe(url);
+    }
+    await simulator.close();
+    const all = listed.join('\n');
+    for (const part of ['&', '#', '+', '%2F', '%2f', '"', "'", '<script>', 'ü', '日本語', '🦊', '%25'])
+      expect(all).toContain(part);
+    expect(Math.max(...listed.map((url) => url.length))).toBe(2000);
+  });
+
+  it('a report by a URL that takes 18 kB percent-encoded is refused for what it is', async () => {
+    const simulator = await startSimulator({ websites: [{ id: 'w', pages: 1 }] });
+    const url = encodeURIComponent(`https://www.example.com/${'日'.repeat(1970)}`);
+    const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers: HEADERS });
+    expect(answer.status).toBe(404);
+    await simulator.close();
+  });
+
+  it('website ids', async () => {
+    const ids = ['a/b c.d', '100%', '%2F', 'a%2520b', 'ü?&#+', '"<x>"', 'a;b:c', '日本', ':id', '*'];
+    const world = new World({ websites: ids.map((id) => ({ id, pages: 3 })) });
+    const app = buildServer(worldStore(world, [{ token: 'demo-token', label: '', websites: 'all' }]));
+    for (const id of ids) await expectWebsite(app, world, id);
+    await app.close();
+  });
+
+  it('any website id', async () => {
+    // A path segment of only dots cannot be addressed by any URL.
+    const usable = fc
+      .string({ unit: 'grapheme', minLength: 1 })
+      .filter((id) => id.isWellFormed() && !/^\.{1,2}$/.test(id));
+    await fc.assert(
+      fc.asyncProperty(usable, async (id) => {
+        const world = new World({ websites: [{ id, pages: 3 }] });
+        const app = buildServer(worldStore(world, [{ token: 'demo-token', label: '', websites: 'all' }]));
+        await expectWebsite(app, world, id);
+        await app.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+async function expectWebsite(app: ReturnType<typeof buildServer>, world: World, id: string): Promise<void> {
+  const answer = await app.inject({ url: `/v1/urls/${encodeURIComponent(id)}?skip=0&limit=2`, headers: HEADERS });
+  expect([id, answer.statusCode]).toEqual([id, 200]);
+  const { pagination, urls } = coverageWindowSchema.parse(answer.json());
+  expect(urls).toEqual(world.listing(id, 0, 2)?.entries);
+  expect(pagination.next_page).toBe(`/v1/urls/${encodeURIComponent(id)}?skip=2&limit=2`);
+}
