@@ -1,5 +1,7 @@
--- How many pages a walk lists, and a value that two walks share if they list the same.
+-- How many pages a walk lists and how many of them were rejected, and a value that two walks share if they list the
+-- same.
 select
   count(*)::integer as pages,
+  (count(*) filter (kind = 'reject'))::integer as rejected,
   concat_ws('-', count(*), bit_xor(hash(url)), sum(hash(url)::hugeint)) as fingerprint
 from listed_entries

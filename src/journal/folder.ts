@@ -9,7 +9,7 @@ import { decodeId, encodeId } from '../storage/names.js';
  * |-------------|--------------------------------------------------------------------|
  * | `listing`   | the header; the listing's last line is not `listed`                 |
  * | `listed`    | `listed` is the listing's last line                                  |
- * | `planned`   | the plan                                                           |
+ * | `planned`   | the plan, and the file that counts it                              |
  * | `fetched`   | `fetched` is the reports' last line                                  |
  * | `staged`    | the manifest: every file of the commit lies beside it              |
  * | `committed` | the marker is in the warehouse (read there alone)                  |
@@ -22,6 +22,10 @@ export interface JournalFolder {
   header: string;
   listing: string;
   plan: string;
+  /** What is left of the plan after an interruption. */
+  remaining: string;
+  /** How many reports are planned; written when the plan is whole. */
+  planned: string;
   reports: string;
   staged: string;
   manifest: string;
@@ -38,6 +42,8 @@ export function journalFolder(warehouse: string, runId: string, websiteId: strin
     header: join(path, 'run.json'),
     listing: join(path, 'listing.ndjson'),
     plan: join(path, 'plan.ndjson'),
+    remaining: join(path, 'remaining.ndjson'),
+    planned: join(path, 'planned.json'),
     reports: join(path, 'reports.ndjson'),
     staged: join(path, 'staged'),
     manifest: join(path, 'staged', 'manifest.json'),

@@ -17,8 +17,6 @@ const headerSchema = z.object({
   version: z.string(),
   /** How often the run was taken up again. */
   resumed: z.int().nonnegative(),
-  /** Requests of earlier attempts at this run. */
-  requests: z.object({ sent: z.int(), throttled: z.int(), retried: z.int() }),
 });
 export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'>;
 

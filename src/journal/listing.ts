@@ -126,8 +126,8 @@ function line(value: object): string {
 
 /** What an interrupted listing left. */
 export type ListingLeft =
-  | { kind: 'listed'; listed: Listed; bytes: number }
-  | { kind: 'walking'; from: Interrupted | undefined; bytes: number };
+  | { kind: 'listed'; listed: Listed; bytes: number; windows: number }
+  | { kind: 'walking'; from: Interrupted | undefined; bytes: number; windows: number };
 
 /**
  * Reads the journal of a listing back.
@@ -139,14 +139,16 @@ export type ListingLeft =
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
   const reader = new ListingReader(pageSize);
   let bytes = 0;
+  let windows = 0;
   for await (const { value, end } of readLines(folder.listing, anyLine)) {
-    if (value.kind === 'listed') return { kind: 'listed', listed: value, bytes: end };
+    if (value.kind === 'listed') return { kind: 'listed', listed: value, bytes: end, windows };
     if (value.kind === 'window') {
       reader.window(value.state, value.keep, Date.parse(value.at));
       bytes = end;
+      windows++;
     } else reader.entry(value.url ?? null);
   }
-  return { kind: 'walking', from: reader.interrupted(now), bytes };
+  return { kind: 'walking', from: reader.interrupted(now), bytes, windows };
 }
 
 class ListingReader {

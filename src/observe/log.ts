@@ -16,6 +16,8 @@ export interface LogDestination {
   isTTY?: boolean | undefined;
 }
 
+export type { Logger };
+
 export interface LoggerOptions {
   level?: LogLevel;
   /** stderr, or a progress display's `logStream` where lines must not garble it. */

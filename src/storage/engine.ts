@@ -1,4 +1,7 @@
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { join } from 'node:path';
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -9,7 +12,6 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import { z } from 'zod';
-import { makeFolder } from './durable.js';
 
 /** Below this, a second thread's buffers are what breaks the limit. */
 const ONE_THREAD_BELOW_BYTES = 500_000_000;
@@ -21,7 +23,7 @@ export interface EngineOptions {
   readOnly?: boolean;
   /** Bytes. */
   memoryLimit: number;
-  /** Where DuckDB spills to; made if missing. */
+  /** The folder below which DuckDB spills to a folder of its own; made if missing. */
   temporary: string;
 }
 
@@ -39,20 +41,15 @@ export class Engine {
   private constructor(
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
+    private readonly temporary: string,
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
-    await makeFolder(options.temporary);
-    const instance = await DuckDBInstance.create(options.file ?? ':memory:', {
-      memory_limit: `${Math.round(options.memoryLimit / 1000)}KB`,
-      temp_directory: options.temporary,
-      threads: String(threadsFor(options.memoryLimit)),
-      preserve_insertion_order: 'false',
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
-    });
-    const engine = new Engine(instance, await instance.connect());
+    await mkdir(options.temporary, { recursive: true });
+    // A folder each: two databases that spill into one would overwrite each other's files.
+    const temporary = await mkdtemp(join(options.temporary, 'duckdb-'));
+    const instance = await createInstance(options, temporary);
+    const engine = new Engine(instance, await instance.connect(), temporary);
     await engine.run("set TimeZone = 'UTC'");
     return engine;
   }
@@ -110,6 +107,24 @@ export class Engine {
   close(): void {
     this.connection.closeSync();
     this.instance.closeSync();
+    rmSync(this.temporary, { recursive: true, force: true });
+  }
+}
+
+async function createInstance(options: EngineOptions, temporary: string): Promise<DuckDBInstance> {
+  try {
+    return await DuckDBInstance.create(options.file ?? ':memory:', {
+      memory_limit: `${Math.round(options.memoryLimit / 1000)}KB`,
+      temp_directory: temporary,
+      threads: String(threadsFor(options.memoryLimit)),
+      preserve_insertion_order: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
+    });
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    throw error;
   }
 }
 

@@ -2,8 +2,9 @@ import { rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JournalFolder } from '../journal/folder.js';
 import { exists, makeFolder, publish, syncFile, syncFolder } from '../storage/durable.js';
+import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
-import { type Manifest, stagedFile } from './stage.js';
+import { type Manifest, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
 /** How long a state file outlives the two after it, so that a reader that has just begun still finds it. */
@@ -34,6 +35,27 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
 export async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
   const file = tableFile(warehouse, 'runs', { ...placeOf(manifest), id: folder.runId });
   await publishOnce(stagedFile(folder, 'runs'), file);
+}
+
+export interface RunRow {
+  warehouse: string;
+  folder: JournalFolder;
+  engine: EngineOptions;
+  compression: 'zstd' | 'snappy' | 'gzip';
+  /** The calendar date that the run began on. */
+  date: string;
+  /** The columns of `runs` but for the date. */
+  row: Record<string, Scalar>;
+}
+
+/** Writes the row of a run for which nothing is staged. */
+export async function writeRunRow({ warehouse, folder, engine, compression, date, row }: RunRow): Promise<void> {
+  await makeFolder(folder.staged);
+  await withEngine(engine, (opened) =>
+    stageRow(opened, 'runs', { ...row, snapshot_date: date }, { folder, compression }),
+  );
+  const place = { websiteId: folder.websiteId, date, id: folder.runId };
+  await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
 }
 
 /** Forgets a run's journal of one website. */

@@ -24,14 +24,14 @@ export async function viewKeptWalk(engine: Engine, walk: number): Promise<void> 
   for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
 }
 
-/** How many pages a walk lists, and a value that two walks share if they list the same. */
-export async function walkFingerprint(engine: Engine, walk: number): Promise<{ pages: number; fingerprint: string }> {
+const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
+export type WalkFingerprint = z.infer<typeof fingerprintRow>;
+
+/** How many pages a walk lists, how many were rejected, and a value that two walks share if they list the same. */
+export async function walkFingerprint(engine: Engine, walk: number): Promise<WalkFingerprint> {
   await viewKeptWalk(engine, walk);
-  const [row] = await engine.rows(
-    z.object({ pages: z.int(), fingerprint: z.string() }),
-    sql('stage/listing_fingerprint'),
-  );
-  return row ?? { pages: 0, fingerprint: '' };
+  const [row] = await engine.rows(fingerprintRow, sql('stage/listing_fingerprint'));
+  return row ?? { pages: 0, rejected: 0, fingerprint: '' };
 }
 
 function knownValues(source: 'coverage' | 'url_report'): string[] {

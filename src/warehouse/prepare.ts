@@ -75,7 +75,7 @@ async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
     if (!(await exists(schemaFile(path, table)))) missing.push(table);
   }
   if (missing.length === 0) return;
-  await withEngine({ memoryLimit, temporary: join(path, 'schema', 'tmp') }, async (engine) => {
+  await withEngine({ memoryLimit, temporary: join(path, 'tmp') }, async (engine) => {
     await createTables(engine);
     for (const table of missing) {
       const file = schemaFile(path, table);

@@ -136,14 +136,15 @@ async function countStaged(engine: Engine): Promise<Record<string, number>> {
   return counts ?? {};
 }
 
-async function stageRow(
+/** Makes the one-row file of a marker. */
+export async function stageRow(
   engine: Engine,
   table: 'snapshots' | 'runs',
   row: Record<string, Scalar>,
-  input: StageInput,
+  { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
-  const file = stagedFile(input.folder, table);
-  await engine.run(`copy (${sql(`stage/${table}`)}) to $file (${parquetFormat(input.compression)})`, { ...row, file });
+  const file = stagedFile(folder, table);
+  await engine.run(`copy (${sql(`stage/${table}`)}) to $file (${parquetFormat(compression)})`, { ...row, file });
 }
 
 /** Hex, of the file's bytes. */

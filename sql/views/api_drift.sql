@@ -1,0 +1,14 @@
+-- The drift diary: what the interface did that the contract does not foresee, and since when.
+create or replace view api_drift as
+select
+  source,
+  kind,
+  field,
+  "value",
+  min(snapshot_at) as first_seen,
+  max(snapshot_at) as last_seen,
+  sum(occurrences) as occurrences,
+  count(distinct snapshot_id) as snapshots,
+  arg_max(sample, snapshot_at) as sample
+from drift_observations
+group by source, kind, field, "value"

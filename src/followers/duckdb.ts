@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { Engine, withEngine } from '../storage/engine.js';
+import { lockHolder } from '../storage/lock-holder.js';
+import { literal, sql } from '../storage/sql.js';
+import { listTableFiles, tableFile, warehouseFolder } from '../warehouse/layout.js';
+import { type Marker, markersOf, newestMarkers, readMarkers } from '../warehouse/markers.js';
+import { currentState } from '../warehouse/state.js';
+import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
+import { viewStatements } from '../warehouse/views.js';
+
+const RETRY_INTERVAL_MS = 250;
+
+/** How far a follower is, as the receipt and `status` tell it. */
+export interface FollowerState {
+  name: string;
+  /** Markers that it lacks. */
+  behind: number;
+  /** Why it lags, and what to do. */
+  reason?: string;
+}
+
+export interface FollowDuckdbInput {
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  /** How long to wait for a reader that holds the file, in milliseconds. */
+  lockTimeout: number;
+}
+
+/**
+ * Brings `indexhouse.duckdb` up to date: every marker that it lacks, oldest first, one transaction each. The file is
+ * open read-write only for these seconds. A reader that holds it makes it lag, never a sync fail; a marked file that
+ * cannot be read is skipped, told, and tried again next time.
+ */
+export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
+  const markers = await withEngine(scratch(input), (engine) => readMarkers(engine, input.warehouse));
+  let engine: Engine;
+  try {
+    engine = await openWaiting(input);
+  } catch (error) {
+    const behind = await countBehind(input, markers);
+    const holder = lockHolder(error);
+    const reason = holder
+      ? `indexhouse.duckdb is held by ${holder}, so it lags ${behind} snapshots behind; the next sync catches up when it is let go`
+      : `indexhouse.duckdb cannot be opened: ${error instanceof Error ? error.message : error}. The Parquet files are whole: delete it, and the next sync makes it anew`;
+    return { name: 'duckdb', behind, reason };
+  }
+  try {
+    return await catchUp(engine, input, markers);
+  } finally {
+    engine.close();
+  }
+}
+
+/** How many markers the file lacks, read without writing; all of them where it cannot be read. */
+export async function countBehind(input: FollowDuckdbInput, markers: readonly Marker[]): Promise<number> {
+  try {
+    const file = warehouseFolder(input.warehouse).database;
+    const known = await withEngine({ ...scratch(input), file, readOnly: true }, (engine) =>
+      knownIds(engine, 'snapshots'),
+    );
+    return markers.filter((marker) => !known.has(marker.commitId)).length;
+  } catch {
+    return markers.length;
+  }
+}
+
+function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
+  return { memoryLimit, temporary: join(warehouse, 'tmp') };
+}
+
+async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
+  const file = warehouseFolder(input.warehouse).database;
+  const until = Date.now() + input.lockTimeout;
+  for (;;) {
+    try {
+      return await Engine.open({ ...scratch(input), file });
+    } catch (error) {
+      if (lockHolder(error) === null || Date.now() >= until) throw error;
+      await delay(RETRY_INTERVAL_MS);
+    }
+  }
+}
+
+async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker[]): Promise<FollowerState> {
+  await migrate(engine);
+  const known = await knownIds(engine, 'snapshots');
+  const lacking = markers.filter((marker) => !known.has(marker.commitId));
+  const newest = new Set(newestMarkers(markers).map((marker) => marker.commitId));
+  const skipped: string[] = [];
+  for (const marker of lacking) {
+    try {
+      await inTransaction(engine, () => take(engine, input, marker, newest.has(marker.commitId) ? markers : null));
+    } catch (error) {
+      skipped.push(`${marker.path}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  await inTransaction(engine, () => takeRuns(engine, input.warehouse));
+  await engine.run('checkpoint');
+  if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
+  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots whose files cannot be read; they are tried again next time. ${skipped[0]}`;
+  return { name: 'duckdb', behind: skipped.length, reason };
+}
+
+/** Forward only, one transaction each; the views are made anew each time. */
+async function migrate(engine: Engine): Promise<void> {
+  await engine.run(
+    'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
+  );
+  const applied = new Set(
+    (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
+  );
+  for (const name of tableStatements()) {
+    if (applied.has(name)) continue;
+    await inTransaction(engine, async () => {
+      await engine.run(sql(name));
+      await engine.run('insert into schema_migrations values ($name, now())', { name });
+    });
+  }
+  for (const statement of viewStatements()) await engine.run(statement);
+}
+
+async function knownIds(engine: Engine, table: 'snapshots'): Promise<Set<string>> {
+  const rows = await engine.rows(z.object({ id: z.string() }), `select snapshot_id as id from ${table}`);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Everything of one commit; the state with the newest one of a website. */
+async function take(engine: Engine, input: FollowDuckdbInput, marker: Marker, all: Marker[] | null): Promise<void> {
+  const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
+  for (const table of DATA_TABLES) {
+    if (Object.hasOwn(marker.files, table)) await insert(engine, table, tableFile(input.warehouse, table, place));
+  }
+  if (all) {
+    const state = await currentState(input.warehouse, markersOf(all, marker.websiteId), scratch(input));
+    await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });
+    if (state) await insert(engine, 'page_state', state);
+  }
+  await insert(engine, 'snapshots', marker.path);
+}
+
+async function takeRuns(engine: Engine, warehouse: string): Promise<void> {
+  const files = await listTableFiles(warehouse, 'runs');
+  if (files.length === 0) return;
+  const list = files.map(literal).join(', ');
+  await engine.run(
+    `insert into runs by name select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)
+     anti join runs using (run_id, website_id)`,
+  );
+}
+
+async function insert(engine: Engine, table: Table, file: string): Promise<void> {
+  await engine.run(`insert into ${table} by name select * from read_parquet($file, hive_partitioning = false)`, {
+    file,
+  });
+}
+
+async function inTransaction(engine: Engine, work: () => Promise<void>): Promise<void> {
+  await engine.run('begin');
+  try {
+    await work();
+  } catch (error) {
+    await engine.run('rollback');
+    throw error;
+  }
+  await engine.run('commit');
+}

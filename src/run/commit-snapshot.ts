@@ -1,0 +1,90 @@
+import type { Listed } from '../journal/listing.js';
+import { commitStaged, dropOldStates } from '../warehouse/commit.js';
+import { type Manifest, stageCommit } from '../warehouse/stage.js';
+import { journalEngine, type WebsiteRun } from './context.js';
+import { type Before, commitFacts } from './facts.js';
+import type { Fetched } from './fetch-reports.js';
+import type { WebsiteReceipt } from './receipt.js';
+
+/** Makes every file of the commit from the journal. Nothing of it is visible yet. */
+export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
+  const { header, requests } = run;
+  const facts = commitFacts(run, listed, before);
+  const finishedAt = new Date(run.effects.now()).toISOString();
+  const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
+  return stageCommit({
+    warehouse: run.warehouse,
+    folder: run.folder,
+    facts,
+    walk: listed.walk,
+    previousState: before.state,
+    compression: run.config.warehouse.parquet_compression,
+    engine: journalEngine(run),
+    snapshot: {
+      ...ids,
+      website_name: header.website_name,
+      snapshot_at: facts.snapshotAt.toISOString(),
+      snapshot_date: facts.date,
+      finished_at: finishedAt,
+      listing_status: listed.complete ? 'complete' : 'partial',
+      reports_status: fetched.status,
+      pages_expected: listed.count,
+      walks: listed.walks,
+      requests_sent: requests.sent,
+      requests_throttled: requests.throttled,
+      resumed: header.resumed > 0,
+      version: header.version,
+    },
+    run: {
+      ...ids,
+      started_at: header.started_at,
+      finished_at: finishedAt,
+      outcome: 'committed',
+      error: [listed.reason, fetched.message].filter((reason) => reason !== null).join('; ') || null,
+      requests_sent: requests.sent,
+      requests_throttled: requests.throttled,
+      requests_retried: requests.retried,
+      snapshot_date: facts.date,
+    },
+  });
+}
+
+/** Makes the snapshot visible, and says what it holds. */
+export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
+  await commitStaged(run.warehouse, run.folder, manifest);
+  await dropOldStates(run.warehouse, run.website.id, run.effects.now());
+  return committedReceipt(manifest, fetched.reused, run.effects.now());
+}
+
+/** The receipt of a commit, from what was staged of it. */
+export function committedReceipt({ snapshot, run }: Manifest, reused: number, now: number): WebsiteReceipt {
+  const number = (name: string) => Number(snapshot[name] ?? 0);
+  return {
+    website_id: String(snapshot['website_id']),
+    snapshot_id: String(snapshot['snapshot_id']),
+    status: 'committed',
+    listing_status: snapshot['listing_status'] === 'complete' ? 'complete' : 'partial',
+    reports_status: String(snapshot['reports_status']),
+    pages: {
+      expected: snapshot['pages_expected'] === null ? null : number('pages_expected'),
+      listed: number('pages_listed'),
+      rejected: number('pages_rejected'),
+    },
+    reports: {
+      planned: number('reports_planned'),
+      fetched: number('reports_fetched'),
+      reused,
+      missing: number('reports_missing'),
+      failed: number('reports_failed'),
+      rejected: number('reports_rejected'),
+    },
+    requests: {
+      sent: number('requests_sent'),
+      throttled: number('requests_throttled'),
+      retried: Number(run['requests_retried'] ?? 0),
+    },
+    resumed: snapshot['resumed'] === true,
+    duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
+    ...(run['error'] === null ? {} : { error: String(run['error']) }),
+  };
+}

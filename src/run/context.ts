@@ -1,0 +1,66 @@
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config/schema.js';
+import type { JournalFolder } from '../journal/folder.js';
+import type { RunHeader } from '../journal/header.js';
+import type { Logger } from '../observe/log.js';
+import type { Client, RequestCounts } from '../source/client.js';
+import { type Effects, realEffects } from '../source/effects.js';
+import type { EngineOptions } from '../storage/engine.js';
+import type { RunProgress } from './run-progress.js';
+
+/** What a run asks of the machine, passed in so that a test can pin it. */
+export interface RunEffects extends Effects {
+  /** Bytes that are free where the folder lies. */
+  freeDisk(folder: string): Promise<number>;
+}
+
+export const realRunEffects: RunEffects = {
+  ...realEffects,
+  freeDisk: async (folder) => {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  },
+};
+
+/** What the websites of a run share. */
+export interface RunContext {
+  config: Config;
+  /** Folder of the warehouse. */
+  warehouse: string;
+  runId: string;
+  log: Logger;
+  progress: RunProgress;
+  effects: RunEffects;
+  /** Fires when the process is asked to stop. */
+  signal: AbortSignal;
+}
+
+export interface Website {
+  id: string;
+  name: string | null;
+  token: string;
+}
+
+/** One website's part of a run. */
+export interface WebsiteRun extends RunContext {
+  website: Website;
+  folder: JournalFolder;
+  header: RunHeader;
+  client: Client;
+  requests: RequestCounts;
+}
+
+/** How DuckDB is set up for a piece of work; its spill files lie in a folder of their own. */
+export function engineOptions(config: Config, folder: string): EngineOptions {
+  return { memoryLimit: config.warehouse.memory_limit, temporary: folder };
+}
+
+export function journalEngine(run: WebsiteRun): EngineOptions {
+  return engineOptions(run.config, run.folder.temporary);
+}
+
+/** Where work that belongs to no run spills to. */
+export function scratchFolder(warehouse: string): string {
+  return join(warehouse, 'tmp');
+}

@@ -1,0 +1,36 @@
+import type { Listed } from '../journal/listing.js';
+import type { EngineOptions } from '../storage/engine.js';
+import { withEngine } from '../storage/engine.js';
+import type { CommitFacts } from '../warehouse/comparison.js';
+import { markersOf, readMarkers } from '../warehouse/markers.js';
+import { currentState, hasComplete } from '../warehouse/state.js';
+import type { WebsiteRun } from './context.js';
+import { calendarDate } from './dates.js';
+
+/** What a website's newest commit left: the ground that the next one stands on. */
+export interface Before {
+  /** The state file of the newest commit; null before the first. */
+  state: string | null;
+  /** Whether any commit has a complete listing. */
+  hadComplete: boolean;
+}
+
+/** Reads what is committed of a website, from markers alone. A state file that is missing is made anew. */
+export async function readBefore(warehouse: string, websiteId: string, options: EngineOptions): Promise<Before> {
+  const all = await withEngine(options, (engine) => readMarkers(engine, warehouse));
+  const markers = markersOf(all, websiteId);
+  return { state: await currentState(warehouse, markers, options), hadComplete: hasComplete(markers) };
+}
+
+export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
+  const snapshotAt = new Date(listed.startedAt);
+  return {
+    commitId: run.header.snapshot_id,
+    snapshotId: run.header.snapshot_id,
+    websiteId: run.header.website_id,
+    snapshotAt,
+    date: calendarDate(snapshotAt, run.config.warehouse.time_zone),
+    listingComplete: listed.complete,
+    hadComplete: before.hadComplete,
+  };
+}

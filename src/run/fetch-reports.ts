@@ -1,0 +1,151 @@
+import { type Planned, type PlannedPage, readPlan } from '../journal/plan.js';
+import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
+import { SourceError } from '../source/errors.js';
+import { fetchReport, type ReportOutcome } from '../source/report.js';
+import { withEngine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+import { viewJournal } from '../warehouse/journal-views.js';
+import { journalEngine, type WebsiteRun } from './context.js';
+
+/** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
+const EQUAL_REJECTS = 50;
+const DISK_CHECK_INTERVAL_MS = 2_000;
+
+/** How the fetching of the planned reports ended. */
+export interface Fetched {
+  status: ReportsStatus;
+  /** Why it ended before the plan did. */
+  message: string | null;
+  /** Answers that an interrupted run had journaled already. */
+  reused: number;
+}
+
+/**
+ * Fetches the planned reports into the journal, `concurrency` at a time, until the plan, the deadline or the disk ends.
+ * What the journal holds already is not asked for again.
+ *
+ * @throws Stopped; Error when the journal cannot be written
+ */
+export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<Fetched> {
+  const left = await readReports(run.folder);
+  const reused = Object.values(left.counts).reduce((all, each) => all + each, 0);
+  run.requests.sent += reused;
+  if (left.done) return { ...left.done, reused };
+  const journal = new ReportsJournal(run.folder, left.bytes);
+  try {
+    run.progress.planned(run.website.id, planned.planned, reused);
+    const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));
+    const status = end.status === 'complete' ? statusOf(run, planned) : end.status;
+    await journal.finish(status, end.message);
+    return { status, message: end.message, reused };
+  } finally {
+    journal.close();
+  }
+}
+
+function statusOf(run: WebsiteRun, { planned, wanted }: Planned): ReportsStatus {
+  if (run.config.reports.max_per_run === 0) return 'off';
+  return planned < wanted ? 'budget' : 'complete';
+}
+
+async function pagesLeft(
+  run: WebsiteRun,
+  { planned }: Planned,
+  left: ReportsLeft,
+): Promise<AsyncIterable<PlannedPage>> {
+  if (planned === 0) return none();
+  if (left.bytes === 0) return readPlan(run.folder.plan);
+  await withEngine(journalEngine(run), async (engine) => {
+    await viewJournal(engine, run.folder);
+    await engine.set({ plan_file: run.folder.plan });
+    await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
+  });
+  return readPlan(run.folder.remaining);
+}
+
+async function* none(): AsyncGenerator<PlannedPage> {}
+
+type End = Pick<Fetched, 'status' | 'message'>;
+
+class ReportFetch {
+  readonly #deadline: number;
+  #end: End | null = null;
+  #diskCheckedAt = 0;
+  #equalRejects = { reason: '', count: 0 };
+
+  constructor(
+    private readonly run_: WebsiteRun,
+    private readonly journal: ReportsJournal,
+  ) {
+    this.#deadline = Date.parse(run_.header.started_at) + run_.config.reports.deadline;
+  }
+
+  /** Workers take the pages one by one, so that no more is under way than the concurrency, however long the plan. */
+  async run(pages: AsyncIterable<PlannedPage>): Promise<End> {
+    const queue = pages[Symbol.asyncIterator]();
+    const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(queue));
+    const ended = await Promise.allSettled(workers);
+    await queue.return?.();
+    const broken = ended.find((worker) => worker.status === 'rejected');
+    if (broken) throw broken.reason;
+    return this.#end ?? { status: 'complete', message: null };
+  }
+
+  async #work(queue: AsyncIterator<PlannedPage>): Promise<void> {
+    try {
+      for (;;) {
+        await this.#checkLimits();
+        if (this.#end) return;
+        const next = await queue.next();
+        if (next.done) return;
+        await this.#answer(next.value);
+      }
+    } catch (error) {
+      // The others would only go on to meet the same.
+      this.#end ??= { status: 'failed', message: String(error) };
+      throw error;
+    }
+  }
+
+  async #answer(page: PlannedPage): Promise<void> {
+    const { client, requests, effects, progress, website } = this.run_;
+    let outcome: ReportOutcome;
+    try {
+      outcome = await fetchReport(client, page.url, requests);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      this.#end = { status: 'failed', message: error.message };
+      return;
+    }
+    await this.journal.record(page, outcome, new Date(effects.now()));
+    progress.answered(website.id, requests.sent);
+    this.#countRejects(outcome);
+  }
+
+  async #checkLimits(): Promise<void> {
+    const { effects, config, warehouse } = this.run_;
+    const now = effects.now();
+    if (now >= this.#deadline) this.#end ??= { status: 'deadline', message: 'reports.deadline was reached' };
+    if (now - this.#diskCheckedAt < DISK_CHECK_INTERVAL_MS) return;
+    this.#diskCheckedAt = now;
+    const free = await effects.freeDisk(warehouse);
+    if (free >= config.warehouse.min_free_disk) return;
+    const message = `only ${free} bytes are free on the warehouse's disk, less than warehouse.min_free_disk`;
+    this.#end ??= { status: 'interrupted', message };
+  }
+
+  #countRejects(outcome: ReportOutcome): void {
+    const issue = outcome.outcome === 'rejected' ? outcome.issues[0] : undefined;
+    const reason = issue ? `${issue.code} ${issue.path}` : '';
+    this.#equalRejects = {
+      reason,
+      count: reason !== '' && reason === this.#equalRejects.reason ? this.#equalRejects.count + 1 : 1,
+    };
+    if (!issue || this.#equalRejects.count < EQUAL_REJECTS) return;
+    const what = `${issue.path ? `${issue.path}: ` : ''}${issue.message}`;
+    this.#end ??= {
+      status: 'failed',
+      message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the interface has changed`,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../config/schema.js';
+import { keyDetailsSchema } from '../contract/key.js';
+import { issuesOf } from '../contract/validate.js';
+import { Client } from '../source/client.js';
+import type { Effects } from '../source/effects.js';
+import { SourceError } from '../source/errors.js';
+import type { Website } from './context.js';
+
+/** One client for each API key, because pace and concurrency belong to the key. */
+export class Keys {
+  readonly #clients = new Map<string, Client>();
+
+  constructor(
+    private readonly config: Config,
+    private readonly effects: Effects,
+    private readonly signal?: AbortSignal,
+  ) {}
+
+  clientOf(token: string): Client {
+    const known = this.#clients.get(token);
+    if (known) return known;
+    const { api } = this.config;
+    const client = new Client({
+      baseUrl: api.base_url,
+      token,
+      requestsPerMinute: api.requests_per_minute,
+      concurrency: api.concurrency,
+      timeout: api.timeout,
+      maxAttempts: api.max_attempts,
+      effects: this.effects,
+      ...(this.signal ? { signal: this.signal } : {}),
+    });
+    this.#clients.set(token, client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+  }
+}
+
+/**
+ * The websites that the configuration names; for `all` those that the key may read, which costs one request.
+ *
+ * @throws SourceError when the service does not say which those are
+ */
+export async function configuredWebsites(config: Config, keys: Keys): Promise<Website[]> {
+  const { websites, api } = config;
+  if (websites !== 'all') {
+    return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
+  }
+  const text = await keys.clientOf(api.token).get('/v1', { sent: 0, throttled: 0, retried: 0 });
+  const details = keyDetailsSchema.safeParse(parse(text));
+  if (!details.success) {
+    const [issue] = issuesOf(details.error);
+    throw new SourceError(
+      'bad_body',
+      `the service does not say which websites the key may read (${issue?.path}: ${issue?.message}); list them under websites`,
+    );
+  }
+  return details.data.websites_access.map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { Listed } from '../journal/listing.js';
+import { type Planned, readPlanned, writePlanned } from '../journal/plan.js';
+import { publish, syncFile } from '../storage/durable.js';
+import { type Engine, withEngine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
+import { viewJournal, viewKeptWalk } from '../warehouse/journal-views.js';
+import { journalEngine, type WebsiteRun } from './context.js';
+import { type Before, commitFacts } from './facts.js';
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
+export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
+  const made = await readPlanned(run.folder);
+  if (made) return made;
+  if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: 0 };
+  const planned = await withEngine(journalEngine(run), async (engine) => {
+    await viewListing(engine, run, listed, before);
+    return writePlan(engine, run);
+  });
+  await writePlanned(run.folder, planned);
+  return planned;
+}
+
+async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, before: Before): Promise<void> {
+  await setCommitFacts(engine, commitFacts(run, listed, before));
+  await viewJournal(engine, run.folder);
+  await viewKeptWalk(engine, listed.walk);
+  for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
+    await engine.view(`now_${table}`, sql(`stage/${table}`));
+  }
+  await viewPreviousState(engine, run.warehouse, before.state);
+  await viewComparison(engine);
+}
+
+async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
+  const { max_per_run: most, refresh_after: age } = run.config.reports;
+  await engine.setTimes({ refresh_before: new Date(run.effects.now() - age) });
+  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
+  const temporary = `${run.folder.plan}.tmp`;
+  const planned = await engine.copy(sql('plan/report_plan'), temporary, 'format json');
+  await syncFile(temporary);
+  await publish(temporary, run.folder.plan);
+  return { planned, wanted: planned < most ? planned : await countWanted(engine) };
+}
+
+async function countWanted(engine: Engine): Promise<number> {
+  await engine.set({ max_reports: NO_LIMIT });
+  const [row] = await engine.rows(
+    z.object({ wanted: z.coerce.number() }),
+    `select count(*) as wanted from (${sql('plan/report_plan')})`,
+  );
+  return row?.wanted ?? 0;
+}

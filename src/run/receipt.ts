@@ -1,0 +1,66 @@
+import type { FollowerState } from '../followers/duckdb.js';
+import type { RequestCounts } from '../source/client.js';
+
+/** What a run did to one website. The names are those of `sync --json`. */
+export interface WebsiteReceipt {
+  website_id: string;
+  snapshot_id: string | null;
+  status: 'committed' | 'failed';
+  listing_status: 'complete' | 'partial' | null;
+  reports_status: string | null;
+  pages: { expected: number | null; listed: number; rejected: number };
+  reports: { planned: number; fetched: number; reused: number; missing: number; failed: number; rejected: number };
+  requests: RequestCounts;
+  resumed: boolean;
+  duration_ms: number;
+  error?: string;
+}
+
+export interface Receipt {
+  run_id: string | null;
+  websites: WebsiteReceipt[];
+  followers: FollowerState[];
+}
+
+/** A receipt of a website that got no snapshot. */
+export function failedReceipt(
+  websiteId: string,
+  error: string,
+  rest: Pick<WebsiteReceipt, 'requests' | 'resumed' | 'duration_ms'>,
+): WebsiteReceipt {
+  return {
+    website_id: websiteId,
+    snapshot_id: null,
+    status: 'failed',
+    listing_status: null,
+    reports_status: null,
+    pages: { expected: null, listed: 0, rejected: 0 },
+    reports: { planned: 0, fetched: 0, reused: 0, missing: 0, failed: 0, rejected: 0 },
+    ...rest,
+    error,
+  };
+}
+
+/**
+ * The exit code that a receipt asks for: 1 where a website got no snapshot, 3 where it is worth a look (a partial
+ * listing, reports that broke off, too many rejects, a follower behind), else 0. A budget or deadline that was reached
+ * as planned is 0.
+ */
+export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
+  if (receipt.websites.some(({ status }) => status === 'failed')) return 1;
+  const look = receipt.websites.some((website) => worthALook(website, maxRejectRatio));
+  return look || receipt.followers.some(({ behind }) => behind > 0) ? 3 : 0;
+}
+
+function worthALook(
+  { listing_status, reports_status, reports, pages }: WebsiteReceipt,
+  maxRejectRatio: number,
+): boolean {
+  return (
+    listing_status === 'partial' ||
+    reports_status === 'interrupted' ||
+    reports_status === 'failed' ||
+    pages.rejected > maxRejectRatio * pages.listed ||
+    reports.rejected > maxRejectRatio * reports.planned
+  );
+}

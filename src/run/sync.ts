@@ -1,0 +1,187 @@
+import { rm } from 'node:fs/promises';
+import { v7 as uuidv7 } from 'uuid';
+import type { Config } from '../config/schema.js';
+import { followAll } from '../followers/follow.js';
+import { type JournalFolder, journalFolder } from '../journal/folder.js';
+import { type RunHeader, writeHeader } from '../journal/header.js';
+import type { Logger } from '../observe/log.js';
+import type { Progress } from '../observe/progress.js';
+import { SourceError, Stopped } from '../source/errors.js';
+import { prepareWarehouse } from '../warehouse/prepare.js';
+import { commit, stage } from './commit-snapshot.js';
+import {
+  journalEngine,
+  type RunContext,
+  type RunEffects,
+  realRunEffects,
+  scratchFolder,
+  type Website,
+  type WebsiteRun,
+} from './context.js';
+import { readBefore } from './facts.js';
+import { fetchReports } from './fetch-reports.js';
+import { configuredWebsites, Keys } from './keys.js';
+import { RunLock } from './lock.js';
+import { plan } from './plan-reports.js';
+import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
+import { recordFailure } from './record-run.js';
+import { endedWebsites, recover } from './recover.js';
+import { RunProgress } from './run-progress.js';
+import { walk } from './walk-listing.js';
+
+export interface SyncOptions {
+  config: Config;
+  version: string;
+  log: Logger;
+  progress: Progress | null;
+  /** Ids of the websites to sync; all that are configured if empty. */
+  websites: string[];
+  /** Only finish what an earlier run left. */
+  recoverOnly: boolean;
+  signal: AbortSignal;
+  effects?: RunEffects;
+}
+
+/**
+ * One run: takes the run lock, finishes what an earlier run left, syncs each website side by side, and lets the
+ * followers catch up.
+ *
+ * @throws BusyError, WarehouseError, Stopped; a website that fails is in the receipt instead
+ */
+export async function sync(options: SyncOptions): Promise<Receipt> {
+  const { config } = options;
+  await prepareWarehouse(config.warehouse.path, config.warehouse.time_zone, config.warehouse.memory_limit);
+  const lock = await RunLock.take(config.warehouse.path, 'sync');
+  try {
+    return await new Sync(options).run();
+  } finally {
+    lock.release();
+  }
+}
+
+/** One website, from the listing to the commit. */
+async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
+  const listed = await walk(run);
+  const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
+  const planned = await plan(run, listed, before);
+  const fetched = await fetchReports(run, planned);
+  const staged = await stage(run, listed, before, fetched);
+  return commit(run, staged, fetched);
+}
+
+class Sync {
+  readonly #context: Omit<RunContext, 'runId'>;
+  readonly #keys: Keys;
+  #websites: Website[] = [];
+
+  constructor(private readonly options: SyncOptions) {
+    const { config, log, signal, effects = realRunEffects } = options;
+    const progress = new RunProgress(options.progress);
+    this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, signal };
+    this.#keys = new Keys(config, effects, signal);
+  }
+
+  async run(): Promise<Receipt> {
+    const { config, log, progress, warehouse } = this.#context;
+    try {
+      this.#websites = await configuredWebsites(config, this.#keys);
+      const { runId, runs, receipts } = await this.#begin();
+      const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
+      for (const website of ended) {
+        if (website.status === 'rejected') throw website.reason;
+        receipts.push(website.value);
+      }
+      progress.note('catching up');
+      const followers = await followAll({ config, warehouse, log });
+      return { run_id: runId, websites: receipts, followers };
+    } finally {
+      progress.finish();
+      await this.#keys.close();
+      await rm(scratchFolder(warehouse), { recursive: true, force: true });
+    }
+  }
+
+  /** Recovers, and opens the journals of what is to be done: of the run that goes on, or of a new one. */
+  async #begin(): Promise<{ runId: string | null; runs: WebsiteRun[]; receipts: WebsiteReceipt[] }> {
+    const { warehouse, log } = this.#context;
+    const recovered = await recover(
+      { ...this.#context, runId: '' },
+      (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
+      (websiteId) => this.#websites.some(({ id }) => id === websiteId),
+    );
+    const { receipts } = recovered;
+    const runs = await Promise.all(recovered.unfinished.map(({ folder, header }) => this.#goOn(folder, header)));
+    if (this.options.recoverOnly) return { runId: recovered.runId, runs, receipts };
+
+    const runId = recovered.runId ?? uuidv7();
+    const busy = new Set([...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)]);
+    const ended = await endedWebsites(
+      warehouse,
+      runId,
+      this.#selected().map(({ id }) => id),
+    );
+    const fresh = this.#selected().filter(({ id }) => !busy.has(id) && !ended.has(id));
+    if (recovered.runId)
+      log.info({ run: runId, websites: runs.length + fresh.length }, 'going on with an interrupted run');
+    for (const website of fresh) runs.push(await this.#start(website, runId));
+    return { runId, runs, receipts };
+  }
+
+  #selected(): Website[] {
+    const { websites } = this.options;
+    return this.#websites.filter(({ id }) => websites.length === 0 || websites.includes(id));
+  }
+
+  async #start(website: Website, runId: string): Promise<WebsiteRun> {
+    const folder = journalFolder(this.#context.warehouse, runId, website.id);
+    const header: RunHeader = {
+      run_id: runId,
+      website_id: website.id,
+      website_name: website.name,
+      snapshot_id: uuidv7(),
+      started_at: new Date(this.#context.effects.now()).toISOString(),
+      version: this.options.version,
+      resumed: 0,
+    };
+    await writeHeader(folder, header);
+    return this.#open(website, folder, header);
+  }
+
+  async #goOn(folder: JournalFolder, header: RunHeader): Promise<WebsiteRun> {
+    const resumed = { ...header, resumed: header.resumed + 1 };
+    await writeHeader(folder, resumed);
+    return this.#open(this.#websiteOf(folder.websiteId, header), folder, resumed);
+  }
+
+  #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
+    const requests = { sent: 0, throttled: 0, retried: 0 };
+    const client = this.#keys.clientOf(website.token);
+    return { ...this.#context, runId: header.run_id, website, folder, header, client, requests };
+  }
+
+  #websiteOf(id: string, header: RunHeader): Website {
+    const configured = this.#websites.find((website) => website.id === id);
+    return configured ?? { id, name: header.website_name, token: this.options.config.api.token };
+  }
+
+  async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {
+    const { log, website, requests, effects, header } = run;
+    try {
+      const receipt = await syncWebsite(run);
+      log.info({ website: website.id, pages: receipt.pages.listed, reports: receipt.reports.fetched }, 'committed');
+      return receipt;
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      if (error instanceof SourceError) return recordFailure(run, error.message);
+      // The journal stays: what is wrong is on our side (a disk, a bug), and the next sync goes on from it.
+      const message = error instanceof Error ? error.message : String(error);
+      log.error({ website: website.id, err: error }, 'a website got no snapshot');
+      const resumed = header.resumed > 0;
+      return failedReceipt(website.id, message, {
+        requests,
+        resumed,
+        duration_ms: effects.now() - Date.parse(header.started_at),
+      });
+    }
+  }
+}

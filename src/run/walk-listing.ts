@@ -1,0 +1,70 @@
+import { type Listed, ListingJournal, readListing } from '../journal/listing.js';
+import { ReportsJournal } from '../journal/reports.js';
+import { type WalkResult, walkListing } from '../source/walk.js';
+import { withEngine } from '../storage/engine.js';
+import { viewJournal, type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
+import { journalEngine, type WebsiteRun } from './context.js';
+
+/**
+ * Walks the listing into the journal, or goes on where an interrupted walk was. Where the journal holds the whole
+ * walk already, nothing is asked for.
+ *
+ * @throws SourceError when no listing can be had; `Stopped`; JournalError
+ */
+export async function walk(run: WebsiteRun): Promise<Listed> {
+  const { api } = run.config;
+  const left = await readListing(run.folder, api.page_size, run.effects.now());
+  // Each window in the journal was a request of this run, whichever process sent it.
+  run.requests.sent += left.windows;
+  if (left.kind === 'listed') return left.listed;
+  const journal = new ListingJournal(run.folder, left.bytes);
+  // The statements over a journal read both of its files.
+  new ReportsJournal(run.folder, 0).close();
+  const fingerprints = new Map<number, Promise<WalkFingerprint>>();
+  const fingerprintOf = (walk: number) => {
+    const known = fingerprints.get(walk) ?? fingerprint(run, walk);
+    fingerprints.set(walk, known);
+    return known;
+  };
+  try {
+    const result = await walkListing(
+      {
+        websiteId: run.website.id,
+        baseUrl: api.base_url,
+        pageSize: api.page_size,
+        now: run.effects.now,
+        get: (path) => run.client.get(path, run.requests),
+        accept: async (window) => {
+          await journal.accept(window, new Date(run.effects.now()));
+          run.progress.listed(run.website.id, window.fresh.length, window.state.count);
+        },
+        countDistinct: async (walk) => (await fingerprintOf(walk)).pages,
+        sameListing: async (a, b) => (await fingerprintOf(a)).fingerprint === (await fingerprintOf(b)).fingerprint,
+      },
+      left.from,
+    );
+    const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
+    await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
+    return toListed(judged);
+  } finally {
+    journal.close();
+  }
+}
+
+function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
+  return withEngine(journalEngine(run), async (engine) => {
+    await viewJournal(engine, run.folder);
+    return walkFingerprint(engine, walk);
+  });
+}
+
+/** A listing with more rejects than is allowed cannot be called complete: what it lacks would count as absent. */
+function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejected }: WalkFingerprint): WalkResult {
+  if (rejected <= run.config.quality.max_reject_ratio * pages) return result;
+  const reason = `${rejected} of ${pages} entries break the contract, more than quality.max_reject_ratio allows`;
+  return { ...result, complete: false, reason };
+}
+
+function toListed({ kept, walks, complete, reason }: WalkResult): Listed {
+  return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };
+}
