@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Environment, readDocument } from './document.js';
+import { type ConfigDocument, type Environment, readDocument } from './document.js';
 import { ConfigError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
 import { problemsOf } from './problems.js';
@@ -17,7 +17,11 @@ export interface LoadOptions {
   cwd: string;
   /** Values of flags, which win over everything; text is read as the key's own type. */
   overrides?: Overrides | undefined;
+  /** For what asks the service nothing: tokens are not read, so their variables need not be set. */
+  withoutTokens?: boolean | undefined;
 }
+
+const NO_TOKEN = 'none';
 
 /**
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
@@ -25,9 +29,10 @@ export interface LoadOptions {
  * @returns times in milliseconds, sizes in bytes, `unlimited` as Infinity, paths absolute.
  * @throws ConfigError with all that is wrong, each with its place and remedy.
  */
-export async function loadConfig({ file, env, cwd, overrides = {} }: LoadOptions): Promise<Config> {
+export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens }: LoadOptions): Promise<Config> {
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
+  if (withoutTokens) leaveTokensOut(document);
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(document.value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -44,6 +49,18 @@ export async function loadConfig({ file, env, cwd, overrides = {} }: LoadOptions
 /** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */
 export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' | 'cwd'>): string {
   return resolve(cwd, file || env[FILE_VARIABLE] || DEFAULT_FILE);
+}
+
+/** Takes every token out of what was read, and with it the complaint that its variable is not set. */
+function leaveTokensOut(document: ConfigDocument): void {
+  const { api, websites } = document.value;
+  if (isMapping(api)) api['token'] = NO_TOKEN;
+  for (const website of Array.isArray(websites) ? websites : []) if (isMapping(website)) delete website['token'];
+  document.problems = document.problems.filter(({ path }) => !/^(api|websites\[\d+\])\.token$/.test(path));
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readText(file: string): Promise<string> {

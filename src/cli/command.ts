@@ -1,0 +1,69 @@
+import { Command, Option } from 'commander';
+import type { Config } from '../config/schema.js';
+import type { LogLevel } from '../observe/log.js';
+
+/** What a command leaves for `main` to exit with. */
+export interface Outcome {
+  exitCode: number;
+}
+
+/** Exit codes, as documented. */
+export const EXIT = { done: 0, failed: 1, usage: 2, look: 3, busy: 4 } as const;
+
+/** The command line asks for something that does not exist. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** The options that every command takes, before or after its name. */
+export interface Globals {
+  config?: string;
+  json?: boolean;
+  logLevel?: LogLevel;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** A command with the options that every command takes. */
+export function newCommand(name: string, description: string): Command {
+  return withGlobals(new Command(name).description(description));
+}
+
+export function withGlobals(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'configuration file (default: indexhouse.yaml)')
+    .option('--json', 'print one JSON document to stdout')
+    .addOption(new Option('--log-level <level>', 'how much to log to stderr (default: info)').choices(LEVELS));
+}
+
+/** The options of a command together with those that were given before its name. */
+export function flagsOf<T extends Globals>(command: Command): T {
+  return command.optsWithGlobals<T>();
+}
+
+/** Loads the configuration that the flags name. `withoutTokens`: for what asks the service nothing. */
+export async function configOf(
+  flags: Globals,
+  options: { withoutTokens?: boolean; overrides?: import('../config/overrides.js').Overrides } = {},
+): Promise<Config> {
+  const { loadConfig } = await import('../config/load.js');
+  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
+}
+
+/** A token of the configuration, as the logger masks them. */
+export function secretsOf({ api, websites }: Config): string[] {
+  const own = websites === 'all' ? [] : websites.flatMap(({ token }) => (token ? [token] : []));
+  return [api.token, ...own];
+}
+
+/** The version of this package. */
+export async function packageVersion(): Promise<string> {
+  const [{ readFile }, { join }, { packageFolder }, { z }] = await Promise.all([
+    import('node:fs/promises'),
+    import('node:path'),
+    import('../storage/sql.js'),
+    import('zod'),
+  ]);
+  const text = await readFile(join(packageFolder(), 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
