@@ -4,6 +4,8 @@ import { baseUrl, duration, orUnlimited, says, size, text, timeZone, token, whol
 
 const DAY_MS = 86_400_000;
 const MIN_MEMORY_BYTES = 64e6;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
+const CONTROL = /[\x00-\x1f\x7f]/;
 const JOB_NAME = /^[a-z][a-z0-9-]*$/;
 
 const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
@@ -27,10 +29,15 @@ const api = z.strictObject(
   mapping,
 );
 
+/** Part of a path in the service, and encoded the name of a folder here: those are at most 255 bytes long. */
+function isWebsiteId(id: string): boolean {
+  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeURIComponent(id).length <= 200;
+}
+
 const website = z.strictObject(
   {
     id: text('the id of a website')
-      .refine((id) => id !== '.' && id !== '..' && !/\s/.test(id), says('is not the id of a website', 'Write its id.'))
+      .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
       .describe('Id of the website in the service.'),
     name: text('a name').optional().describe('Name in reports; the id if left out.'),
     token: token().optional().describe('Token for this website, if it is not `api.token`.'),

@@ -1,0 +1,29 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface GivenConfig {
+  baseUrl: string;
+  token?: string;
+  /** Ids; `all` if left out. */
+  websites?: string[];
+  /** Sections of the file to lay over the ones made here. */
+  sections?: Record<string, Record<string, unknown>>;
+}
+
+/** Writes an `indexhouse.yaml` (JSON is YAML) for a service that is asked as fast as it answers, and names its file. */
+export function writeConfig(
+  folder: string,
+  { baseUrl, token = 'demo-token', websites, sections = {} }: GivenConfig,
+): string {
+  const file = join(folder, 'indexhouse.yaml');
+  const api = { base_url: baseUrl, token, requests_per_minute: 'unlimited', ...sections['api'] };
+  const warehouse = {
+    path: join(folder, 'warehouse'),
+    min_free_disk: '1MB',
+    memory_limit: '512MB',
+    ...sections['warehouse'],
+  };
+  const ids = websites ? { websites: websites.map((id) => ({ id })) } : {};
+  writeFileSync(file, JSON.stringify({ ...ids, ...sections, api, warehouse }, null, 2));
+  return file;
+}

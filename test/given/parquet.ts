@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import type { Table } from '../../src/warehouse/tables.js';
+
+export type Row = Record<string, unknown>;
+
+/** Every row of a table's Parquet files, read by a reader that did not write them. */
+export async function readTable(warehouse: string, table: Table): Promise<Row[]> {
+  const files = await listTableFiles(warehouse, table);
+  const rows = await Promise.all(files.map((file) => readParquet(file)));
+  return rows.flat();
+}
+
+export async function readParquet(path: string): Promise<Row[]> {
+  const bytes = readFileSync(path);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  return parquetReadObjects({ file, compressors });
+}
