@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A new folder that goes when the test ends. */
-export function temporaryFolder(): string {
+type OnFinished = (clean: () => void) => void;
+
+/** A new folder that goes when the test ends. Tests that run side by side hand in their own `onTestFinished`. */
+export function temporaryFolder(onFinished: OnFinished = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

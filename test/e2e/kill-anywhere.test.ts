@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { run, start } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { readTable } from '../given/parquet.js';
+import { seededRandom } from '../given/random.js';
+
+const SEEDS = Number(process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ?? 25);
+const MAX_KILLS = 5;
+const CONCURRENCY = 4;
+const PAGES = 120;
+/** Long enough to fall into every part of a run, its start and its end included. */
+const LONGEST_LIFE_MS = 1_400;
+
+describe('a sync that is killed at random moments and started again', () => {
+  test.concurrent.for(Array.from({ length: SEEDS }, (_, seed) => seed + 1))(
+    'ends up as if it had not been killed, and asks for nothing twice (seed %i)',
+    { timeout: 120_000 },
+    async (seed, { expect, onTestFinished }) => {
+      const random = seededRandom(seed);
+      const simulator = await startSimulator({ seed, nights: 2, websites: [{ id: 'w', pages: PAGES, nasty: true }] });
+      const folder = temporaryFolder(onTestFinished);
+      const api = { concurrency: CONCURRENCY, page_size: 30, requests_per_minute: 24_000 };
+      const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'], sections: { api } });
+      try {
+        const kills = await runWithKills(config, random);
+        const warehouse = join(folder, 'warehouse');
+        expect(await listed(warehouse)).toEqual(
+          [...simulator.world.pages('w')].map(({ coverage }) => coverage.url).sort(),
+        );
+        expect(await readTable(warehouse, 'snapshots')).toHaveLength(1);
+        expect((await readTable(warehouse, 'url_reports')).map(({ url }) => url).sort()).toEqual(
+          await listed(warehouse),
+        );
+        const twice = [...simulator.requests.reports().values()].reduce((sum, { answered }) => sum + answered - 1, 0);
+        expect(twice).toBeLessThanOrEqual(kills * CONCURRENCY);
+      } finally {
+        await simulator.close();
+      }
+    },
+  );
+});
+
+/** Kills the sync up to five times, then lets it end. Once it has committed, a further start would be another run. */
+async function runWithKills(config: string, random: () => number): Promise<number> {
+  const wanted = 1 + Math.floor(random() * MAX_KILLS);
+  for (let kills = 0; kills < wanted; kills++) {
+    const sync = start(['sync', '--config', config]);
+    const killed = await Promise.race([
+      sync.ended.then(() => false),
+      delay(random() * LONGEST_LIFE_MS).then(() => true),
+    ]);
+    if (!killed) {
+      expect(await sync.ended).toMatchObject({ code: 0 });
+      return kills;
+    }
+    sync.kill('SIGKILL');
+    await sync.ended;
+  }
+  // A run that was killed behind its commit is over: only what it left is finished then.
+  expect(await run(['sync', '--recover', '--config', config])).toMatchObject({ code: 0 });
+  const recovered = (await readTable(join(config, '..', 'warehouse'), 'snapshots')).length > 0;
+  if (!recovered) expect(await run(['sync', '--config', config])).toMatchObject({ code: 0 });
+  return wanted;
+}
+
+async function listed(warehouse: string): Promise<unknown[]> {
+  return (await readTable(warehouse, 'coverage')).map(({ url }) => url).sort();
+}
