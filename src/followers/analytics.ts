@@ -6,17 +6,19 @@ import { literal } from '../storage/sql.js';
 import { listTableFiles, namesIn, schemaFile, warehouseFolder } from '../warehouse/layout.js';
 import { DATA_TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
+import type { FollowerState } from './duckdb.js';
 
 /**
  * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want one file to open
  * and may hold it open all day. It is replaced by rename, and only when its text changes.
  */
-export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<void> {
+export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
+  const upToDate = { name: 'analytics', behind: 0 };
   const statements = [...(await tableViews(warehouse)), ...viewStatements()];
   const { analytics } = warehouseFolder(warehouse);
   const textFile = join(warehouse, 'schema', 'analytics.sql');
   const text = `${statements.join(';\n')};\n`;
-  if ((await exists(analytics)) && (await readText(textFile)) === text) return;
+  if ((await exists(analytics)) && (await readText(textFile)) === text) return upToDate;
   const temporary = `${analytics}.tmp`;
   await rm(temporary, { force: true });
   await withEngine({ file: temporary, memoryLimit, temporary: join(warehouse, 'tmp') }, async (engine) => {
@@ -26,6 +28,7 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   await syncFile(temporary);
   await publish(temporary, analytics);
   await writeDurably(textFile, text);
+  return upToDate;
 }
 
 async function readText(file: string): Promise<string | null> {

@@ -11,13 +11,25 @@ export interface FollowInput {
 
 /** Lets everything that follows the log catch up. What cannot only lags: nothing here can stop a sync. */
 export async function followAll(input: FollowInput): Promise<FollowerState[]> {
-  const { config, warehouse, log } = input;
-  const duckdb = await followDuckdb({
-    warehouse,
-    memoryLimit: config.warehouse.memory_limit,
-    lockTimeout: config.warehouse.lock_timeout,
-  });
-  if (duckdb.reason) log.warn({ follower: duckdb.name, behind: duckdb.behind }, duckdb.reason);
-  await writeAnalytics(warehouse, config.warehouse.memory_limit);
-  return [duckdb];
+  const { warehouse, log } = input;
+  const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = input.config.warehouse;
+  const followers = [
+    await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
+    await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),
+  ];
+  for (const { name, behind, reason } of followers) if (reason) log.warn({ follower: name, behind }, reason);
+  return followers;
+}
+
+async function settled(name: string, follow: () => Promise<FollowerState>): Promise<FollowerState> {
+  try {
+    return await follow();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      name,
+      behind: 1,
+      reason: `${name} could not catch up: ${message}. The Parquet files are whole; it is tried again with the next sync`,
+    };
+  }
 }

@@ -12,7 +12,7 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
   const facts = commitFacts(run, listed, before);
   const finishedAt = new Date(run.effects.now()).toISOString();
   const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
-  return stageCommit({
+  const input = {
     warehouse: run.warehouse,
     folder: run.folder,
     facts,
@@ -46,7 +46,8 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
       requests_retried: requests.retried,
       snapshot_date: facts.date,
     },
-  });
+  };
+  return run.oneAtATime(() => stageCommit(input));
 }
 
 /** Makes the snapshot visible, and says what it holds. */

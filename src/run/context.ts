@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LimitFunction } from 'p-limit';
 import type { Config } from '../config/schema.js';
 import type { JournalFolder } from '../journal/folder.js';
 import type { RunHeader } from '../journal/header.js';
@@ -32,6 +33,8 @@ export interface RunContext {
   log: Logger;
   progress: RunProgress;
   effects: RunEffects;
+  /** DuckDB's work, one website after the other: each may use the whole memory limit. */
+  oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
   signal: AbortSignal;
 }

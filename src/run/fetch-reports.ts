@@ -55,11 +55,13 @@ async function pagesLeft(
 ): Promise<AsyncIterable<PlannedPage>> {
   if (planned === 0) return none();
   if (left.bytes === 0) return readPlan(run.folder.plan);
-  await withEngine(journalEngine(run), async (engine) => {
-    await viewJournal(engine, run.folder);
-    await engine.set({ plan_file: run.folder.plan });
-    await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
-  });
+  await run.oneAtATime(() =>
+    withEngine(journalEngine(run), async (engine) => {
+      await viewJournal(engine, run.folder);
+      await engine.set({ plan_file: run.folder.plan });
+      await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
+    }),
+  );
   return readPlan(run.folder.remaining);
 }
 

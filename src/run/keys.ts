@@ -4,6 +4,7 @@ import { issuesOf } from '../contract/validate.js';
 import { Client } from '../source/client.js';
 import type { Effects } from '../source/effects.js';
 import { SourceError } from '../source/errors.js';
+import type { Answer } from '../source/transport.js';
 import type { Website } from './context.js';
 
 /** One client for each API key, because pace and concurrency belong to the key. */
@@ -14,6 +15,7 @@ export class Keys {
     private readonly config: Config,
     private readonly effects: Effects,
     private readonly signal?: AbortSignal,
+    private readonly onAnswer?: (answer: Answer) => void,
   ) {}
 
   clientOf(token: string): Client {
@@ -29,6 +31,7 @@ export class Keys {
       maxAttempts: api.max_attempts,
       effects: this.effects,
       ...(this.signal ? { signal: this.signal } : {}),
+      ...(this.onAnswer ? { onAnswer: this.onAnswer } : {}),
     });
     this.#clients.set(token, client);
     return client;

@@ -1,13 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { lockHolder } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
+
+/** `status` and `doctor` may hold the file for a moment while they look who holds it. */
+const SECOND_TRY_MS = 200;
 
 /** Another process holds the run lock of this warehouse. */
 export class BusyError extends Error {
   override name = 'BusyError';
 }
 
-const held = new Map<string, RunLock>();
+const held = new Set<string>();
 
 /**
  * The right to write to a warehouse. It is an open DuckDB file, so the kernel frees it when the process dies, however
@@ -26,12 +30,13 @@ export class RunLock {
    */
   static async take(warehouse: string, what: string): Promise<RunLock> {
     const path = warehouseFolder(warehouse).lock;
-    if (held.has(path)) throw new BusyError(`${what} is already under way in this process`);
+    if (held.has(path)) throw new BusyError(`${what} cannot start: another run is under way in this process`);
+    // Before the first await: two jobs of one process may ask at the same moment.
+    held.add(path);
     try {
-      const lock = new RunLock(path, await DuckDBInstance.create(path, { memory_limit: '64MB', threads: '1' }));
-      held.set(path, lock);
-      return lock;
+      return new RunLock(path, await openTwice(path));
     } catch (cause) {
+      held.delete(path);
       const holder = lockHolder(cause);
       if (holder === null) throw new Error(`cannot open the run lock ${path}: ${messageOf(cause)}`, { cause });
       throw new BusyError(
@@ -45,6 +50,17 @@ export class RunLock {
   release(): void {
     held.delete(this.path);
     this.instance.closeSync();
+  }
+}
+
+async function openTwice(path: string): Promise<DuckDBInstance> {
+  const options = { memory_limit: '64MB', threads: '1' };
+  try {
+    return await DuckDBInstance.create(path, options);
+  } catch (error) {
+    if (lockHolder(error) === null) throw error;
+    await delay(SECOND_TRY_MS);
+    return DuckDBInstance.create(path, options);
   }
 }
 

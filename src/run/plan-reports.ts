@@ -16,10 +16,12 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
   const made = await readPlanned(run.folder);
   if (made) return made;
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: 0 };
-  const planned = await withEngine(journalEngine(run), async (engine) => {
-    await viewListing(engine, run, listed, before);
-    return writePlan(engine, run);
-  });
+  const planned = await run.oneAtATime(() =>
+    withEngine(journalEngine(run), async (engine) => {
+      await viewListing(engine, run, listed, before);
+      return writePlan(engine, run);
+    }),
+  );
   await writePlanned(run.folder, planned);
   return planned;
 }

@@ -21,6 +21,8 @@ export interface Recovered {
   unfinished: { folder: JournalFolder; header: RunHeader }[];
   /** What was finished of it without a request, and websites whose journal cannot be read. */
   receipts: WebsiteReceipt[];
+  /** What was finished of older runs. */
+  older: WebsiteReceipt[];
 }
 
 /** Makes the part of a run that a journal belongs to, also for a website that is not configured any more. */
@@ -40,7 +42,7 @@ export async function recover(
   openRun: OpenRun,
   isConfigured: (websiteId: string) => boolean,
 ): Promise<Recovered> {
-  const recovered: Recovered = { runId: null, unfinished: [], receipts: [] };
+  const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [] };
   const journals = await unfinishedJournals(context.warehouse);
   const ended = await endedIds(context.warehouse);
   for (const folder of journals) {
@@ -55,6 +57,7 @@ export async function recover(
       if (isNewest && end.young) recovered.runId = folder.runId;
       if (end.kind === 'goes_on') recovered.unfinished.push({ folder, header: end.header });
       else if (isNewest && end.young) recovered.receipts.push(end.receipt);
+      else recovered.older.push(end.receipt);
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
     } catch (error) {
       if (!(error instanceof JournalError)) throw error;

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
 import { followAll } from '../followers/follow.js';
@@ -72,19 +73,17 @@ async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
 class Sync {
   readonly #context: Omit<RunContext, 'runId'>;
   readonly #keys: Keys;
-  #websites: Website[] = [];
 
   constructor(private readonly options: SyncOptions) {
     const { config, log, signal, effects = realRunEffects } = options;
     const progress = new RunProgress(options.progress);
-    this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, signal };
+    this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
     this.#keys = new Keys(config, effects, signal);
   }
 
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse } = this.#context;
     try {
-      this.#websites = await configuredWebsites(config, this.#keys);
       const { runId, runs, receipts } = await this.#begin();
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
@@ -103,33 +102,42 @@ class Sync {
 
   /** Recovers, and opens the journals of what is to be done: of the run that goes on, or of a new one. */
   async #begin(): Promise<{ runId: string | null; runs: WebsiteRun[]; receipts: WebsiteReceipt[] }> {
-    const { warehouse, log } = this.#context;
-    const recovered = await recover(
+    const { unfinished, runId, receipts, older } = await recover(
       { ...this.#context, runId: '' },
       (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
-      (websiteId) => this.#websites.some(({ id }) => id === websiteId),
+      (websiteId) => this.#isConfigured(websiteId),
     );
-    const { receipts } = recovered;
-    const runs = await Promise.all(recovered.unfinished.map(({ folder, header }) => this.#goOn(folder, header)));
-    if (this.options.recoverOnly) return { runId: recovered.runId, runs, receipts };
-
-    const runId = recovered.runId ?? uuidv7();
-    const busy = new Set([...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)]);
-    const ended = await endedWebsites(
-      warehouse,
-      runId,
-      this.#selected().map(({ id }) => id),
-    );
-    const fresh = this.#selected().filter(({ id }) => !busy.has(id) && !ended.has(id));
-    if (recovered.runId)
-      log.info({ run: runId, websites: runs.length + fresh.length }, 'going on with an interrupted run');
-    for (const website of fresh) runs.push(await this.#start(website, runId));
-    return { runId, runs, receipts };
+    const runs = await Promise.all(unfinished.map(({ folder, header }) => this.#goOn(folder, header)));
+    if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
+    const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
+    const started = await this.#startRest(runId ?? uuidv7(), taken);
+    if (runId) this.#context.log.info({ run: runId }, 'going on with an interrupted run');
+    return { runId: started.runId, runs: [...runs, ...started.runs], receipts };
   }
 
-  #selected(): Website[] {
-    const { websites } = this.options;
-    return this.#websites.filter(({ id }) => websites.length === 0 || websites.includes(id));
+  /** Begins the websites that are neither under way nor ended in this run. */
+  async #startRest(runId: string, taken: string[]): Promise<{ runId: string; runs: WebsiteRun[] }> {
+    const websites = await this.#selected();
+    const ended = await endedWebsites(
+      this.#context.warehouse,
+      runId,
+      websites.map(({ id }) => id),
+    );
+    const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
+    const runs: WebsiteRun[] = [];
+    for (const website of rest) runs.push(await this.#start(website, runId));
+    return { runId, runs };
+  }
+
+  async #selected(): Promise<Website[]> {
+    const { websites: asked, config } = this.options;
+    const websites = await configuredWebsites(config, this.#keys);
+    return websites.filter(({ id }) => asked.length === 0 || asked.includes(id));
+  }
+
+  #isConfigured(websiteId: string): boolean {
+    const { websites } = this.options.config;
+    return websites === 'all' || websites.some(({ id }) => id === websiteId);
   }
 
   async #start(website: Website, runId: string): Promise<WebsiteRun> {
@@ -159,9 +167,11 @@ class Sync {
     return { ...this.#context, runId: header.run_id, website, folder, header, client, requests };
   }
 
+  /** The website of a journal, as it is configured now. */
   #websiteOf(id: string, header: RunHeader): Website {
-    const configured = this.#websites.find((website) => website.id === id);
-    return configured ?? { id, name: header.website_name, token: this.options.config.api.token };
+    const { websites, api } = this.options.config;
+    const own = websites === 'all' ? undefined : websites.find((website) => website.id === id);
+    return { id, name: own?.name ?? header.website_name, token: own?.token ?? api.token };
   }
 
   async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {

@@ -1,5 +1,5 @@
+import { appendFile } from 'node:fs/promises';
 import { type Listed, ListingJournal, readListing } from '../journal/listing.js';
-import { ReportsJournal } from '../journal/reports.js';
 import { type WalkResult, walkListing } from '../source/walk.js';
 import { withEngine } from '../storage/engine.js';
 import { viewJournal, type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
@@ -16,10 +16,10 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
   run.requests.sent += left.windows;
+  // The statements over a journal read both of its files.
+  await appendFile(run.folder.reports, '');
   if (left.kind === 'listed') return left.listed;
   const journal = new ListingJournal(run.folder, left.bytes);
-  // The statements over a journal read both of its files.
-  new ReportsJournal(run.folder, 0).close();
   const fingerprints = new Map<number, Promise<WalkFingerprint>>();
   const fingerprintOf = (walk: number) => {
     const known = fingerprints.get(walk) ?? fingerprint(run, walk);
@@ -52,10 +52,12 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
 }
 
 function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
-  return withEngine(journalEngine(run), async (engine) => {
-    await viewJournal(engine, run.folder);
-    return walkFingerprint(engine, walk);
-  });
+  return run.oneAtATime(() =>
+    withEngine(journalEngine(run), async (engine) => {
+      await viewJournal(engine, run.folder);
+      return walkFingerprint(engine, walk);
+    }),
+  );
 }
 
 /** A listing with more rejects than is allowed cannot be called complete: what it lacks would count as absent. */

@@ -54,6 +54,7 @@ export async function writeRunRow({ warehouse, folder, engine, compression, date
   await withEngine(engine, (opened) =>
     stageRow(opened, 'runs', { ...row, snapshot_date: date }, { folder, compression }),
   );
+  await syncFile(stagedFile(folder, 'runs'));
   const place = { websiteId: folder.websiteId, date, id: folder.runId };
   await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
 }
@@ -90,14 +91,12 @@ function placeOf(manifest: Manifest): { websiteId: string; date: string; id: str
 
 async function moveOnce(from: string, to: string): Promise<void> {
   if (await alreadyMoved(from, to)) return;
-  await syncFile(from);
   await makeFolder(dirname(to));
   await rename(from, to);
 }
 
 async function publishOnce(from: string, to: string): Promise<void> {
   if (await alreadyMoved(from, to)) return;
-  await syncFile(from);
   await makeFolder(dirname(to));
   await publish(from, to);
 }

@@ -24,21 +24,27 @@ export class WarehouseError extends Error {
  * @throws WarehouseError another time zone than the one its dates were made in; a newer format; an unusable path
  */
 export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
-  if (PATTERN_CHARACTERS.test(path)) {
-    throw new WarehouseError(`warehouse.path holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
+  if (!(await checkIdentity(path, timeZone))) {
+    await makeFolder(path);
+    const identity = { warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone };
+    await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
   }
   await makeFolder(join(path, 'schema'));
-  await checkIdentity(path, timeZone);
   await writeSchemas(path, memoryLimit);
 }
 
-async function checkIdentity(path: string, timeZone: string): Promise<void> {
-  const { identity } = warehouseFolder(path);
-  const found = await readIdentity(identity);
-  if (found === null) {
-    await writeDurably(identity, `${JSON.stringify({ warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone })}\n`);
-    return;
+/**
+ * Checks, without writing, whether the warehouse can be used with this configuration.
+ *
+ * @returns false where there is no warehouse yet
+ * @throws WarehouseError as `prepareWarehouse` does
+ */
+export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
+  if (PATTERN_CHARACTERS.test(path)) {
+    throw new WarehouseError(`warehouse.path holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
   }
+  const found = await readIdentity(warehouseFolder(path).identity);
+  if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
     throw new WarehouseError(
       `${path} was written by a newer version of indexhouse: install that version or a later one`,
@@ -50,6 +56,7 @@ async function checkIdentity(path: string, timeZone: string): Promise<void> {
         'put that back into the configuration, or begin a new warehouse folder',
     );
   }
+  return true;
 }
 
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {

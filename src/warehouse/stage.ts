@@ -4,14 +4,14 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
-import { makeFolder, writeDurably } from '../storage/durable.js';
+import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { viewJournal, viewKeptWalk } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
-import type { DataTable, Table } from './tables.js';
+import type { DataTable } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
 
@@ -64,7 +64,7 @@ export interface StageInput {
   run: Record<string, Scalar>;
 }
 
-export function stagedFile(folder: JournalFolder, table: Table): string {
+export function stagedFile(folder: JournalFolder, table: string): string {
   return join(folder.staged, `${table}.staged`);
 }
 
@@ -120,6 +120,10 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
   await stageRow(engine, 'snapshots', snapshot, input);
   await stageRow(engine, 'runs', input.run, input);
+  // The manifest says that every file is whole, so they reach the disk before it does.
+  for (const table of [...Object.keys(files), 'page_state', 'snapshots', 'runs']) {
+    await syncFile(stagedFile(input.folder, table));
+  }
   const { websiteId, date, commitId } = input.facts;
   const manifest = { website_id: websiteId, date, commit_id: commitId, files, snapshot, run: input.run };
   await writeDurably(input.folder.manifest, `${JSON.stringify(manifest)}\n`);

@@ -29,7 +29,10 @@ describe('indexhouse.duckdb', () => {
       const receipt = receiptSchema.parse(JSON.parse(lagging.stdout));
       expect(lagging.code).toBe(3);
       expect(receipt.websites.map(({ status }) => status)).toEqual(['committed']);
-      expect(receipt.followers).toMatchObject([{ name: 'duckdb', behind: 1 }]);
+      expect(receipt.followers).toMatchObject([
+        { name: 'duckdb', behind: 1 },
+        { name: 'analytics', behind: 0 },
+      ]);
       expect(receipt.followers[0]?.reason).toContain(String(reader.pid));
       expect(await readTable(join(folder, 'warehouse'), 'snapshots')).toHaveLength(2);
 
@@ -37,7 +40,10 @@ describe('indexhouse.duckdb', () => {
       simulator.advance(1);
       const caughtUp = await sync();
       expect(caughtUp).toMatchObject({ code: 0 });
-      expect(receiptSchema.parse(JSON.parse(caughtUp.stdout)).followers).toEqual([{ name: 'duckdb', behind: 0 }]);
+      expect(receiptSchema.parse(JSON.parse(caughtUp.stdout)).followers).toEqual([
+        { name: 'duckdb', behind: 0 },
+        { name: 'analytics', behind: 0 },
+      ]);
       await expectEqualToParquet(folder);
     });
   });

@@ -1,0 +1,29 @@
+-- title: Deindexed pages
+-- description: Pages that fell out of the index, newest first, and how they stand now. Dates are those of the snapshots that saw it.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): first date
+-- param until (date, default today): last date
+-- param reindexed (boolean, default false): also pages that are indexed again now
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page and time that it fell out of the index
+select
+  dropped.website_id,
+  dropped.url,
+  dropped.from_value,
+  dropped.to_value,
+  dropped.observed_at,
+  pages.index_summary as index_summary_now,
+  pages.index_coverage_state as index_coverage_state_now,
+  pages.is_monitored as is_monitored_now
+from page_changes as dropped
+left join pages on pages.website_id = dropped.website_id and pages.url = dropped.url
+where
+  dropped.change = 'deindexed'
+  and dropped.snapshot_date between $since::date and $until::date
+  and ($reindexed::boolean or pages.is_indexed is not true)
+  and (
+    $website::varchar is null
+    or dropped.website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  )
+order by dropped.observed_at desc, dropped.website_id, dropped.url
+limit $limit::bigint

@@ -1,0 +1,53 @@
+-- title: Indexing trend
+-- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected.
+-- param website (text, default all): id or name of one website
+-- param since (date, default none): first date; its change is still told against the date before it
+-- grain: one row per website and snapshot date with a complete listing
+with listings as (
+  select snapshot_id, website_id, website_name, snapshot_date
+  from snapshots
+  where
+    listing_status = 'complete'
+    and ($website::varchar is null or $website::varchar in (website_id, website_name))
+  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+),
+counted as (
+  select
+    snapshot_id,
+    count(*) as pages,
+    count(*) filter (index_summary = 'Indexed') as indexed,
+    count(*) filter (index_summary is null) as without_data
+  from coverage
+  where snapshot_id in (select snapshot_id from listings)
+  group by snapshot_id
+),
+dated as (
+  -- From the listings, because one that lists no page at all has no rows in coverage.
+  select
+    website_id,
+    website_name,
+    snapshot_date,
+    coalesce(pages, 0) as pages,
+    coalesce(indexed, 0) as indexed,
+    coalesce(without_data, 0) as without_data
+  from listings
+  left join counted using (snapshot_id)
+)
+select *
+from (
+  select
+    website_id,
+    website_name,
+    snapshot_date,
+    pages,
+    indexed,
+    pages - indexed - without_data as not_indexed,
+    without_data,
+    round(indexed / nullif(pages, 0), 4) as share_indexed,
+    pages - lag(pages) over by_date as pages_change,
+    indexed - lag(indexed) over by_date as indexed_change
+  from dated
+  window by_date as (partition by website_id order by snapshot_date)
+)
+where $since::date is null or snapshot_date >= $since::date
+order by website_id, snapshot_date

@@ -1,0 +1,101 @@
+-- title: Page timeline
+-- description: Everything that is known of one page in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`, of which `change` says what.
+-- param url (text, required): the page's whole URL, as it is listed
+-- param website (text, default all): id or name of one website, where several monitor the page
+-- grain: one row per event of the page
+with known as (
+  select website_id, url, first_seen_at, disappeared_at
+  from page_state
+  where
+    url = $url::varchar
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+),
+quarantined as (
+  select rejected_records.*
+  from rejected_records
+  semi join known using (website_id, url)
+),
+listed as (
+  select coverage.*
+  from coverage
+  semi join known using (website_id, url)
+),
+-- A page that is gone stays absent: after the listing that settled it, that is no news.
+absent as (
+  select snapshots.*
+  from snapshots
+  join known using (website_id)
+  where
+    snapshots.listing_status = 'complete'
+    and snapshots.snapshot_at > known.first_seen_at
+    and (known.disappeared_at is null or snapshots.snapshot_at <= known.disappeared_at)
+    and snapshots.snapshot_id not in (select snapshot_id from listed)
+    and snapshots.snapshot_id not in (select snapshot_id from quarantined where source = 'coverage')
+),
+events as (
+  select
+    listed_at as happened_at,
+    website_id,
+    snapshot_id,
+    'listed' as event,
+    index_summary,
+    index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical,
+    last_crawl_time
+  from listed
+  union all by name
+  select snapshot_at as happened_at, website_id, snapshot_id, 'absent' as event
+  from absent
+  union all by name
+  select received_at as happened_at, website_id, snapshot_id, 'quarantined' as event, source as detail
+  from quarantined
+  union all by name
+  select
+    fetched_at as happened_at,
+    website_id,
+    snapshot_id,
+    'report' as event,
+    page_fetch_status as detail,
+    index_summary,
+    index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical,
+    last_crawl_time
+  from url_reports
+  semi join known using (website_id, url)
+  union all by name
+  select attempted_at as happened_at, website_id, snapshot_id, 'report_' || outcome as event, message as detail
+  from report_failures
+  semi join known using (website_id, url)
+  union all by name
+  select observed_at as happened_at, website_id, snapshot_id, 'change' as event, change, from_value, to_value
+  from page_changes
+  semi join known using (website_id, url)
+)
+select
+  happened_at,
+  website_id,
+  event,
+  change,
+  from_value,
+  to_value,
+  index_summary,
+  index_coverage_state,
+  searchengine_selected_canonical,
+  user_selected_canonical,
+  last_crawl_time,
+  detail,
+  snapshot_id
+from events
+order by
+  happened_at,
+  website_id,
+  list_position(
+    ['listed', 'absent', 'quarantined', 'report', 'report_missing', 'report_failed', 'change'],
+    event
+  ),
+  change
