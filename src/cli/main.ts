@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { EXIT, type Outcome, packageVersion, withGlobals } from './command.js';
+import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
+import { queryCommand } from './query.js';
+import { scheduleCommand } from './schedule.js';
 import { simulateCommand } from './simulate.js';
+import { statusCommand } from './status.js';
 import { syncCommand } from './sync.js';
 
 const HELP = `
@@ -28,9 +32,16 @@ async function main(): Promise<number> {
     .version(await packageVersion(), '-V, --version')
     .addHelpText('after', HELP)
     .exitOverride();
-  for (const command of [initCommand(), syncCommand(outcome), simulateCommand()]) {
-    program.addCommand(command.exitOverride());
-  }
+  const commands = [
+    initCommand(),
+    doctorCommand(outcome),
+    syncCommand(outcome),
+    scheduleCommand(outcome),
+    statusCommand(outcome),
+    queryCommand(outcome),
+    simulateCommand(),
+  ];
+  for (const command of commands) program.addCommand(command.exitOverride());
   try {
     await program.parseAsync();
     return outcome.exitCode;

@@ -3,6 +3,7 @@ import { errorBodySchema } from '../contract/key.js';
 import { type Effects, realEffects } from './effects.js';
 import { type FailureKind, SourceError, Stopped } from './errors.js';
 import { Pacer } from './pacer.js';
+import { Redactor } from './redact.js';
 import { type Answer, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
@@ -12,6 +13,8 @@ const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
 const MAX_THROTTLES = 30;
 const EXCERPT_LENGTH = 200;
+/** No `Retry-After` is waited for longer than this before the service is asked again. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
@@ -32,6 +35,8 @@ export interface ClientOptions {
   maxAttempts: number;
   signal?: AbortSignal;
   effects?: Effects;
+  /** Shown each answer as it came, whatever its status: its headers tell what `get` does not return. */
+  onAnswer?: (answer: Answer) => void;
 }
 
 /**
@@ -44,6 +49,7 @@ export class Client {
   readonly #transport: Transport;
   readonly #pacer: Pacer;
   readonly #limit: ReturnType<typeof pLimit>;
+  readonly #redactor: Redactor;
   #revoked: SourceError | null = null;
 
   constructor(options: ClientOptions) {
@@ -52,6 +58,7 @@ export class Client {
     this.#transport = new Transport({ ...options, connections: options.concurrency });
     this.#pacer = new Pacer(options.requestsPerMinute, this.#effects);
     this.#limit = pLimit(options.concurrency);
+    this.#redactor = new Redactor(options.token);
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
   }
 
@@ -67,10 +74,11 @@ export class Client {
 
   /** Text of the service with this key's token masked: what is refused is stored and logged, the token never. */
   redact(text: string): string {
-    return text.replaceAll(this.#options.token, '***').replaceAll(encodeURIComponent(this.#options.token), '***');
+    return this.#redactor.text(text);
   }
 
   async close(): Promise<void> {
+    this.#pacer.close();
     await this.#transport.close();
   }
 
@@ -104,6 +112,7 @@ export class Client {
       if (this.#options.signal?.aborted) throw new Stopped();
       throw error;
     }
+    this.#options.onAnswer?.(answer);
     if (answer.status === 429) {
       counts.throttled++;
       slot.throttled(retryAfterMs(answer, this.#effects.now()) ?? DEFAULT_THROTTLE_MS);
@@ -113,8 +122,12 @@ export class Client {
 
   #textOf(answer: Answer): string {
     if (answer.status === 200) {
-      if (answer.text !== null) return answer.text;
-      throw new SourceError('bad_body', 'the body is not UTF-8 text', { status: 200 });
+      if (answer.text !== null) return this.#redactor.data(answer.text);
+      throw new SourceError(
+        'bad_body',
+        'the body of the answer is not UTF-8 text; check api.base_url, and whether something in between changes answers',
+        { status: 200 },
+      );
     }
     const redacted = { ...answer, text: this.redact(answer.text ?? '') };
     const error = failureOf(redacted, retryAfterMs(answer, this.#effects.now()));
@@ -186,11 +199,15 @@ function saying(answer: Answer): string {
   return ` (${answer.text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim()})`;
 }
 
-/** `Retry-After` as milliseconds from now, whether it came as seconds or as a date; null without a usable one. */
+/** `Retry-After` as milliseconds from now, an hour at most, whether seconds or a date; null without a usable one. */
 export function retryAfterMs(answer: Pick<Answer, 'headers'>, now: number): number | null {
   const value = answer.headers['retry-after'];
   if (value === undefined) return null;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return Number(value) * 1000;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return within(Number(value) * 1000);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  return Number.isNaN(date) ? null : within(date - now);
+}
+
+function within(ms: number): number {
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
 }

@@ -37,7 +37,10 @@ export interface Marker {
  * Taken once, the list answers every question of one command, so that one question sees one state of the world.
  */
 export async function readMarkers(engine: Engine, warehouse: string): Promise<Marker[]> {
-  const paths = await listTableFiles(warehouse, 'snapshots');
+  return readMarkerFiles(engine, warehouse, await listTableFiles(warehouse, 'snapshots'));
+}
+
+async function readMarkerFiles(engine: Engine, warehouse: string, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
   const rows = await engine.rows(
     markerRow,
@@ -57,7 +60,32 @@ export async function readMarkers(engine: Engine, warehouse: string): Promise<Ma
       files: filesSchema.parse(JSON.parse(row.files)),
       path: pathOf.get(row.snapshot_id) ?? '',
     }))
-    .sort((a, b) => (a.commitId < b.commitId ? -1 : 1));
+    .sort(byCommit);
+}
+
+/** Commit ids sort by time. */
+function byCommit(a: Marker, b: Marker): number {
+  return a.commitId < b.commitId ? -1 : 1;
+}
+
+/**
+ * Reads the markers that can be read, and says which cannot. For what looks for damage; everything else would rather
+ * stop than answer without a commit.
+ */
+export async function readMarkersThatCan(
+  engine: Engine,
+  warehouse: string,
+): Promise<{ markers: Marker[]; unreadable: { path: string; message: string }[] }> {
+  const markers: Marker[] = [];
+  const unreadable: { path: string; message: string }[] = [];
+  for (const path of await listTableFiles(warehouse, 'snapshots')) {
+    try {
+      markers.push(...(await readMarkerFiles(engine, warehouse, [path])));
+    } catch (error) {
+      unreadable.push({ path, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { markers: markers.sort(byCommit), unreadable };
 }
 
 /** The markers of one website, oldest first. */

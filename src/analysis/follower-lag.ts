@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { exists } from '../storage/durable.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { lockHolder } from '../storage/lock-holder.js';
+import { type LockHolder, probeLock } from '../storage/lock-probe.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import type { Marker } from '../warehouse/markers.js';
+
+/** How far something that follows the snapshots is. */
+export interface FollowerLag {
+  name: string;
+  /** Snapshots that it lacks. */
+  behind: number;
+  /** False where the file is locked: counted are then the snapshots that are newer than the file. */
+  exact: boolean;
+  /** Who has the file open. */
+  held: LockHolder | null;
+  /** Why it cannot be read; null where it can, or is only locked. */
+  error: string | null;
+}
+
+export interface FollowerInput {
+  warehouse: string;
+  markers: readonly Marker[];
+  /** With a temporary folder outside the warehouse, into which nothing is written. */
+  engine: EngineOptions;
+}
+
+/** How far `indexhouse.duckdb` is behind the markers, without writing, and without waiting for who holds it. */
+export async function followerLag({ warehouse, markers, engine }: FollowerInput): Promise<FollowerLag> {
+  const { database: file } = warehouseFolder(warehouse);
+  const lag = { name: 'duckdb', exact: true, held: null, error: null };
+  if (!(await exists(file))) return { ...lag, behind: markers.length };
+  const held = await probeLock(file);
+  if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
+  try {
+    const known = await knownSnapshots({ ...engine, file, readOnly: true });
+    return { ...lag, behind: markers.filter(({ commitId }) => !known.has(commitId)).length, held };
+  } catch (error) {
+    // Taken by a writer since we looked.
+    if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...lag, behind: markers.length, exact: false, held, error: message };
+  }
+}
+
+async function knownSnapshots(options: EngineOptions): Promise<Set<string>> {
+  const rows = await withEngine(options, (engine) =>
+    engine.rows(z.object({ id: z.string() }), 'select snapshot_id as id from snapshots'),
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function newerThan(file: string, markers: readonly Marker[]): Promise<number> {
+  const { mtimeMs } = await stat(file);
+  const times = await Promise.all(markers.map(({ path }) => stat(path)));
+  return times.filter((time) => time.mtimeMs > mtimeMs).length;
+}

@@ -1,0 +1,208 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { exists } from '../storage/durable.js';
+import { type Engine, withEngine } from '../storage/engine.js';
+import { type LockHolder, probeLock } from '../storage/lock-probe.js';
+import { sql } from '../storage/sql.js';
+import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
+import { type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import { tableQuery } from '../warehouse/prepare.js';
+import { rebuildState } from '../warehouse/state.js';
+import { type FollowerLag, followerLag } from './follower-lag.js';
+import { whatNeedsALook } from './status-looks.js';
+import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
+
+const time = z.iso.datetime();
+
+const snapshotRow = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  snapshots: z.int(),
+  snapshot_id: z.string(),
+  run_id: z.string(),
+  snapshot_at: time,
+  snapshot_date: z.string(),
+  finished_at: time,
+  age_seconds: z.int(),
+  listing_status: z.enum(['complete', 'partial']),
+  pages_expected: z.int().nullable(),
+  pages_listed: z.int(),
+  pages_rejected: z.int(),
+  reports_status: z.string(),
+  reports_planned: z.int(),
+  reports_fetched: z.int(),
+  reports_missing: z.int(),
+  reports_failed: z.int(),
+  reports_rejected: z.int(),
+});
+
+const runRow = z.object({
+  website_id: z.string(),
+  run_id: z.string(),
+  started_at: time,
+  finished_at: time,
+  outcome: z.enum(['committed', 'failed']),
+  error: z.string().nullable(),
+  requests_sent: z.int(),
+});
+
+const knownRow = z.object({
+  website_id: z.string(),
+  monitored: z.int(),
+  with_report: z.int(),
+  oldest_report_seconds: z.int().nullable(),
+  median_report_seconds: z.int().nullable(),
+});
+
+/** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
+export interface WebsiteStatus {
+  website_id: string;
+  website_name: string | null;
+  /** How many snapshots there are. */
+  snapshots: number;
+  /** The newest one; null before the first. */
+  last_snapshot: Omit<z.infer<typeof snapshotRow>, 'website_id' | 'website_name' | 'snapshots'> | null;
+  /** The newest run that ended, with or without a snapshot. */
+  last_run: Omit<z.infer<typeof runRow>, 'website_id'> | null;
+  /** Pages that are monitored now, how many of them have a report, and the ages of those. */
+  pages: (Omit<z.infer<typeof knownRow>, 'website_id'> & { report_share: number | null }) | null;
+}
+
+/** The names are those of `status --json`. */
+export interface Status {
+  warehouse: string;
+  checked_at: string;
+  websites: WebsiteStatus[];
+  /** The process that holds the run lock: a sync or another writing command is under way. */
+  running: LockHolder | null;
+  unfinished: UnfinishedRun[];
+  followers: FollowerLag[];
+  /** What somebody should look at, a sentence each. */
+  looks: string[];
+}
+
+export interface StatusInput {
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+  /** Milliseconds: an unfinished run that is younger goes on, an older one is closed by the next sync. */
+  resumeWithin: number;
+  maxRejectRatio: number;
+  /** Websites that are configured, shown also before their first run. */
+  websites: readonly { id: string; name: string | null }[];
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/**
+ * Finds out how a warehouse is doing, from its Parquet files and journals: nothing that holds a database blocks it, and
+ * it writes nothing into the warehouse. Not to be called by a process that syncs.
+ */
+export async function readStatus(input: StatusInput): Promise<Status> {
+  const { warehouse } = input;
+  const temporary = await mkdtemp(join(tmpdir(), 'indexhouse-status-'));
+  try {
+    // Before the journals: a sync that ends in between is then no run that nobody works on.
+    const running = await probeLock(warehouseFolder(warehouse).lock);
+    const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
+    const engine = { memoryLimit: input.memoryLimit, temporary };
+    const { markers, websites } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
+    const followers = [await followerLag({ warehouse, markers, engine })];
+    const found = {
+      warehouse,
+      checked_at: new Date(input.now).toISOString(),
+      websites,
+      running,
+      unfinished,
+      followers,
+    };
+    return { ...found, looks: whatNeedsALook(found, input.maxRejectRatio) };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function readWebsites(
+  engine: Engine,
+  input: StatusInput,
+  temporary: string,
+): Promise<{ markers: Marker[]; websites: WebsiteStatus[] }> {
+  const { warehouse } = input;
+  if (!(await exists(schemaFile(warehouse, 'snapshots')))) return { markers: [], websites: configuredOnly(input) };
+  const markers = await readMarkers(engine, warehouse);
+  const states = await stateFiles(input, markers, temporary);
+  const paths = markers.map(({ path }) => path);
+  await engine.view('snapshots', tableQuery(warehouse, 'snapshots', paths));
+  await engine.view('runs', tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs')));
+  await engine.view('page_state', tableQuery(warehouse, 'page_state', states));
+  const at = { checked_at: new Date(input.now).toISOString() };
+  const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
+  const runs = await engine.rows(runRow, sql('status/last_runs'));
+  const known = await engine.rows(knownRow, sql('status/reports_known'), at);
+  return { markers, websites: joined(input, { snapshots, runs, known }) };
+}
+
+/** The state of each website's newest commit; one that is missing is made anew outside the warehouse. */
+async function stateFiles({ warehouse, memoryLimit }: StatusInput, markers: Marker[], temporary: string) {
+  const files: string[] = [];
+  for (const marker of newestMarkers(markers)) {
+    const file = stateFileOf(warehouse, marker);
+    if (await exists(file)) {
+      files.push(file);
+      continue;
+    }
+    const rebuilt = join(temporary, `${marker.commitId}.parquet`);
+    await rebuildState(warehouse, markersOf(markers, marker.websiteId), { memoryLimit, temporary }, rebuilt);
+    files.push(rebuilt);
+  }
+  return files;
+}
+
+interface Rows {
+  snapshots: z.infer<typeof snapshotRow>[];
+  runs: z.infer<typeof runRow>[];
+  known: z.infer<typeof knownRow>[];
+}
+
+function configuredOnly(input: StatusInput): WebsiteStatus[] {
+  return joined(input, { snapshots: [], runs: [], known: [] });
+}
+
+/** One entry a website, whether it is configured, has run or has a snapshot. */
+function joined({ websites }: StatusInput, { snapshots, runs, known }: Rows): WebsiteStatus[] {
+  const ids = new Set([
+    ...websites.map(({ id }) => id),
+    ...[...snapshots, ...runs].map(({ website_id }) => website_id),
+  ]);
+  return [...ids].map((id) => {
+    const of = <T extends { website_id: string }>(rows: T[]) => rows.find(({ website_id }) => website_id === id);
+    const snapshot = of(snapshots);
+    const name = websites.find((website) => website.id === id)?.name ?? snapshot?.website_name ?? null;
+    return {
+      website_id: id,
+      website_name: name,
+      snapshots: snapshot?.snapshots ?? 0,
+      last_snapshot: snapshot ? snapshotOf(snapshot) : null,
+      last_run: withoutId(of(runs)),
+      pages: pagesOf(of(known)),
+    };
+  });
+}
+
+function snapshotOf(row: z.infer<typeof snapshotRow>): NonNullable<WebsiteStatus['last_snapshot']> {
+  const { website_id: _id, website_name: _name, snapshots: _count, ...snapshot } = row;
+  return snapshot;
+}
+
+function pagesOf(row: z.infer<typeof knownRow> | undefined): WebsiteStatus['pages'] {
+  const pages = withoutId(row);
+  return pages && { ...pages, report_share: pages.monitored > 0 ? pages.with_report / pages.monitored : null };
+}
+
+function withoutId<T extends { website_id: string }>(row: T | undefined): Omit<T, 'website_id'> | null {
+  if (!row) return null;
+  const { website_id: _id, ...rest } = row;
+  return rest;
+}

@@ -1,0 +1,110 @@
+import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
+import { JournalError, lastActivity, readHeader } from '../journal/header.js';
+import { readListing } from '../journal/listing.js';
+import { readPlanned } from '../journal/plan.js';
+import { readReports } from '../journal/reports.js';
+import { exists } from '../storage/durable.js';
+
+/** Only bounds the memory of reading a listing back. */
+const RECENT_PAGES = 1000;
+
+/** The journal of a website's part of a run that is not committed, and how far it came. Times are ISO 8601 in UTC. */
+export interface UnfinishedRun {
+  run_id: string;
+  website_id: string;
+  website_name: string | null;
+  started_at: string | null;
+  last_activity_at: string;
+  /** `listing`: the walk; `reports`: fetching; `commit`: all is fetched, and its files are being made. */
+  stage: 'listing' | 'reports' | 'commit';
+  windows_read: number | null;
+  /** Entries the listing has given so far, of how many the service counts. */
+  pages_read: number | null;
+  pages_expected: number | null;
+  reports_done: number | null;
+  reports_planned: number | null;
+  /** Whether a process works on it now. */
+  in_progress: boolean;
+  /** Whether the next sync goes on from it; else it commits or drops what is there, and begins anew. */
+  resumable: boolean;
+  /** Why the journal cannot be read. */
+  error: string | null;
+}
+
+export interface UnfinishedInput {
+  warehouse: string;
+  /** Milliseconds. */
+  resumeWithin: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  isRunning: boolean;
+}
+
+type Reached = Pick<
+  UnfinishedRun,
+  'stage' | 'windows_read' | 'pages_read' | 'pages_expected' | 'reports_done' | 'reports_planned'
+>;
+
+const NOTHING: Reached = {
+  stage: 'listing',
+  windows_read: null,
+  pages_read: null,
+  pages_expected: null,
+  reports_done: null,
+  reports_planned: null,
+};
+
+/** Reads the journals of unfinished runs without touching them, oldest run first. */
+export async function unfinishedRuns(input: UnfinishedInput): Promise<UnfinishedRun[]> {
+  const runs: UnfinishedRun[] = [];
+  for (const folder of await unfinishedJournals(input.warehouse)) {
+    const run = await describe(folder, input);
+    // It may have been committed while we looked.
+    if (run && (await exists(folder.path))) runs.push(run);
+  }
+  return runs;
+}
+
+async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<UnfinishedRun | null> {
+  const active = await lastActivity(folder);
+  const run = {
+    run_id: folder.runId,
+    website_id: folder.websiteId,
+    last_activity_at: new Date(active).toISOString(),
+    in_progress: input.isRunning,
+    resumable: input.now - active <= input.resumeWithin,
+  };
+  try {
+    const header = await readHeader(folder);
+    // It died before its first request: there is nothing to go on from.
+    if (header === null) return null;
+    const { website_name, started_at } = header;
+    return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)), error: null };
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    return { ...run, website_name: null, started_at: null, ...NOTHING, resumable: false, error: error.message };
+  }
+}
+
+async function reachedIn(folder: JournalFolder, now: number): Promise<Reached> {
+  const planned = await readPlanned(folder);
+  if (planned === null) return listingReached(folder, now);
+  const { counts, done } = await readReports(folder);
+  return {
+    ...NOTHING,
+    stage: done ? 'commit' : 'reports',
+    reports_done: Object.values(counts).reduce((all, each) => all + each, 0),
+    reports_planned: planned.planned,
+  };
+}
+
+async function listingReached(folder: JournalFolder, now: number): Promise<Reached> {
+  const left = await readListing(folder, RECENT_PAGES, now);
+  const state = left.kind === 'walking' ? left.from?.state : null;
+  return {
+    ...NOTHING,
+    windows_read: left.windows,
+    pages_read: state?.kept ?? null,
+    pages_expected: left.kind === 'listed' ? left.listed.count : (state?.count ?? null),
+  };
+}

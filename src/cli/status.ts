@@ -1,0 +1,138 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { FollowerLag } from '../analysis/follower-lag.js';
+import type { Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
+import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
+import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+
+const EXAMPLES = `
+Examples:
+  indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
+  indexhouse status --warehouse /data/wh   of a folder, without a configuration
+  indexhouse status --json || alert        for monitoring: exit code 3 if something needs a look`;
+
+/** What holds where only a folder is named: the defaults of the configuration. */
+const DEFAULTS = { memoryLimit: 1e9, resumeWithin: 6 * 3_600_000, maxRejectRatio: 0.01, websites: [] };
+
+interface Flags extends Globals {
+  warehouse?: string;
+}
+
+type Tools = Pick<typeof import('./output.js'), 'count' | 'duration' | 'formatTable'>;
+
+/** `indexhouse status`: how the warehouse is doing. Asks the service nothing, and writes nothing. */
+export function statusCommand(outcome: Outcome): Command {
+  return newCommand('status', 'last runs, freshness, completeness, what is unfinished or lags')
+    .option('--warehouse <path>', 'this folder instead of the configured one; then no configuration is needed')
+    .addHelpText('after', EXAMPLES)
+    .action(async (_: Flags, command: Command) => {
+      outcome.exitCode = await showStatus(flagsOf<Flags>(command));
+    });
+}
+
+async function showStatus(flags: Flags): Promise<number> {
+  const input = await inputOf(flags);
+  await checkFolder(input.warehouse);
+  const [{ readStatus }, output] = await Promise.all([import('../analysis/status.js'), import('./output.js')]);
+  const status = await readStatus(input);
+  process.stdout.write(flags.json ? output.formatJson(status) : await printed(status, output));
+  return status.looks.length > 0 ? EXIT.look : EXIT.done;
+}
+
+async function inputOf(flags: Flags): Promise<StatusInput> {
+  const now = Date.now();
+  if (flags.warehouse) return { ...DEFAULTS, warehouse: resolve(flags.warehouse), now };
+  const { warehouse, sync, quality, websites } = await configOf(flags, { withoutTokens: true });
+  return {
+    warehouse: warehouse.path,
+    memoryLimit: warehouse.memory_limit,
+    resumeWithin: sync.resume_within,
+    maxRejectRatio: quality.max_reject_ratio,
+    websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    now,
+  };
+}
+
+async function checkFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory()) return;
+  const what = found ? 'is not a folder' : 'does not exist';
+  throw new UsageError(`the warehouse ${path} ${what}: run \`indexhouse sync\` first, or name it with --warehouse`);
+}
+
+async function printed(status: Status, tools: Tools): Promise<string> {
+  const { safe } = await import('../observe/terminal.js');
+  const { websites, unfinished, followers, running, looks, warehouse } = status;
+  const none = websites.every(({ last_snapshot }) => last_snapshot === null);
+  const lines = [
+    ...(none ? ['No snapshots yet: `indexhouse sync` makes the first one.'] : []),
+    running ? `A run is under way: ${running.holder}.` : 'No run is under way.',
+    ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status, tools)}`),
+    ...followers.map((follower) => followerLine(follower)),
+    ...looks.map((look) => `! ${look}`),
+  ];
+  const tables = websites.length > 0 ? `${websiteTables(status, tools)}\n` : '';
+  return `Warehouse ${safe(warehouse)}\n\n${tables}${lines.map((line) => `${safe(line)}\n`).join('')}`;
+}
+
+function websiteTables({ websites, checked_at }: Status, tools: Tools): string {
+  const width = { width: process.stdout.columns };
+  const snapshots = tools.formatTable(
+    ['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'],
+    websites.map((website) => snapshotRow(website, Date.parse(checked_at), tools)),
+    width,
+  );
+  const reports = tools.formatTable(
+    ['website', 'last reports', 'fetched', 'planned', 'pages with a report', 'oldest', 'median'],
+    websites.filter(({ last_snapshot }) => last_snapshot).map((website) => reportsRow(website, tools)),
+    width,
+  );
+  return websites.some(({ last_snapshot }) => last_snapshot) ? `${snapshots}\n${reports}` : snapshots;
+}
+
+function snapshotRow(website: WebsiteStatus, now: number, { duration }: Tools): unknown[] {
+  const { last_snapshot: last, last_run: run } = website;
+  return [
+    website.website_name ?? website.website_id,
+    last?.snapshot_at ?? 'never',
+    last ? duration(last.age_seconds * 1000) : '',
+    last?.listing_status,
+    last?.pages_listed,
+    last?.pages_expected,
+    last?.pages_rejected,
+    run
+      ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${duration(now - Date.parse(run.finished_at))} ago`
+      : '',
+  ];
+}
+
+function reportsRow({ website_name, website_id, last_snapshot, pages }: WebsiteStatus, tools: Tools): unknown[] {
+  const age = (seconds: number | null | undefined) => (seconds == null ? '' : tools.duration(seconds * 1000));
+  const share = pages?.report_share == null ? '' : `${tools.count(Math.floor(pages.report_share * 1000) / 10)} %`;
+  return [
+    website_name ?? website_id,
+    last_snapshot?.reports_status,
+    last_snapshot?.reports_fetched,
+    last_snapshot?.reports_planned,
+    share,
+    age(pages?.oldest_report_seconds),
+    age(pages?.median_report_seconds),
+  ];
+}
+
+function unfinishedLine(run: UnfinishedRun, { checked_at }: Status, { count, duration }: Tools): string {
+  const since = run.started_at ? `begun ${duration(Date.parse(checked_at) - Date.parse(run.started_at))} ago, ` : '';
+  const last = `last written ${duration(Date.parse(checked_at) - Date.parse(run.last_activity_at))} ago`;
+  const reached = {
+    listing: `listing ${run.pages_read === null ? '' : count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
+    reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,
+    commit: 'all fetched, not committed yet',
+  }[run.stage];
+  return `${run.website_name ?? run.website_id}, ${reached}, ${since}${last} (run ${run.run_id})`;
+}
+
+function followerLine({ name, behind, exact, held }: FollowerLag): string {
+  const far = behind === 0 && exact ? 'is up to date' : `is ${exact ? '' : 'at least '}${behind} behind`;
+  return `indexhouse.${name} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
+}

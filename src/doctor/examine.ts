@@ -1,0 +1,118 @@
+import { totalmem } from 'node:os';
+import type { Config } from '../config/schema.js';
+import { type RunEffects, realRunEffects, type Website } from '../run/context.js';
+import { Keys } from '../run/keys.js';
+import { SourceError } from '../source/errors.js';
+import type { Answer } from '../source/transport.js';
+import { checkConfig } from './configuration.js';
+import { type Finding, findingsOf } from './finding.js';
+import { checkDisk, checkMemory, checkNode } from './machine.js';
+import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer, websitesOf } from './service.js';
+import { checkDuckdb, checkFolder, checkRunLock, nearestExisting } from './warehouse.js';
+import { checkWebsite, type WebsiteCheck } from './website.js';
+
+/** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
+const PATIENCE_MS = 120_000;
+
+export interface DoctorEffects extends RunEffects {
+  nodeVersion: string;
+  /** Bytes that this process may use at most. */
+  availableMemory(): number;
+}
+
+const realDoctorEffects: DoctorEffects = {
+  ...realRunEffects,
+  nodeVersion: process.version,
+  availableMemory: () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+};
+
+export interface Examination {
+  findings: Finding[];
+  /** Whether the configuration could be used. */
+  configured: boolean;
+}
+
+/**
+ * Checks everything that a sync needs, with one request for the key and one for each website. Changes nothing.
+ *
+ * @param load the configuration; throws ConfigError
+ */
+export async function examine(
+  load: () => Promise<Config>,
+  signal: AbortSignal,
+  effects: DoctorEffects = realDoctorEffects,
+): Promise<Examination> {
+  const node = checkNode(effects.nodeVersion);
+  const { config, found } = await checkConfig(load);
+  if (config === null) return { findings: [node, ...found], configured: false };
+  const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
+  const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
+  const findings = [
+    node,
+    ...found,
+    ...service.findings,
+    await guarded('warehouse', () => checkFolder(config)),
+    await guarded('run_lock', () => checkRunLock(config)),
+    await guarded('duckdb', () => checkDuckdb(config)),
+    checkDisk(config, free, service.pages),
+    checkMemory(config, effects.availableMemory()),
+  ];
+  return { findings, configured: true };
+}
+
+/** A check that breaks is a finding too: the others still tell something. */
+async function guarded(check: string, run: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await run();
+  } catch (error) {
+    const message = `cannot be checked: ${error instanceof Error ? error.message : error}`;
+    return findingsOf(check).error(message, 'See whether the warehouse folder is whole: `indexhouse verify`.');
+  }
+}
+
+async function examineService(
+  config: Config,
+  signal: AbortSignal,
+  effects: DoctorEffects,
+): Promise<{ findings: Finding[]; pages: number }> {
+  const seen: { answer: Answer; at: number }[] = [];
+  // Once each: whether it works now is what is asked.
+  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
+  const keys = new Keys(once, effects, signal, (answer) => seen.push({ answer, at: effects.now() }));
+  try {
+    const key = await askForKey(keys, config, { sent: 0, throttled: 0, retried: 0 });
+    const { answer = null, at = 0 } = seen[0] ?? {};
+    const first = [checkBaseUrl(config, key, answer), checkToken(key, config.websites), checkClock(answer, at)];
+    const websites = await examineWebsites(config, keys, key);
+    const pages = websites.reduce((all, website) => all + website.pages, 0);
+    return { findings: [...first, ...websites.map(({ finding }) => finding)], pages };
+  } finally {
+    await keys.close();
+  }
+}
+
+async function examineWebsites(config: Config, keys: Keys, key: KeyAnswer): Promise<WebsiteCheck[]> {
+  const websites = websitesOf(config, key);
+  const asked = websites.filter((website) => mayAsk(website, config, key));
+  const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
+  const checks = await Promise.all(
+    asked.map((website) => {
+      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known };
+      return checkWebsite(website, keys.clientOf(website.token), input);
+    }),
+  );
+  const skipped = websites.length - asked.length;
+  if (skipped === 0) return checks;
+  const finding = findingsOf('website').warning(
+    `${skipped} of ${websites.length} websites were not asked for, because of what is wrong above`,
+    'Mend that, and run `indexhouse doctor` again.',
+  );
+  return [...checks, { finding, pages: 0 }];
+}
+
+/** No request that cannot succeed: after a refused token, or where nothing answers. */
+function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolean {
+  if (!(error instanceof SourceError)) return error === null;
+  if (error.kind === 'unauthorized') return website.token !== api.token;
+  return !['network', 'timeout', 'redirect'].includes(error.kind);
+}

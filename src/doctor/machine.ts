@@ -1,0 +1,49 @@
+import type { Config } from '../config/schema.js';
+import { type Finding, findingsOf } from './finding.js';
+
+const LEAST_NODE = [20, 19] as const;
+/** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
+const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
+/** Fewer nights than this that fit on the disk are worth a warning. */
+const FEW_NIGHTS = 30;
+/** DuckDB goes beyond its limit, and Node needs some too. */
+const SAFE_SHARE_OF_MEMORY = 0.75;
+
+const node = findingsOf('node');
+const disk = findingsOf('disk');
+const memory = findingsOf('memory');
+
+/** @param version such as `v20.19.2` */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const [leastMajor, leastMinor] = LEAST_NODE;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return node.ok(version);
+  return node.error(`${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`);
+}
+
+/** @param free bytes; @param pages of all websites, as far as the service told */
+export function checkDisk({ warehouse }: Config, free: number, pages: number): Finding {
+  const least = warehouse.min_free_disk;
+  const nightly = pages * BYTES_PER_PAGE;
+  const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
+  const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
+  if (free < least) return disk.error(message, 'Free some space: below warehouse.min_free_disk no report is fetched.');
+  if (nightly * FEW_NIGHTS > free - least) {
+    return disk.warning(message, `Make room: that lasts ${Math.floor((free - least) / nightly)} nights.`);
+  }
+  return disk.ok(message);
+}
+
+/** @param available bytes of the machine or of the container */
+export function checkMemory({ warehouse }: Config, available: number): Finding {
+  const limit = warehouse.memory_limit;
+  const message = `memory_limit is ${sized(limit)}, the machine has ${sized(available)}`;
+  if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);
+  const fitting = `${Math.max(64, Math.floor((available * SAFE_SHARE_OF_MEMORY) / 2e6))}MB`;
+  return memory.warning(message, `Lower warehouse.memory_limit to ${fitting} or so: the system may end the process.`);
+}
+
+function sized(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
+}

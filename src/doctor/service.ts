@@ -1,0 +1,122 @@
+import type { Config } from '../config/schema.js';
+import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
+import { issuesOf } from '../contract/validate.js';
+import type { Website } from '../run/context.js';
+import type { Keys } from '../run/keys.js';
+import type { RequestCounts } from '../source/client.js';
+import { type FailureKind, SourceError, Stopped } from '../source/errors.js';
+import type { Answer } from '../source/transport.js';
+import { type Finding, findingsOf } from './finding.js';
+
+const CLOCK_SKEW_MS = 60_000;
+/** The client ends its message of these with what to do. */
+const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
+const UNREACHABLE = new Set(['network', 'timeout']);
+
+const base = findingsOf('base_url');
+const token = findingsOf('token');
+const clock = findingsOf('clock');
+
+/** What one request for the key's details told. */
+export interface KeyAnswer {
+  details: KeyDetails | null;
+  error: SourceError | Stopped | null;
+  /** What breaks the contract in the answer. */
+  schemaProblem: string | null;
+}
+
+/** The one request that is for no website. */
+export async function askForKey(keys: Keys, { api }: Config, counts: RequestCounts): Promise<KeyAnswer> {
+  const answer: KeyAnswer = { details: null, error: null, schemaProblem: null };
+  try {
+    const text = await keys.clientOf(api.token).get('/v1', counts);
+    const parsed = keyDetailsSchema.safeParse(json(text));
+    if (parsed.success) return { ...answer, details: parsed.data };
+    const issue = issuesOf(parsed.error)[0];
+    return { ...answer, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };
+  } catch (error) {
+    if (error instanceof SourceError || error instanceof Stopped) return { ...answer, error };
+    throw error;
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether something answers at the base address, and answers itself. */
+export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answer | null): Finding {
+  if (error instanceof SourceError && error.kind === 'redirect') {
+    const to = answer?.headers.location ?? 'another address';
+    return base.error(
+      `${api.base_url} redirects to ${to}; the token is not sent there`,
+      'Put the final address into api.base_url.',
+    );
+  }
+  if (error instanceof SourceError && UNREACHABLE.has(error.kind)) {
+    return base.error(error.message, 'Check api.base_url, the network, a proxy or firewall, and the certificate.');
+  }
+  if (answer === null) return base.error(`${api.base_url} did not answer in time`, 'Try again later.');
+  const isEncrypted = api.base_url.startsWith('https:');
+  return base.ok(`${api.base_url} answers${isEncrypted ? '' : ' (not encrypted, which only loopback may be)'}`);
+}
+
+/** Whether the service knows the token. Key details are an optional operation, so their absence is no fault. */
+export function checkToken({ details, error, schemaProblem }: KeyAnswer, websites: Config['websites']): Finding {
+  if (details) {
+    const readable = details.websites_access.length;
+    return token.ok(`the key "${details.api_key_label}" may read ${readable} website${readable === 1 ? '' : 's'}`);
+  }
+  const why = schemaProblem ? `its details break the contract (${schemaProblem})` : factOf(error);
+  if (error instanceof SourceError && error.kind === 'unauthorized') {
+    return token.error(
+      why,
+      'Check api.token, and the environment variable that it reads; make a new key if it expired.',
+    );
+  }
+  // Only then does the service's answer say something of the key.
+  const isAnswered = schemaProblem !== null || (error instanceof SourceError && error.status !== null);
+  if (websites === 'all' && isAnswered) {
+    return token.error(
+      `the service does not say which websites the key may read: ${why}`,
+      'List them under websites instead of `all`.',
+    );
+  }
+  const isHidden = error instanceof SourceError && (error.kind === 'not_found' || error.kind === 'forbidden');
+  if (isHidden) return token.ok(`the service tells no details of the key (${error.status}), which is fine`);
+  return token.warning(`the key was not checked: ${why}`, 'See the findings on base_url and on each website.');
+}
+
+/** What happened, without the client's own advice behind it: a finding has a better one. */
+export function factOf(error: Error | null): string {
+  if (error === null) return 'no answer';
+  if (!(error instanceof SourceError) || !ADVISED.has(error.kind)) return error.message;
+  const end = error.message.lastIndexOf('; ');
+  return end < 0 ? error.message : error.message.slice(0, end);
+}
+
+/** Whether this machine's clock agrees with the service's `Date` header: snapshots are dated by this clock. */
+export function checkClock(answer: Answer | null, receivedAt: number): Finding {
+  const date = answer?.headers.date;
+  const theirs = Date.parse(typeof date === 'string' ? date : '');
+  if (Number.isNaN(theirs)) return clock.ok('not compared: the service sent no Date header');
+  const skewMs = receivedAt - theirs;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (Math.abs(skewMs) <= CLOCK_SKEW_MS) return clock.ok("agrees with the service's to within a minute");
+  return clock.warning(
+    `this machine's clock is ${seconds} seconds ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`,
+    'Switch on time synchronisation (NTP): snapshots get their dates from this clock.',
+  );
+}
+
+/** The websites to check; for `all` those that the key may read. */
+export function websitesOf({ websites, api }: Config, { details }: KeyAnswer): Website[] {
+  if (websites === 'all') {
+    return (details?.websites_access ?? []).map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));
+  }
+  return websites.map((website) => ({ id: website.id, name: website.name ?? null, token: website.token ?? api.token }));
+}

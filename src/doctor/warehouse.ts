@@ -1,0 +1,74 @@
+import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { followerLag } from '../analysis/follower-lag.js';
+import type { Config } from '../config/schema.js';
+import { withEngine } from '../storage/engine.js';
+import { probeLock } from '../storage/lock-probe.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { readMarkers } from '../warehouse/markers.js';
+import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
+import { type Finding, findingsOf } from './finding.js';
+
+const folder = findingsOf('warehouse');
+const lock = findingsOf('run_lock');
+const follower = findingsOf('duckdb');
+
+/** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
+export async function checkFolder({ warehouse }: Config): Promise<Finding> {
+  const { path, time_zone } = warehouse;
+  try {
+    const isWarehouse = await checkIdentity(path, time_zone);
+    const nearest = await nearestExisting(path);
+    if (!(await stat(nearest)).isDirectory()) {
+      return folder.error(`${nearest} is not a folder`, 'Put another folder into warehouse.path.');
+    }
+    await access(nearest, constants.W_OK | constants.X_OK);
+    if (isWarehouse) return folder.ok(`${path} is writable; dates are of ${time_zone}`);
+    return folder.ok(`${path} ${nearest === path ? 'is writable' : 'can be made'}; the first sync begins it`);
+  } catch (error) {
+    if (error instanceof WarehouseError) return folder.error(error.message, 'Mend the configuration, not the folder.');
+    const message = error instanceof Error ? error.message : String(error);
+    return folder.error(`${path} cannot be written (${message})`, 'Give this user the right to write there.');
+  }
+}
+
+/** The folder itself, or the nearest one above it that exists: there it would be made. */
+export async function nearestExisting(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => null);
+    if (found || at === dirname(at)) return at;
+  }
+}
+
+/** Whether another process is writing to the warehouse. */
+export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
+  const held = await probeLock(warehouseFolder(warehouse.path).lock);
+  if (held === null) return lock.ok('free');
+  return lock.warning(
+    `${held.holder} holds it: a sync or another writing command is under way`,
+    'Wait for it to end: until then `indexhouse sync` exits with 4.',
+  );
+}
+
+/** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */
+export async function checkDuckdb({ warehouse }: Config): Promise<Finding> {
+  const temporary = await mkdtemp(join(tmpdir(), 'indexhouse-doctor-'));
+  const engine = { memoryLimit: warehouse.memory_limit, temporary };
+  try {
+    const markers = await withEngine(engine, (opened) => readMarkers(opened, warehouse.path));
+    const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
+    const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
+    if (error) return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: a sync makes it anew.');
+    if (held) {
+      return follower.warning(
+        `${held.holder} has indexhouse.duckdb open; it is ${lag}`,
+        'Close it there, or read analytics.duckdb instead: while it is open, new snapshots do not get into it.',
+      );
+    }
+    if (behind > 0) return follower.warning(`indexhouse.duckdb is ${lag}`, 'The next `indexhouse sync` catches up.');
+    return follower.ok(`indexhouse.duckdb is ${lag}, and nobody holds it`);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,80 @@
+import type { Website } from '../run/context.js';
+import type { Client, RequestCounts } from '../source/client.js';
+import { readWindow, type Window } from '../source/coverage-window.js';
+import { type FailureKind, SourceError, Stopped } from '../source/errors.js';
+import { listingPath } from '../source/links.js';
+import { type Finding, findingsOf } from './finding.js';
+import { factOf } from './service.js';
+
+const website = findingsOf('website');
+
+const REMEDY: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'Check the token of this website, and the environment variable that it reads.',
+  forbidden: 'Grant the key this website, or take the website out of the configuration.',
+  not_found: 'Check its id under websites; it may have been deleted.',
+  redirect: 'Put the final address into api.base_url.',
+  throttled: 'Lower api.requests_per_minute, or see who else uses the key.',
+  bad_body: 'Check api.base_url, and whether the interface changed: the contract that is held is in docs/.',
+};
+
+export interface WebsiteCheck {
+  finding: Finding;
+  /** As the service counts them; 0 where it does not tell. */
+  pages: number;
+}
+
+/** Asks for one entry of a website's listing. */
+export async function checkWebsite(
+  { id, name }: Website,
+  client: Client,
+  input: { counts: RequestCounts; known: readonly string[] },
+): Promise<WebsiteCheck> {
+  const called = name ? `${name} (${id})` : id;
+  try {
+    const window = readWindow(await client.get(listingPath(id, 0, 1), input.counts));
+    return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
+  } catch (error) {
+    if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');
+    if (!(error instanceof SourceError)) throw error;
+    return refused(called, error, input.known);
+  }
+}
+
+function judged(called: string, { entries, pagination, drift }: Window): Finding {
+  const broken = entries.flatMap(({ verdict }) => (verdict.accepted ? [] : verdict.issues))[0];
+  if (broken) {
+    return website.warning(
+      `${called}: an entry breaks the contract (${broken.path}: ${broken.message})`,
+      'Such entries are kept apart as rejected; see whether the interface changed.',
+    );
+  }
+  const unknown = entries.flatMap(({ verdict }) => (verdict.accepted ? Object.keys(verdict.extra ?? {}) : []));
+  const strange = [...unknown, ...drift.map(({ field }) => field)];
+  const pages = pagination.count ?? null;
+  if (strange.length > 0) {
+    return website.warning(
+      `${called}: readable, but differs from the contract in: ${strange.join(', ')}`,
+      'Nothing needs to be done: unknown fields are kept, absent ones become null, both are recorded as drift.',
+    );
+  }
+  if (pages === 0) return website.warning(`${called}: has no monitored pages`, 'Add pages to it in the service.');
+  return website.ok(`${called}: readable, ${pages === null ? 'pages not counted' : `${pages} pages`}`);
+}
+
+function refused(called: string, error: SourceError, known: readonly string[]): WebsiteCheck {
+  if (error.kind === 'bad_request') {
+    const finding = website.warning(
+      `${called}: a window of one entry is refused (${error.message})`,
+      'Nothing needs to be done if a sync works: it leaves `limit` out where the service refuses it.',
+    );
+    return { finding, pages: 0 };
+  }
+  const readable = known.length > 0 ? ` The key may read: ${known.join(', ')}.` : '';
+  const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden';
+  const remedy = REMEDY[error.kind] ?? 'Try again later; then check api.base_url.';
+  return failed(called, factOf(error), isAbsent ? remedy + readable : remedy);
+}
+
+function failed(called: string, message: string, remedy: string): WebsiteCheck {
+  return { finding: website.error(`${called}: ${message}`, remedy), pages: 0 };
+}

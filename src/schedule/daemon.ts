@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
+import type { Logger } from '../observe/log.js';
+import type { Job, JobContext } from './job.js';
+import type { TimedJob } from './timetable.js';
+
+/** A job whose time passed while the machine slept still runs within this time: late is better than a night lost. */
+const LATE_WITHIN_MS = 3_600_000;
+/** The longest time-out of Node. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
+
+export interface DaemonOptions extends JobContext {
+  jobs: readonly TimedJob[];
+  /** IANA name; in it the cron expressions are meant. */
+  timeZone: string;
+}
+
+/**
+ * Runs each job on its time until the signal fires; then stops the clock, asks what runs to stop, and waits for it.
+ * A job never runs twice at once, and one that fails does not end the daemon.
+ */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const { jobs, log, signal } = options;
+  const running = new Set<Promise<void>>();
+  const tasks = jobs.flatMap(({ job, cron }) => (cron === null ? [] : [newTask(job, cron, options, running)]));
+  for (const { job, cron } of jobs) if (cron === null) log.info({ job: job.name }, 'switched off');
+  if (tasks.length === 0) log.warn('every job is switched off under `schedule`: nothing will run');
+  try {
+    for (const task of tasks) {
+      await task.start();
+      logNextRun(task, log);
+    }
+    await untilAborted(signal);
+  } finally {
+    log.info({ running: running.size }, running.size > 0 ? 'stopping; waiting for what runs' : 'stopping');
+    for (const task of tasks) await task.stop();
+    await Promise.all(running);
+    for (const task of tasks) await task.destroy();
+  }
+}
+
+function newTask(job: Job, cron: string, options: DaemonOptions, running: Set<Promise<void>>): ScheduledTask {
+  const log = options.log.child({ job: job.name });
+  const settings: TaskOptions = {
+    name: job.name,
+    timezone: options.timeZone,
+    noOverlap: true,
+    missedExecutionTolerance: LATE_WITHIN_MS,
+    logger: quiet(log),
+  };
+  const run = async () => {
+    const ended = runJob(job, { ...options, log });
+    running.add(ended);
+    await ended;
+    running.delete(ended);
+    if (!options.signal.aborted) logNextRun(task, log);
+  };
+  const task = createTask(cron, run, settings);
+  task.on('execution:overlap', () => log.warn('skipped: the job is still running'));
+  task.on('execution:missed', ({ date }) => log.warn({ due: date }, 'missed: the process did not run at that time'));
+  return task;
+}
+
+/** Runs a job once. Whatever becomes of it is a line in the log. */
+async function runJob(job: Job, context: JobContext): Promise<void> {
+  const { log, signal } = context;
+  // A signal of its own: what listens to it goes with the run, instead of gathering night by night.
+  const own = new AbortController();
+  const stop = () => own.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  const startedAt = Date.now();
+  try {
+    log.info('started');
+    const exitCode = await job.run({ ...context, signal: own.signal });
+    log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
+  } catch (error) {
+    logFailure(error, log);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** By the name of the error, so that the daemon knows no more of a job than it must. */
+function logFailure(error: unknown, log: Logger): void {
+  const name = error instanceof Error ? error.name : '';
+  const message = error instanceof Error ? error.message : String(error);
+  if (name === 'BusyError') log.warn(message);
+  else if (name === 'Stopped') log.info(message);
+  else log.error({ err: error }, 'failed; it runs again at its next time');
+}
+
+function logNextRun(task: ScheduledTask, log: Logger): void {
+  log.info({ job: task.name, cron: task.getPattern(), next_run: task.getNextRun() }, 'next run');
+}
+
+/** node-cron tells by events what matters; its own words for it are for debugging. */
+function quiet(log: Logger): NonNullable<TaskOptions['logger']> {
+  const debug = (message: string | Error) => log.debug(String(message));
+  return { info: debug, warn: debug, debug, error: (message) => log.error(String(message)) };
+}
+
+/** Keeps the process alive until the signal fires, also where no job has a time. */
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await delay(LONGEST_WAIT_MS, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../config/schema.js';
+import type { Logger } from '../observe/log.js';
+
+/** What a job is given to run with. */
+export interface JobContext {
+  config: Config;
+  /** Of this package; recorded with each snapshot. */
+  version: string;
+  log: Logger;
+  /** Fires when the process is asked to stop: the job ends soon, by throwing `Stopped` where something is left. */
+  signal: AbortSignal;
+}
+
+/** Something that the daemon runs on its time. */
+export interface Job {
+  /** The key under `schedule` that sets its time: lower case with hyphens. */
+  name: string;
+  /** One line, for lists of jobs. */
+  description: string;
+  /** A cron expression of five fields; in effect where the configuration says nothing. */
+  defaultCron: string;
+  /** Runs once and gives the exit code that the same work has as a command. Errors are the daemon's to log. */
+  run(context: JobContext): Promise<number>;
+}

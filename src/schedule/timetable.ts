@@ -1,0 +1,53 @@
+import { nodeCron } from 'node-cron';
+import { nightlySync } from '../../jobs/nightly-sync.js';
+import { ConfigError } from '../config/errors.js';
+import type { Config } from '../config/schema.js';
+import { nearest } from '../config/suggest.js';
+import type { Job } from './job.js';
+
+/** Every job that there is. */
+export const JOBS: readonly Job[] = [nightlySync];
+
+/** A job and when it runs; null: it is switched off. */
+export interface TimedJob {
+  job: Job;
+  cron: string | null;
+}
+
+/**
+ * When each job runs: `schedule.<name>` of the configuration, else the job's own default.
+ *
+ * @throws ConfigError naming a job that does not exist, or a time that never comes
+ */
+export function timetable({ schedule, file }: Pick<Config, 'schedule' | 'file'>, jobs = JOBS): TimedJob[] {
+  const { time_zone: _zone, ...times } = schedule;
+  const names = jobs.map(({ name }) => name);
+  const problems = Object.keys(times).flatMap((name) => {
+    const message = names.includes(name) ? timeProblem(times[name]) : 'is not a job';
+    const remedy = names.includes(name) ? 'Write a time that comes, or false.' : whichJobs(name, names);
+    return message ? [{ file, line: null, column: null, path: `schedule.${name}`, message, remedy }] : [];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return jobs.map((job) => {
+    const cron = times[job.name] ?? job.defaultCron;
+    return { job, cron: cron === false ? null : cron };
+  });
+}
+
+/** The job of this name, or null. */
+export function jobNamed(name: string, jobs = JOBS): Job | null {
+  return jobs.find((job) => job.name === name) ?? null;
+}
+
+/** Such as: `Jobs are: nightly-sync.` */
+export function whichJobs(name: string, names: readonly string[] = JOBS.map((job) => job.name)): string {
+  const meant = nearest(name, names);
+  return meant ? `Did you mean ${meant}?` : `Jobs are: ${names.join(', ')}.`;
+}
+
+/** What the form alone does not show: the 31st of February. */
+function timeProblem(cron: string | false | undefined): string | null {
+  if (typeof cron !== 'string') return null;
+  const { valid, errors } = nodeCron.validateDetailed(cron);
+  return valid ? null : `never comes: ${errors[0]?.message ?? cron}`;
+}

@@ -1,0 +1,65 @@
+import { readFile, stat } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { exists } from './durable.js';
+import { withEngine } from './engine.js';
+import { lockHolder } from './lock-holder.js';
+
+const PROBE_MEMORY_BYTES = 64_000_000;
+/** `1: POSIX  ADVISORY  WRITE 12412 fe:00:9978528 0 EOF`; the device is hexadecimal. */
+const LOCK_LINE = /^\d+: POSIX +\w+ +(READ|WRITE) +(\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) /gm;
+
+/** Who has a DuckDB file open. */
+export interface LockHolder {
+  /** Null where the system does not tell. */
+  process_id: number | null;
+  /** `process 4711 on host` */
+  holder: string;
+  /** `write`: nobody else can open the file; `read`: nobody can open it for writing. */
+  access: 'read' | 'write';
+}
+
+/**
+ * Who holds a DuckDB file; null where nobody does or there is no such file. Nothing is written. Where the system does
+ * not list its locks, the file is opened to read for a moment, and then a holder that only reads stays unknown.
+ *
+ * Never to be called by the process that holds the file itself: its lock would be gone.
+ */
+export async function probeLock(file: string): Promise<LockHolder | null> {
+  if (!(await exists(file))) return null;
+  return (await listedHolder(file)) ?? (await refusedBy(file));
+}
+
+/** Linux lists all locks, without a need to touch the file. It leaves out those of other containers. */
+async function listedHolder(file: string): Promise<LockHolder | null> {
+  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
+  if (locks === '') return null;
+  const { dev, ino } = await stat(file, { bigint: true });
+  for (const [, access, pid, major, minor, inode] of locks.matchAll(LOCK_LINE)) {
+    if (BigInt(inode ?? 0) !== ino || deviceOf(`${major}`, `${minor}`) !== dev) continue;
+    return named(Number(pid), access === 'WRITE' ? 'write' : 'read');
+  }
+  return null;
+}
+
+/** As glibc's `makedev`. */
+function deviceOf(major: string, minor: string): bigint {
+  const [high, low] = [BigInt(`0x${major}`), BigInt(`0x${minor}`)];
+  return ((high & ~0xfffn) << 32n) | ((high & 0xfffn) << 8n) | ((low & ~0xffn) << 12n) | (low & 0xffn);
+}
+
+async function refusedBy(file: string): Promise<LockHolder | null> {
+  const options = { file, readOnly: true, memoryLimit: PROBE_MEMORY_BYTES, temporary: tmpdir() };
+  try {
+    await withEngine(options, async () => {});
+    return null;
+  } catch (error) {
+    const holder = lockHolder(error);
+    if (holder === null) return null;
+    const pid = /^process (\d+)/.exec(holder)?.[1];
+    return { process_id: pid ? Number(pid) : null, holder, access: 'write' };
+  }
+}
+
+function named(pid: number, access: 'read' | 'write'): LockHolder {
+  return { process_id: pid, holder: `process ${pid} on ${hostname()}`, access };
+}

@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { analyses } from '../../src/analysis/catalog.js';
+import { EXIT, UsageError } from '../../src/cli/command.js';
+import { queryCommand } from '../../src/cli/query.js';
+import { packageFolder } from '../../src/storage/sql.js';
+import { warehouseFolder } from '../../src/warehouse/layout.js';
+import { type BuiltWarehouse, buildWarehouse } from '../analysis/given.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { readParquet } from '../given/parquet.js';
+
+/** A URL that the contract takes, and a terminal would obey: C1 control and a mark that turns the reading direction. */
+const HOSTILE = 'https://shop.example/\u009b2J\u202etxt';
+const PLAIN = 'https://shop.example/a';
+
+let warehouse: BuiltWarehouse;
+
+beforeAll(async () => {
+  const entry = { index_summary: '=cmd, "quoted"', last_crawl_time: '2025-02-28T12:00:00Z' };
+  warehouse = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: PLAIN, entry }, { url: HOSTILE }] } },
+  ]);
+});
+
+afterAll(() => warehouse.remove());
+
+interface Asked {
+  columns?: number;
+  isTTY?: boolean;
+}
+
+async function bytesOf(args: string[], tty: Asked = {}): Promise<Buffer> {
+  const written: Buffer[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer | string, _encoding, done) => {
+      written.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  await queryCommand({ exitCode: EXIT.done }, { stdout: Object.assign(sink, tty) })
+    .exitOverride()
+    .parseAsync(args, { from: 'user' });
+  return Buffer.concat(written);
+}
+
+async function query(args: string[], tty: Asked = {}): Promise<string> {
+  return (await bytesOf([...args, '--warehouse', warehouse.path], tty)).toString();
+}
+
+const sql = (text: string, ...more: string[]) => query(['--sql', text, ...more]);
+
+async function refusal(args: string[], tty: Asked = {}): Promise<string> {
+  const error = await query(args, tty).then(
+    () => new Error('it was not refused'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UsageError);
+  return error instanceof Error ? error.message : '';
+}
+
+describe('indexhouse query', () => {
+  it('without anything lists every analysis with title and parameters, and needs no warehouse', async () => {
+    const text = (await bytesOf([])).toString();
+    for (const { name, title } of analyses()) expect(text).toContain(`${name}: ${title}\n`);
+    expect(text).toContain('    url (text, required): ');
+    expect(JSON.parse((await bytesOf(['--json'])).toString())).toHaveLength(analyses().length);
+  });
+
+  it('describes one analysis', async () => {
+    const text = (await bytesOf(['--describe', 'page_timeline'])).toString();
+    expect(text).toMatch(
+      /^page_timeline: Page timeline\n[\s\S]+Gives one row per[\s\S]+url \(text, required\)[\s\S]+with known as/,
+    );
+  });
+
+  it('finds the warehouse by the configuration, whose token it does not need', async () => {
+    const folder = temporaryFolder();
+    const sections = { warehouse: { path: warehouse.path } };
+    const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', token: `\${NOT_SET_AT_ALL}`, sections });
+    const text = await bytesOf(['indexing_trend', '--json', '--config', config]);
+    expect(JSON.parse(text.toString())).toMatchObject([{ website_id: 'shop', pages: 2 }]);
+  });
+
+  it('takes parameters before and after the name, with the option and without', async () => {
+    for (const args of [
+      ['page_timeline', '--param', `url=${PLAIN}`, '--param', 'website=shop'],
+      ['--param', `url=${PLAIN}`, 'page_timeline', 'website=shop'],
+    ]) {
+      expect(JSON.parse(await query([...args, '--json']))).toMatchObject([{ event: 'listed' }, { event: 'report' }]);
+    }
+  });
+
+  it('reads a file, and binds its parameters as text', async () => {
+    const file = join(temporaryFolder(), 'own.sql');
+    writeFileSync(file, 'select count(*) as n from coverage where url = $url;\n');
+    expect(JSON.parse(await query(['--file', file, '--param', `url=${PLAIN}`, '--json']))).toEqual([{ n: 1 }]);
+    expect(await refusal(['--file', file])).toContain(`${file}: the parameter $url is missing`);
+  });
+
+  it.each([
+    [['indexing_trends'], 'Did you mean "indexing_trend"?'],
+    [['indexing_trend', '--sql', 'select 1'], 'give one of'],
+    [['indexing_trend', 'page_timeline'], 'one analysis at a time'],
+    [['indexing_trend', '--param', 'since'], '--param takes name=value (given: since)'],
+    [['indexing_trend', '--param', 'since=soon'], 'since is not a date'],
+    [['indexing_trend', '-p', 'website=a', '-p', 'website=b'], 'website is given twice'],
+    [['page_timeline'], 'the parameter url is missing'],
+    [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
+    [['--sql', 'select 1', '--json', '--format', 'csv'], 'contradict'],
+    [['--sql', "from read_text('/etc/passwd')"], '--sql: Permission Error'],
+    [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
+    [['--sql', 'select 1', '--out', '/nowhere/x.csv'], 'cannot write /nowhere/x.csv'],
+  ])('refuses %j', async (args, words) => {
+    expect(await refusal(args)).toContain(words);
+  });
+
+  it('answers while another process syncs and holds every lock', async () => {
+    const { lock, database } = warehouseFolder(warehouse.path);
+    const script = `const { DuckDBInstance } = require('@duckdb/node-api');
+      Promise.all(${JSON.stringify([lock, database])}.map((file) => DuckDBInstance.create(file))).then((held) => {
+        console.log('held');
+        setInterval(() => held, 1000);
+      });`;
+    const holder = spawn(process.execPath, ['-e', script], {
+      cwd: packageFolder(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    const [said] = await once(holder.stdout, 'data');
+    expect(String(said)).toBe('held\n');
+    expect(JSON.parse(await query(['indexing_trend', '--json']))).toMatchObject([{ pages: 2 }]);
+    expect(holder.exitCode).toBeNull();
+  });
+});
+
+describe('a table', () => {
+  it('shows what a terminal would obey', async () => {
+    const text = await sql('select url from coverage order by url');
+    expect(text).toContain('https://shop.example/\\x9b2J\\u202etxt');
+    expect(text).not.toMatch(/[\u009b\u202e]/);
+    expect(await query(['--sql', 'select url from coverage'], { isTTY: true, columns: 80 })).not.toMatch(
+      /[\u009b\u202e]/,
+    );
+  });
+
+  it('fits a terminal, and is whole elsewhere', async () => {
+    const long = "select repeat('x', 300) as text";
+    const narrow = await query(['--sql', long], { isTTY: true, columns: 40 });
+    expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBe(40);
+    expect(await sql(long)).toContain('x'.repeat(300));
+  });
+
+  it('says that there are no rows', async () => {
+    expect(await sql('select url from coverage where false')).toBe('url\n───\n(no rows)\n');
+  });
+});
+
+describe('JSON', () => {
+  it('is an array of row objects with values of their types', async () => {
+    const text = await sql(
+      `select snapshot_at, snapshot_date, last_crawl_time, count(*) over () as n, null as nothing, ['a'] as list,
+         'NaN'::double as nan, url = '${PLAIN}' as yes, 1 as n
+       from coverage where url = '${PLAIN}'`,
+      '--json',
+    );
+    expect(JSON.parse(text)).toEqual([
+      {
+        snapshot_at: '2025-03-01T02:00:00.000Z',
+        snapshot_date: '2025-03-01',
+        last_crawl_time: '2025-02-28T12:00:00.000Z',
+        n: 1,
+        nothing: null,
+        list: ['a'],
+        nan: null,
+        yes: true,
+        'n:1': 1,
+      },
+    ]);
+  });
+
+  it('keeps hostile text, harmless for a terminal', async () => {
+    const text = await sql('select url from coverage order by url', '--format', 'json');
+    expect(JSON.parse(text)).toEqual([{ url: PLAIN }, { url: HOSTILE }]);
+    expect(text).not.toMatch(/[\u009b\u202e]/);
+  });
+
+  it('is whole in many parts, and empty without rows', async () => {
+    const rows = JSON.parse(await sql('select range as n from range(10000) order by n', '--json'));
+    expect(rows).toHaveLength(10_000);
+    expect(rows.at(-1)).toEqual({ n: 9999 });
+    expect(await sql('select 1 as n where false', '--json')).toBe('[]\n');
+  });
+});
+
+describe('CSV', () => {
+  const QUERY = `select index_summary as "a,b", null as n, '' as empty, -1 as minus from coverage where url = '${PLAIN}'`;
+
+  it('is quoted, and guarded against formulas unless told not to', async () => {
+    expect(await sql(QUERY, '--format', 'csv')).toBe('"a,b",n,empty,minus\r\n"\'=cmd, ""quoted""",,"",-1\r\n');
+    expect(await sql(QUERY, '--format', 'csv', '--raw-csv')).toContain('\r\n"=cmd, ""quoted""",,"",-1\r\n');
+  });
+
+  it('has one header, however many parts', async () => {
+    const lines = (await sql('select range as n from range(10000) order by n', '--format', 'csv')).split('\r\n');
+    expect([lines.length, lines[0], lines[1], lines[10_000]]).toEqual([10_002, 'n', '0', '9999']);
+  });
+});
+
+describe('Parquet', () => {
+  const QUERY = 'select url, snapshot_at, snapshot_date, 5::bigint as n from coverage where url = $url; -- one';
+  const ARGS = ['--sql', QUERY, '--param', `url=${PLAIN}`, '--format', 'parquet'];
+  const ROW = {
+    url: PLAIN,
+    snapshot_at: new Date('2025-03-01T02:00:00Z'),
+    snapshot_date: new Date('2025-03-01'),
+    n: 5n,
+  };
+
+  it('goes to a file, with types', async () => {
+    const out = join(temporaryFolder(), 'answer.parquet');
+    expect(await query([...ARGS, '--out', out])).toBe('');
+    expect(await readParquet(out)).toEqual([ROW]);
+  });
+
+  it('goes to a pipe, but not to a terminal', async () => {
+    const out = join(temporaryFolder(), 'piped.parquet');
+    writeFileSync(out, await bytesOf([...ARGS, '--warehouse', warehouse.path]));
+    expect(await readParquet(out)).toEqual([ROW]);
+    expect(await refusal(ARGS, { isTTY: true })).toContain('Parquet is not for a terminal');
+  });
+});
+
+describe('--out', () => {
+  it.each([
+    ['table', 'n\n─\n1\n'],
+    ['json', '[\n  {"n":1}\n]\n'],
+    ['csv', 'n\r\n1\r\n'],
+  ])('takes a %s, never over an existing file unless forced', async (format, text) => {
+    const out = join(temporaryFolder(), 'answer');
+    const args = ['--sql', 'select 1 as n', '--format', format, '--out', out];
+    expect(await query(args)).toBe('');
+    expect(readFileSync(out, 'utf8')).toBe(text);
+    writeFileSync(out, 'precious');
+    expect(await refusal(args)).toContain(`${out} exists already`);
+    expect(readFileSync(out, 'utf8')).toBe('precious');
+    await query([...args, '--force']);
+    expect(readFileSync(out, 'utf8')).toBe(text);
+  });
+
+  it('leaves nothing of an answer that fails half-way', async () => {
+    const out = join(temporaryFolder(), 'answer.csv');
+    const failing = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
+    expect(await refusal(['--sql', failing, '--format', 'csv', '--out', out])).toContain('--sql: Conversion Error');
+    expect(existsSync(out)).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { syncNow } from '../given/synced.js';
+
+/** A warehouse of two websites, of which the key may read the first. */
+async function halfSynced() {
+  const upstream = await startSimulator({
+    websites: ['site-a', 'site-b'].map((id) => ({ id, pages: 10, nasty: false })),
+    keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
+  });
+  onTestFinished(() => upstream.close());
+  const folder = temporaryFolder();
+  const file = writeConfig(folder, { baseUrl: upstream.url, websites: ['site-a', 'site-b'] });
+  await syncNow(file);
+  return { file, warehouse: join(folder, 'warehouse') };
+}
+
+describe('indexhouse status', () => {
+  test('of a folder that does not exist exits with 2, of one without snapshots with 0', async () => {
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    const missing = await run(['status', '--warehouse', warehouse]);
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('does not exist') });
+    mkdirSync(warehouse);
+    const empty = await run(['status', '--warehouse', warehouse]);
+    expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
+  });
+
+  test('shows a failed website plainly and exits with 3, without a token and without the service', async () => {
+    const { file, warehouse } = await halfSynced();
+    const shown = await run(['status', '--config', file]);
+    expect(shown.code).toBe(3);
+    expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
+    expect(shown.stdout).toMatch(/site-b +never .*FAILED/);
+    expect(shown.stdout).toMatch(/! site-b: the last run failed: the service answered 403/);
+    const json = await run(['status', '--warehouse', warehouse, '--json']);
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      warehouse,
+      websites: [
+        { website_id: 'site-a', last_run: { outcome: 'committed' }, pages: { report_share: 1 } },
+        { website_id: 'site-b', last_snapshot: null, last_run: { outcome: 'failed' } },
+      ],
+      running: null,
+      unfinished: [],
+      followers: [{ name: 'duckdb', behind: 0 }],
+    });
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
+import type { Finding } from '../../src/doctor/finding.js';
+import { realRunEffects } from '../../src/run/context.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type GivenConfig, writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
+import { given, syncNow } from '../given/synced.js';
+
+const FORBIDDEN = 'site-b';
+
+/** A service with two websites, of which the key may read the first. */
+async function service(): Promise<Simulator> {
+  const started = await startSimulator({
+    websites: ['site-a', FORBIDDEN].map((id) => ({ id, pages: 5, nasty: false })),
+    keys: [{ token: 'demo-token', label: 'tests', websites: ['site-a'] }],
+  });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function doctor(config: GivenConfig, effects: Partial<DoctorEffects> = {}, folder = temporaryFolder()) {
+  const file = writeConfig(folder, config);
+  const { findings } = await examine(() => given(file), new AbortController().signal, {
+    ...realRunEffects,
+    nodeVersion: 'v20.19.0',
+    availableMemory: () => 4e9,
+    ...effects,
+  });
+  return findings;
+}
+
+function of(findings: Finding[], check: string): Finding[] {
+  return findings.filter((finding) => finding.check === check);
+}
+
+describe('doctor', () => {
+  test('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, websites: ['site-a'] });
+    expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(findings.map(({ check }) => check)).toEqual([
+      'node',
+      'config',
+      'base_url',
+      'token',
+      'clock',
+      'website',
+      'warehouse',
+      'run_lock',
+      'duckdb',
+      'disk',
+      'memory',
+    ]);
+    expect(of(findings, 'website')[0]?.message).toBe('site-a: readable, 5 pages');
+    expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
+  });
+
+  test('a wrong token is one error, costs one request, and never shows the token', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
+    expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
+    expect(of(findings, 'token')[0]?.remedy).toContain('api.token');
+    expect(of(findings, 'website')).toMatchObject([{ level: 'warning', message: expect.stringMatching(/^1 of 1 /) }]);
+    expect(requests.attempted).toBe(1);
+    expect(JSON.stringify(findings)).not.toContain('4711');
+  });
+
+  test('tells a website that the key may not read from one that does not exist', async () => {
+    const { url } = await service();
+    const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
+    expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
+    expect(websites[1]).toMatchObject({ message: expect.stringContaining('403') });
+    expect(websites[1]?.remedy).toContain('Grant the key this website');
+    expect(websites[2]).toMatchObject({ message: expect.stringMatching(/^nowhere: .*404/) });
+    expect(websites[2]?.remedy).toContain('The key may read: site-a');
+  });
+
+  test('tells what breaks the contract', async () => {
+    const simulated = await service();
+    simulated.setFaults({ violation: 1 }, ['listing']);
+    const [website] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
+    expect(website).toMatchObject({ level: 'warning', message: expect.stringContaining('breaks the contract') });
+    simulated.setFaults({ html: 1 }, ['listing']);
+    const [html] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
+    expect(html).toMatchObject({ level: 'error', message: expect.stringContaining('HTML') });
+  });
+
+  test('a redirect and an address where nothing answers are errors of base_url, and no website is asked for', async () => {
+    const simulated = await service();
+    simulated.setFaults({ redirect: 1 });
+    const redirected = await doctor({ baseUrl: simulated.url, websites: ['site-a'] });
+    expect(of(redirected, 'base_url')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('redirects') },
+    ]);
+    const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
+    expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
+    expect(of(silent, 'website')).toMatchObject([{ level: 'warning' }]);
+    const all = await doctor({ baseUrl: 'http://127.0.0.1:1' });
+    expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
+  });
+
+  test('warns of a clock that is minutes off', async () => {
+    const { url } = await service();
+    const now = () => Date.now() + 300_000;
+    const [clock] = of(await doctor({ baseUrl: url, websites: ['site-a'] }, { now }), 'clock');
+    expect(clock).toMatchObject({ level: 'warning', message: expect.stringMatching(/(299|30[01]) seconds ahead/) });
+  });
+
+  test('names who holds the run lock and indexhouse.duckdb', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    await syncNow(writeConfig(folder, config));
+    const lock = await holdOpen(join(folder, 'warehouse', 'run.lock.duckdb'), 'READ_WRITE');
+    const reader = await holdOpen(join(folder, 'warehouse', 'indexhouse.duckdb'), 'READ_ONLY');
+    const findings = await doctor(config, {}, folder);
+    const held = (pid: number) => [{ level: 'warning', message: expect.stringContaining(`process ${pid} `) }];
+    expect(of(findings, 'run_lock')).toMatchObject(held(lock.pid));
+    expect(of(findings, 'duckdb')).toMatchObject(held(reader.pid));
+  });
+
+  test('a warehouse of another time zone, and a file in its place, are errors', async () => {
+    const { url } = await service();
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'warehouse'));
+    writeFileSync(join(folder, 'warehouse', 'warehouse.json'), '{"warehouse_format":1,"time_zone":"Europe/Berlin"}');
+    const findings = await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder);
+    expect(of(findings, 'warehouse')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('Europe/Berlin') },
+    ]);
+    const sections = { warehouse: { path: join(folder, 'indexhouse.yaml') } };
+    const inTheWay = await doctor({ baseUrl: url, websites: ['site-a'], sections }, {}, folder);
+    expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
+  });
+
+  test('measures disk, memory and Node against what is needed', async () => {
+    const { url } = await service();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const effects = { freeDisk: async () => 1e5, availableMemory: () => 512e6, nodeVersion: 'v20.18.3' };
+    const findings = await doctor(config, effects);
+    expect(of(findings, 'disk')).toMatchObject([{ level: 'error' }]);
+    expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);
+    expect(of(findings, 'node')).toMatchObject([{ level: 'error' }]);
+  });
+
+  test('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
+    const { url, requests } = await service();
+    const findings = await doctor({ baseUrl: url, sections: { schedule: { 'nightly-snyc': '0 1 * * *' } } });
+    expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean nightly-sync?' }]);
+    expect(requests.attempted).toBe(0);
+  });
+});

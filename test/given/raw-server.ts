@@ -1,0 +1,54 @@
+import { createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface RawRequest {
+  /** Path and query as they arrived. */
+  target: string;
+  head: string;
+  /** From 1: how many requests this server has got. */
+  number: number;
+}
+
+export interface RawServer {
+  url: string;
+  requests: RawRequest[];
+}
+
+/** What to write to the socket; a text is written and the connection closed. */
+export type RawAnswer = (request: RawRequest, socket: Socket) => string | Buffer | undefined;
+
+/** A server that writes bytes as it likes, on loopback, until the test ends. */
+export async function startRawServer(answer: RawAnswer): Promise<RawServer> {
+  const requests: RawRequest[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      if (!received.includes('\r\n\r\n')) return;
+      const [head = ''] = received.split('\r\n\r\n');
+      received = '';
+      const request = { head, target: head.split(' ')[1] ?? '', number: requests.length + 1 };
+      requests.push(request);
+      const text = answer(request, socket);
+      if (text !== undefined) socket.end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, requests };
+}
+
+/** One whole HTTP answer. */
+export function http(status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({ 'content-length': String(bytes.length), connection: 'close', ...headers });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Some reason\r\n${head}\r\n`), bytes]);
+}

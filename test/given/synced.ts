@@ -1,0 +1,51 @@
+import { loadConfig } from '../../src/config/load.js';
+import type { Config } from '../../src/config/schema.js';
+import { createLogger } from '../../src/observe/log.js';
+import type { Progress } from '../../src/observe/progress.js';
+import type { Receipt } from '../../src/run/receipt.js';
+import { sync } from '../../src/run/sync.js';
+
+export function given(file: string): Promise<Config> {
+  return loadConfig({ file, env: {}, cwd: '/' });
+}
+
+/** How much is journaled when the run is stopped. */
+interface StopAfter {
+  pages?: number;
+  reports?: number;
+}
+
+/** One sync in this process, without a word. */
+export async function syncNow(file: string, options: { stopAfter?: StopAfter } = {}): Promise<Receipt> {
+  const stop = new AbortController();
+  return sync({
+    config: await given(file),
+    version: '0.0.0-test',
+    log: createLogger({ level: 'silent' }),
+    progress: stopper(options.stopAfter ?? {}, stop),
+    websites: [],
+    recoverOnly: false,
+    signal: stop.signal,
+  });
+}
+
+/** Stops the run, as SIGTERM would, when so much is journaled. */
+function stopper(limits: StopAfter, stop: AbortController): Progress {
+  let limit = Number.POSITIVE_INFINITY;
+  let done = 0;
+  return {
+    start: (label) => {
+      done = 0;
+      limit = (label === 'pages' ? limits.pages : limits.reports) ?? Number.POSITIVE_INFINITY;
+    },
+    advance: (n) => {
+      done += n;
+      if (done >= limit) stop.abort();
+    },
+    setTotal: () => {},
+    note: () => {},
+    finish: () => {},
+    interrupt: (write) => write(),
+    logStream: { write: () => {}, isTTY: false },
+  };
+}

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { type Config, configSchema } from '../../src/config/schema.js';
+import { createLogger } from '../../src/observe/log.js';
+import { type RunEffects, realRunEffects } from '../../src/run/context.js';
+import type { Receipt } from '../../src/run/receipt.js';
+import { sync } from '../../src/run/sync.js';
+import { TOKEN } from './service.js';
+
+export interface GivenSync {
+  baseUrl: string;
+  /** Folder of the warehouse. */
+  warehouse: string;
+  /** When it is for the whole run, such as `2025-03-01T02:00:00Z`. */
+  at: string;
+  /** Ids; all that the service has if left out. */
+  websites?: string[];
+  /** Sections of the configuration, as they stand in its file. */
+  sections?: Record<string, Record<string, unknown>>;
+}
+
+/** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
+export async function syncAt({ at, websites = [], ...given }: GivenSync): Promise<Receipt> {
+  return sync({
+    config: configFor(given),
+    version: 'test',
+    log: createLogger({ level: 'silent' }),
+    progress: null,
+    websites,
+    recoverOnly: false,
+    signal: new AbortController().signal,
+    effects: clockAt(at),
+  });
+}
+
+/** A configuration for a service that is asked as fast as it answers. */
+export function configFor({ baseUrl, warehouse, sections = {} }: Omit<GivenSync, 'at' | 'websites'>): Config {
+  const parsed = configSchema.parse({
+    ...sections,
+    api: { base_url: baseUrl, token: TOKEN, requests_per_minute: 'unlimited', ...sections['api'] },
+    warehouse: { path: warehouse, min_free_disk: '1MB', memory_limit: '256MB', ...sections['warehouse'] },
+  });
+  return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
+}
+
+/** A clock that stands still but for what is slept, which takes no time. */
+function clockAt(at: string): RunEffects {
+  let now = Date.parse(at);
+  return {
+    ...realRunEffects,
+    now: () => now,
+    sleep: async (ms) => {
+      now += ms;
+    },
+  };
+}
