@@ -1,20 +1,27 @@
 -- title: Changes per night
--- description: How many pages appeared, disappeared, entered or left the index and changed their canonical, night by night.
--- param website (text, default none): only this website's id
+-- description: How many pages appeared, disappeared, entered or left the index and flipped their canonical, night by night.
+-- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- grain: one row per website and snapshot date
 select
-  website_id as website,
-  snapshot_date as date,
+  website_id,
+  snapshot_date,
   count(*) filter (change = 'appeared') as appeared,
   count(*) filter (change = 'disappeared') as disappeared,
   count(*) filter (change = 'indexed') as indexed,
   count(*) filter (change = 'deindexed') as deindexed,
   count(*) filter (change = 'data_lost') as data_lost,
-  count(*) filter (change in ('searchengine_canonical', 'user_canonical')) as canonical_changes,
+  count(*) filter (
+    change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
+  ) as canonical_flips,
   count(*) filter (change in ('robots_blocked', 'robots_unblocked')) as robots_changes,
   count(*) filter (change = 'crawled') as crawled
 from page_changes
-where ($website::varchar is null or website_id = $website) and snapshot_date >= $since
+where
+  snapshot_date >= $since::date
+  and (
+    $website::varchar is null
+    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  )
 group by website_id, snapshot_date
 order by website_id, snapshot_date

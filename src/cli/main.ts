@@ -1,20 +1,7 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { EXIT, type Outcome, packageVersion, withGlobals } from './command.js';
-import { doctorCommand } from './doctor.js';
-import { initCommand } from './init.js';
-import { queryCommand } from './query.js';
-import { scheduleCommand } from './schedule.js';
-import { simulateCommand } from './simulate.js';
-import { statusCommand } from './status.js';
-import { syncCommand } from './sync.js';
-
-const HELP = `
-Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 done, but look; 4 another process holds the run lock.
-
-Begin with:
-  indexhouse demo        try everything against a simulated service
-  indexhouse init        write a configuration`;
+import { CommanderError } from 'commander';
+import { EXIT, type Outcome, packageVersion } from './command.js';
+import { buildProgram } from './program.js';
 
 /** Errors by the name of their class, so that the modules that throw them need not be loaded to print help. */
 const EXIT_CODE_OF: Readonly<Record<string, number>> = {
@@ -27,23 +14,8 @@ const EXIT_CODE_OF: Readonly<Record<string, number>> = {
 
 async function main(): Promise<number> {
   const outcome: Outcome = { exitCode: EXIT.done };
-  const program = withGlobals(new Command('indexhouse'))
-    .description('a warehouse of how a search engine indexes your pages')
-    .version(await packageVersion(), '-V, --version')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  const commands = [
-    initCommand(),
-    doctorCommand(outcome),
-    syncCommand(outcome),
-    scheduleCommand(outcome),
-    statusCommand(outcome),
-    queryCommand(outcome),
-    simulateCommand(),
-  ];
-  for (const command of commands) program.addCommand(command.exitOverride());
   try {
-    await program.parseAsync();
+    await buildProgram(await packageVersion(), outcome).parseAsync();
     return outcome.exitCode;
   } catch (error) {
     return await explain(error);

@@ -27,6 +27,8 @@ export interface FollowDuckdbInput {
   memoryLimit: number;
   /** How long to wait for a reader that holds the file, in milliseconds. */
   lockTimeout: number;
+  /** Another file than `indexhouse.duckdb`, for one that is made anew. */
+  file?: string;
 }
 
 /**
@@ -72,7 +74,7 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
 }
 
 async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
-  const file = warehouseFolder(input.warehouse).database;
+  const file = input.file ?? warehouseFolder(input.warehouse).database;
   const until = Date.now() + input.lockTimeout;
   for (;;) {
     try {

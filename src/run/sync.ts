@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
@@ -76,6 +77,8 @@ class Sync {
 
   constructor(private readonly options: SyncOptions) {
     const { config, log, signal, effects = realRunEffects } = options;
+    // Each request under way listens for the stop.
+    setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
     this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
     this.#keys = new Keys(config, effects, signal);

@@ -1,0 +1,19 @@
+-- Every listed entry is in exactly one of coverage and rejected_records.
+select
+  website_id,
+  snapshot_id,
+  format('{} pages listed, but {} in coverage and {} quarantined', pages_listed, accepted, rejected) as problem
+from (
+  select
+    snapshots.*,
+    coalesce(coverage_rows.rows, 0) as accepted,
+    coalesce(rejected_rows.rows, 0) as rejected
+  from snapshots
+  left join (select commit_id, count(*) as rows from coverage group by commit_id) as coverage_rows
+    on coverage_rows.commit_id = snapshots.snapshot_id
+  left join (
+    select commit_id, count(*) as rows from rejected_records where source = 'coverage' group by commit_id
+  ) as rejected_rows
+    on rejected_rows.commit_id = snapshots.snapshot_id
+)
+where pages_listed <> accepted + rejected or pages_rejected <> rejected

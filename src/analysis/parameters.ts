@@ -1,0 +1,120 @@
+import { nearest } from '../config/suggest.js';
+import type { Scalar } from '../storage/engine.js';
+import { QuestionError } from './errors.js';
+
+export const PARAMETER_TYPES = ['text', 'integer', 'number', 'date', 'timestamp', 'boolean'] as const;
+export type ParameterType = (typeof PARAMETER_TYPES)[number];
+
+/** A parameter of a ready-made analysis. */
+export interface Parameter {
+  name: string;
+  type: ParameterType;
+  /** As it is written: a value, a relative date, or `none` or `all` for null. Null: the parameter is required. */
+  default: string | null;
+  description: string;
+}
+
+const DAY_MS = 86_400_000;
+const NULL_WORDS = new Set(['none', 'all']);
+const RELATIVE = /^(\d{1,5}) (day|week)s? ago$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?$/;
+
+/**
+ * The values of an analysis's parameters: those that are given, and the defaults of the others.
+ *
+ * @param today what relative dates count from, `YYYY-MM-DD`: the date of the newest snapshot
+ * @throws QuestionError for an unknown name, a missing one or a value of the wrong type, listing all parameters
+ */
+export function valuesOf(
+  analysis: { name: string; parameters: readonly Parameter[] },
+  given: ReadonlyMap<string, string>,
+  today: string,
+): Record<string, Scalar> {
+  const { parameters } = analysis;
+  const refuse = (problem: string) => new QuestionError(`${analysis.name}: ${problem}.\n${describeAll(parameters)}`);
+  const unknown = [...given.keys()].find((name) => !parameters.some((parameter) => parameter.name === name));
+  if (unknown !== undefined) throw refuse(unknownName(unknown, parameters));
+  return Object.fromEntries(
+    parameters.map((parameter) => {
+      const text = given.get(parameter.name) ?? parameter.default;
+      if (text === null) throw refuse(`the parameter ${parameter.name} is missing: --param ${parameter.name}=…`);
+      const value = readValue(parameter, text, today);
+      if (value === undefined) throw refuse(`${parameter.name} is not ${FORMS[parameter.type]} (given: ${text})`);
+      return [parameter.name, value];
+    }),
+  );
+}
+
+/** Whether a text stands for a value of this parameter. */
+export function isValueOf(parameter: Parameter, text: string): boolean {
+  return readValue(parameter, text, '2000-01-01') !== undefined;
+}
+
+/** One line for each parameter, for people. */
+export function describeAll(parameters: readonly Parameter[]): string {
+  if (parameters.length === 0) return 'It takes no parameters.';
+  const lines = parameters.map((parameter) => `  ${describe(parameter)}`);
+  return `Its parameters are:\n${lines.join('\n')}`;
+}
+
+/** A parameter in the form of its declaration: `since (date, default 7 days ago): first date`. */
+export function describe(parameter: Parameter): string {
+  const standing = parameter.default === null ? 'required' : `default ${parameter.default}`;
+  return `${parameter.name} (${parameter.type}, ${standing}): ${parameter.description}`;
+}
+
+function unknownName(name: string, parameters: readonly Parameter[]): string {
+  const meant = nearest(
+    name,
+    parameters.map((parameter) => parameter.name),
+  );
+  return `there is no parameter ${name}${meant ? `, did you mean ${meant}?` : ''}`;
+}
+
+const FORMS: Record<ParameterType, string> = {
+  text: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  date: 'a date like 2025-03-31, `today`, `yesterday` or `7 days ago`',
+  timestamp: 'a time like 2025-03-31T02:00:00Z, or a date',
+  boolean: 'true or false',
+};
+
+/** Undefined: the text is not of the parameter's type. */
+function readValue(parameter: Parameter, text: string, today: string): Scalar | undefined {
+  // A word for "no restriction" means that only where the default says so: it could be a page's or website's name.
+  if (NULL_WORDS.has(text) && parameter.default === text) return null;
+  return READ[parameter.type](text, today);
+}
+
+const READ: Record<ParameterType, (text: string, today: string) => Scalar | undefined> = {
+  text: (text) => text,
+  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
+  number: (text) => (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  boolean: (text) => ({ true: true, yes: true, false: false, no: false })[text.toLowerCase()],
+  date: dateOf,
+  timestamp: (text, today) => dateOf(text, today) ?? (isTimestamp(text) ? text : undefined),
+};
+
+function dateOf(text: string, today: string): string | undefined {
+  if (DATE.test(text)) return isCalendarDate(text) ? text : undefined;
+  if (text === 'today') return today;
+  if (text === 'yesterday') return daysBefore(today, 1);
+  const [, number, unit] = RELATIVE.exec(text) ?? [];
+  return number === undefined ? undefined : daysBefore(today, Number(number) * (unit === 'week' ? 7 : 1));
+}
+
+function daysBefore(date: string, days: number): string {
+  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** JavaScript takes 2025-02-30 for March 2. */
+function isCalendarDate(text: string): boolean {
+  const parsed = Date.parse(text);
+  return !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(text);
+}
+
+function isTimestamp(text: string): boolean {
+  return TIMESTAMP.test(text) && isCalendarDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+}

@@ -1,0 +1,133 @@
+import { type DuckDBPreparedStatement, type DuckDBResult, StatementType } from '@duckdb/node-api';
+import type { Scalar } from '../storage/engine.js';
+import { literal } from '../storage/sql.js';
+import { QuestionError, QuestionStopped } from './errors.js';
+import type { Reader } from './reader.js';
+import { toValue, type Value } from './values.js';
+
+/** DuckDB's names of what is not the statement's fault: the disk's, the machine's or our own. */
+const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
+const PIVOT = /^pivot\b/i;
+/** What the engine may refuse for another reason before it says what kind of statement it is. */
+const WRITING =
+  /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|set)\b/i;
+
+/** Text that ends a statement without belonging to it, among everything else that a statement is made of. */
+const PIECES =
+  /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|\s+|[\s\S]/g;
+const NO_CONTENT = /^(--|\/\*|\s|;$)/;
+
+export interface Question {
+  /** What it is called in messages: a file, `--sql` or an analysis. */
+  name: string;
+  sql: string;
+  /** Values by the names that the statement uses with a `$`. */
+  parameters: Readonly<Record<string, Scalar>>;
+}
+
+/** The answer to a question, in parts, so that it need not fit into memory. */
+export interface Answer {
+  /** Each once: a name that comes twice is told apart by a suffix. */
+  columns: string[];
+  /** One value a column. May throw what `ask` throws. */
+  parts: AsyncIterable<Value[][]>;
+}
+
+/**
+ * Asks a reader one question. Its answer must be read before the next question is asked.
+ *
+ * @throws QuestionError for what is not one reading statement, for wrong parameters, and for SQL that fails
+ */
+export async function ask(reader: Reader, question: Question): Promise<Answer> {
+  const turn = reader.nextTurn();
+  const prepared = await prepare(reader, question);
+  const result = await explained(question, async () => {
+    prepared.bind({ ...question.parameters });
+    return prepared.stream();
+  });
+  return { columns: result.deduplicatedColumnNames(), parts: partsOf(question, result, () => reader.turn === turn) };
+}
+
+/** Answers into a Parquet file with DuckDB's own types. Throws as `ask` does. @returns the number of rows */
+export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
+  reader.nextTurn();
+  await prepare(reader, question);
+  const copy = `copy (${bare(question.sql)}\n) to ${literal(file)} (format parquet, compression zstd)`;
+  const result = await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
+  return result.rowsChanged;
+}
+
+/** Makes sure that the question is one statement that only reads, with just these parameters. */
+async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
+  const text = bare(question.sql);
+  if (text === '') throw new QuestionError(`${question.name}: there is no statement in it`);
+  const prepared = await explained(question, async () => {
+    const statements = await reader.engine.raw.extractStatements(question.sql);
+    if (statements.count !== 1) throw several(question, statements.count);
+    const writing = WRITING.exec(text)?.[0];
+    if (writing) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
+    return statements.prepare(0);
+  });
+  if (prepared.statementType !== StatementType.SELECT) {
+    throw refusal(question, `is not a query but ${StatementType[prepared.statementType] ?? 'something else'}`);
+  }
+  checkParameters(question, prepared);
+  return prepared;
+}
+
+function refusal({ name }: Question, what: string): QuestionError {
+  return new QuestionError(
+    `${name} ${what}. \`indexhouse query\` only reads: give exactly one statement, ` +
+      'such as SELECT, WITH, FROM, VALUES, SHOW, DESCRIBE or SUMMARIZE',
+  );
+}
+
+function several(question: Question, count: number): QuestionError {
+  // A PIVOT that must look for its columns first is more than one statement to DuckDB.
+  if (!PIVOT.test(bare(question.sql))) return refusal(question, `holds ${count} statements`);
+  return new QuestionError(`${question.name}: say which columns PIVOT is to make: PIVOT … ON column IN ('a', 'b')`);
+}
+
+function checkParameters({ name, parameters }: Question, prepared: DuckDBPreparedStatement): void {
+  const wanted = Array.from({ length: prepared.parameterCount }, (_, index) => prepared.parameterName(index + 1));
+  const unknown = Object.keys(parameters).find((given) => !wanted.includes(given));
+  const uses = wanted.length === 0 ? 'uses no parameters' : `uses ${wanted.map((one) => `$${one}`).join(', ')}`;
+  if (unknown !== undefined)
+    throw new QuestionError(`${name}: there is no parameter $${unknown}; the statement ${uses}`);
+  const missing = wanted.find((one) => !Object.hasOwn(parameters, one));
+  if (missing !== undefined) {
+    throw new QuestionError(
+      `${name}: the parameter $${missing} is missing: --param ${missing}=…; the statement ${uses}`,
+    );
+  }
+}
+
+async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => boolean): AsyncGenerator<Value[][]> {
+  for (;;) {
+    // DuckDB ends such a result as if it had no more rows.
+    if (!isOpen()) throw new Error(`${question.name}: another question was asked before its answer was read`);
+    const chunk = await explained(question, () => result.fetchChunk());
+    if (!chunk || chunk.rowCount === 0) return;
+    yield chunk.convertRows<Value>(toValue);
+  }
+}
+
+/** Runs a piece of work, and turns DuckDB's complaints about the statement into ours. */
+async function explained<T>(question: Question, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof QuestionError) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    if (/^INTERRUPT Error/i.test(message)) throw new QuestionStopped(question.name);
+    if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });
+    throw new QuestionError(`${question.name}: ${message}`, { cause });
+  }
+}
+
+/** A statement without the comments before it, and the semicolons and comments that follow it. */
+function bare(text: string): string {
+  const pieces = [...text.matchAll(PIECES)].filter(([piece]) => !NO_CONTENT.test(piece));
+  const [first, last] = [pieces[0], pieces.at(-1)];
+  return first && last ? text.slice(first.index, last.index + last[0].length) : '';
+}

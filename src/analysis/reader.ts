@@ -1,0 +1,158 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { exists, makeFolder } from '../storage/durable.js';
+import { Engine, type EngineOptions } from '../storage/engine.js';
+import { literal } from '../storage/sql.js';
+import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
+import { filesOf, type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import { createTables, tableQuery, WarehouseError } from '../warehouse/prepare.js';
+import { rebuildState } from '../warehouse/state.js';
+import { DATA_TABLES, TABLES, type Table } from '../warehouse/tables.js';
+import { viewStatements } from '../warehouse/views.js';
+
+export interface ReaderOptions {
+  /** Folder of the warehouse; it may be read-only. */
+  warehouse: string;
+  /** Bytes. */
+  memoryLimit: number;
+}
+
+/** The files of each table that one question sees. */
+type Files = ReadonlyMap<Table, string[]>;
+
+/**
+ * A warehouse as it is at one moment: every table and view, over the files of exactly the commits that are there when
+ * it opens. It takes no lock and writes nothing but temporary files elsewhere, so no sync can block it, nor it a sync.
+ * What is asked through it can read the warehouse and nothing else of the machine.
+ */
+export class Reader {
+  #turn = 0;
+
+  private constructor(
+    readonly engine: Engine,
+    /** A folder of our own that goes with the reader, and the only one beside the warehouse that the engine sees. */
+    readonly folder: string,
+    /** Every commit, oldest first. */
+    readonly markers: readonly Marker[],
+    private readonly remove: () => void,
+  ) {}
+
+  /** @throws WarehouseError where there is no warehouse */
+  static async open({ warehouse: path, memoryLimit }: ReaderOptions): Promise<Reader> {
+    const warehouse = resolve(path);
+    await checkWarehouse(warehouse);
+    const folder = await mkdtemp(join(tmpdir(), 'indexhouse-reader-'));
+    const remove = () => rmSync(folder, { recursive: true, force: true });
+    // Also where the process ends without closing, as it does when the reader of a pipe has seen enough.
+    process.once('exit', remove);
+    const engine = await Engine.open({ memoryLimit, temporary: folder });
+    try {
+      const markers = await openViews(engine, warehouse, { memoryLimit, temporary: folder });
+      await lockDown(engine, [warehouse, folder]);
+      return new Reader(engine, folder, markers, remove);
+    } catch (error) {
+      engine.close();
+      remove();
+      throw error;
+    }
+  }
+
+  /** Counts the questions: the engine gives up an answer that is still being read when the next one is asked. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  nextTurn(): number {
+    this.#turn += 1;
+    return this.#turn;
+  }
+
+  /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
+  get today(): string {
+    const dates = this.markers.map(({ date }) => date).sort();
+    return dates.at(-1) ?? new Date().toISOString().slice(0, 10);
+  }
+
+  close(): void {
+    this.engine.close();
+    this.remove();
+    process.off('exit', this.remove);
+  }
+}
+
+/** Opens a reader, hands it to `use`, and closes it whatever happens. */
+export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await Reader.open(options);
+  try {
+    return await use(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+async function checkWarehouse(warehouse: string): Promise<void> {
+  // A copy may hold the Parquet files alone; they are the truth.
+  const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
+  const found = await Promise.all(marks.map((mark) => exists(mark)));
+  if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
+}
+
+async function openViews(engine: Engine, warehouse: string, options: EngineOptions): Promise<Marker[]> {
+  await writeSchemas(engine, options.temporary);
+  // Before the markers, so that no run points to a snapshot that is not seen.
+  const runs = await listTableFiles(warehouse, 'runs');
+  const markers = await readMarkers(engine, warehouse);
+  const files = await filesSeen(warehouse, { runs, markers, options });
+  for (const table of TABLES) await engine.view(table, tableQuery(options.temporary, table, files.get(table) ?? []));
+  for (const statement of viewStatements()) await engine.run(statement);
+  return markers;
+}
+
+/** The empty file of each table, made anew: a read-only warehouse of an older version may lack one, or a column. */
+async function writeSchemas(engine: Engine, folder: string): Promise<void> {
+  await makeFolder(join(folder, 'schema'));
+  await createTables(engine);
+  for (const table of TABLES) {
+    await engine.copy(`select * from ${table}`, schemaFile(folder, table), 'format parquet');
+    await engine.run(`drop table ${table}`);
+  }
+}
+
+async function filesSeen(
+  warehouse: string,
+  { runs, markers, options }: { runs: string[]; markers: Marker[]; options: EngineOptions },
+): Promise<Files> {
+  const state: string[] = [];
+  for (const marker of newestMarkers(markers)) state.push(await stateOf(warehouse, marker, markers, options));
+  const files = new Map<Table, string[]>(DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)]));
+  return files
+    .set(
+      'snapshots',
+      markers.map(({ path }) => path),
+    )
+    .set('runs', runs)
+    .set('page_state', state);
+}
+
+/** The state that follows a website's newest commit; rebuilt beside us where its file is missing. */
+async function stateOf(
+  warehouse: string,
+  newest: Marker,
+  markers: readonly Marker[],
+  options: EngineOptions,
+): Promise<string> {
+  const file = stateFileOf(warehouse, newest);
+  if (await exists(file)) return file;
+  const rebuilt = stateFileOf(options.temporary, newest);
+  await rebuildState(warehouse, markersOf(markers, newest.websiteId), options, rebuilt);
+  return rebuilt;
+}
+
+/** From here on the engine can be told to read nothing but these folders, and not to forget that. */
+async function lockDown(engine: Engine, folders: string[]): Promise<void> {
+  await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
+  await engine.run('set enable_external_access = false');
+  await engine.run('set lock_configuration = true');
+}

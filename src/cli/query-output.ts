@@ -1,0 +1,113 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Answer, ask, askIntoParquet, type Question } from '../analysis/question.js';
+import type { Reader } from '../analysis/reader.js';
+import type { Value } from '../analysis/values.js';
+import { colorsWanted } from '../observe/terminal.js';
+import { exists } from '../storage/durable.js';
+import { UsageError } from './command.js';
+import { formatCsv, formatTable } from './output.js';
+
+export type Format = 'table' | 'json' | 'csv' | 'parquet';
+
+/** Where results go. */
+export interface Terminal {
+  stdout: Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
+}
+
+export interface Sink {
+  format: Format;
+  /** A file instead of stdout. */
+  out: string | undefined;
+  /** Write over an existing file. */
+  force: boolean;
+  /** In CSV. */
+  guardFormulas: boolean;
+  terminal: Terminal;
+}
+
+/** Harmful to a terminal, yet left bare by JSON.stringify. */
+const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** @throws UsageError where an answer could not be written, before it is worked out */
+export async function checkSink({ format, out, force, terminal }: Sink): Promise<void> {
+  if (out !== undefined && !force && (await exists(out))) {
+    throw new UsageError(`${out} exists already: choose another name, or give --force to write over it`);
+  }
+  if (format === 'parquet' && out === undefined && terminal.stdout.isTTY) {
+    throw new UsageError('Parquet is not for a terminal: give --out FILE, or send it into a pipe');
+  }
+}
+
+/** Asks, and writes the answer part by part, so that it need not fit into memory (but for a table, which must). */
+export async function writeAnswer(reader: Reader, question: Question, sink: Sink): Promise<void> {
+  if (sink.format === 'parquet') return writeParquet(reader, question, sink);
+  const answer = await ask(reader, question);
+  await writeText(textOf(answer, sink), sink);
+}
+
+async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<void> {
+  const file = join(reader.folder, 'answer.parquet');
+  await askIntoParquet(reader, question, file);
+  if (sink.out === undefined) return pipeline(createReadStream(file), sink.terminal.stdout, { end: false });
+  await inPlace(sink.out, (temporary) => copyFile(file, temporary));
+}
+
+async function writeText(parts: AsyncIterable<string>, { out, terminal }: Sink): Promise<void> {
+  if (out === undefined) return pipeline(Readable.from(parts), terminal.stdout, { end: false });
+  await inPlace(out, (temporary) => pipeline(Readable.from(parts), createWriteStream(temporary)));
+}
+
+/** A file appears under its name only when it is whole. */
+async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${out}.${process.pid}.tmp`;
+  try {
+    await write(temporary);
+    await rename(temporary, out);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (error instanceof Error && 'path' in error) throw new UsageError(`cannot write ${out}: ${error.message}`);
+    throw error;
+  }
+}
+
+function textOf(answer: Answer, sink: Sink): AsyncIterable<string> {
+  if (sink.format === 'json') return jsonText(answer);
+  if (sink.format === 'csv') return csvText(answer, sink.guardFormulas);
+  return tableText(answer, sink);
+}
+
+async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const rows of parts) {
+    const texts = rows.map((row) =>
+      JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
+    );
+    yield `${before}  ${texts.join(',\n  ').replaceAll(BARE_IN_JSON, escaped)}`;
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+async function* csvText({ columns, parts }: Answer, guardFormulas: boolean): AsyncGenerator<string> {
+  const header = formatCsv(columns, [], { guardFormulas });
+  yield header;
+  for await (const rows of parts) yield formatCsv(columns, rows, { guardFormulas }).slice(header.length);
+}
+
+/** All rows at once, for a column is as wide as its widest cell. */
+async function* tableText({ columns, parts }: Answer, { out, terminal }: Sink): AsyncGenerator<string> {
+  const rows: Value[][] = [];
+  for await (const part of parts) for (const row of part) rows.push(row);
+  const toTerminal = out === undefined && terminal.stdout.isTTY === true;
+  const width = toTerminal ? terminal.stdout.columns : undefined;
+  yield formatTable(columns, rows, { width, color: toTerminal && colorsWanted(terminal.stdout, process.env) });
+  if (rows.length === 0) yield '(no rows)\n';
+}

@@ -1,0 +1,160 @@
+import { type Command, Option } from 'commander';
+import type { Question } from '../analysis/question.js';
+import type { Reader, ReaderOptions } from '../analysis/reader.js';
+import { configOf, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+import type { Format, Sink, Terminal } from './query-output.js';
+
+const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+const FORMATS: readonly Format[] = ['table', 'json', 'csv', 'parquet'];
+const PARAMETER = /^(\w+)=([\s\S]*)$/;
+
+const HELP = `
+Without a name: lists the ready-made analyses. Dates like "7 days ago" count from the newest snapshot.
+SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
+page_changes and page_state, and the views pages, coverage_daily, page_history and api_drift.
+
+Examples:
+  indexhouse query                                      what can be asked
+  indexhouse query indexing_trend --param since="30 days ago"
+  indexhouse query page_timeline --param url=https://example.com/a
+  indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
+  indexhouse query --file answer.sql --param site=example.com --format parquet --out answer.parquet`;
+
+interface Flags extends Globals {
+  sql?: string;
+  file?: string;
+  param?: string[];
+  format?: Format;
+  out?: string;
+  force?: boolean;
+  rawCsv?: boolean;
+  describe?: string;
+  warehouse?: string;
+}
+
+/** `indexhouse query`: ready-made or ad hoc SQL, read-only, over the Parquet files. */
+export function queryCommand(_outcome: Outcome, terminal: Terminal = process): Command {
+  return newCommand('query', 'ask the warehouse: a ready-made analysis, or SQL; read-only, never blocked by a sync')
+    .argument('[name]', 'a ready-made analysis')
+    .argument('[name=value...]', 'its parameters, as with --param')
+    .option('--sql <text>', 'one SQL query')
+    .option('--file <file>', 'a file with one SQL query')
+    .option('-p, --param <name=value>', 'a parameter, $name in SQL; may be repeated', repeated)
+    .addOption(new Option('-f, --format <format>', 'default: table, or json with --json').choices(FORMATS))
+    .option('-o, --out <file>', 'write there instead of stdout')
+    .option('--force', 'write over an existing file')
+    .option('--raw-csv', 'leave text that a spreadsheet would run as a formula as it is')
+    .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
+    .option('--warehouse <folder>', 'the warehouse, instead of the one that the configuration names')
+    .addHelpText('after', HELP)
+    .action(async (name: string | undefined, more: string[], _: Flags, command: Command) => {
+      await query(name === undefined ? more : [name, ...more], flagsOf<Flags>(command), terminal);
+    });
+}
+
+async function query(words: string[], flags: Flags, terminal: Terminal): Promise<void> {
+  const { QuestionError } = await import('../analysis/errors.js');
+  try {
+    await answer(words, flags, terminal);
+  } catch (error) {
+    if (error instanceof QuestionError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function answer(words: string[], flags: Flags, terminal: Terminal): Promise<void> {
+  const name = oneName(words);
+  const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
+  const asked = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
+  if (asked.length > 1) throw new UsageError('give one of: the name of an analysis, --sql, --file, --describe');
+  if (asked.length === 0 || flags.describe !== undefined) {
+    const { catalogText } = await import('./query-catalog.js');
+    terminal.stdout.write(catalogText(flags.describe, flags.json === true));
+    return;
+  }
+  const sink = sinkOf(flags, terminal);
+  const { checkSink } = await import('./query-output.js');
+  await checkSink(sink);
+  await askOnce(sink, await readerOptions(flags), await questionOf({ ...flags, name }, given));
+}
+
+/** What stands alone is the name; the rest are parameters. */
+function oneName(words: string[]): string | undefined {
+  const [name, second] = words.filter((word) => !PARAMETER.test(word));
+  if (second !== undefined) throw new UsageError(`one analysis at a time; parameters are given as --param name=value`);
+  return name;
+}
+
+function repeated(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+function parametersOf(texts: string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const text of texts) {
+    const [, name, value] = PARAMETER.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new UsageError(`--param takes name=value (given: ${text})`);
+    if (given.has(name)) throw new UsageError(`the parameter ${name} is given twice`);
+    given.set(name, value);
+  }
+  return given;
+}
+
+function sinkOf(flags: Flags, terminal: Terminal): Sink {
+  if (flags.json && flags.format !== undefined && flags.format !== 'json') {
+    throw new UsageError(`--json and --format ${flags.format} contradict each other`);
+  }
+  const format = flags.format ?? (flags.json ? 'json' : 'table');
+  return { format, out: flags.out, force: flags.force === true, guardFormulas: flags.rawCsv !== true, terminal };
+}
+
+async function readerOptions(flags: Flags): Promise<ReaderOptions> {
+  if (flags.warehouse !== undefined) return { warehouse: flags.warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
+  const { warehouse } = await configOf(flags, { withoutTokens: true });
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit };
+}
+
+type QuestionAt = (today: string) => Question;
+
+/** The question that is asked; the defaults of some parameters count from a date. */
+async function questionOf(
+  { name, sql, file }: Flags & { name?: string | undefined },
+  given: Map<string, string>,
+): Promise<QuestionAt> {
+  if (name === undefined) {
+    const text = sql ?? (await readSql(file ?? ''));
+    return () => ({ name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given) });
+  }
+  const [{ findAnalysis }, { valuesOf }] = await Promise.all([
+    import('../analysis/catalog.js'),
+    import('../analysis/parameters.js'),
+  ]);
+  const analysis = findAnalysis(name);
+  return (today) => ({ name, sql: analysis.sql, parameters: valuesOf(analysis, given, today) });
+}
+
+async function readSql(file: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
+async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionAt): Promise<void> {
+  const [{ withReader }, { writeAnswer }, { stopSignal }] = await Promise.all([
+    import('../analysis/reader.js'),
+    import('./query-output.js'),
+    import('./signals.js'),
+  ]);
+  await withReader(options, async (reader: Reader) => {
+    const { signal, release } = stopSignal();
+    signal.addEventListener('abort', () => reader.engine.raw.interrupt());
+    try {
+      await writeAnswer(reader, question(reader.today), sink);
+    } finally {
+      release();
+    }
+  });
+}

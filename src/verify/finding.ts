@@ -1,0 +1,32 @@
+/**
+ * One thing that `verify` found. `difference`: the warehouse is not what it claims to be. `lag`: something is only
+ * behind. `note`: worth knowing, nothing wrong.
+ */
+export interface Finding {
+  check: string;
+  level: 'note' | 'lag' | 'difference';
+  message: string;
+  /** What can be done, or what `--repair` did. */
+  remedy: string;
+}
+
+export interface Verified {
+  snapshots: number;
+  files: number;
+  rows: number;
+  findings: Finding[];
+  /** What `--repair` mended; not among the findings any more. */
+  repaired: string[];
+}
+
+const RESTORE = 'restore the file from a backup; the truth is damaged, and nothing can make it anew';
+
+export function damaged(message: string): Finding {
+  return { check: 'files', level: 'difference', message, remedy: RESTORE };
+}
+
+/** 1 for a difference, 3 where something only lags, else 0. */
+export function exitCodeOf({ findings }: Verified): 0 | 1 | 3 {
+  if (findings.some(({ level }) => level === 'difference')) return 1;
+  return findings.some(({ level }) => level === 'lag') ? 3 : 0;
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { exists } from '../storage/durable.js';
+import type { Engine, EngineOptions } from '../storage/engine.js';
+import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import { tableQuery } from '../warehouse/prepare.js';
+import { rebuildState } from '../warehouse/state.js';
+import { columnsOf, rowsDiffer } from './same-rows.js';
+
+/** A website whose state is not what its log gives. */
+export interface WrongState {
+  websiteId: string;
+  file: string;
+  /** `missing`: derived, so the next sync makes it anew. */
+  kind: 'missing' | 'different';
+  message: string;
+}
+
+/** Replays the log of each website and compares what it gives with the state that lies there. */
+export async function checkStates(
+  engine: Engine,
+  warehouse: string,
+  markers: readonly Marker[],
+  options: EngineOptions,
+): Promise<WrongState[]> {
+  const wrong: WrongState[] = [];
+  for (const newest of newestMarkers(markers)) {
+    const { websiteId } = newest;
+    const file = stateFileOf(warehouse, newest);
+    if (!(await exists(file))) {
+      wrong.push({ websiteId, file, kind: 'missing', message: `${file} is missing` });
+      continue;
+    }
+    const rebuilt = join(options.temporary, 'state.rebuilt');
+    await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt);
+    await engine.view('state_now', tableQuery(warehouse, 'page_state', [file]));
+    await engine.view('state_rebuilt', tableQuery(warehouse, 'page_state', [rebuilt]));
+    const differs = await rowsDiffer(engine, await columnsOf(engine, 'state_now'), 'state_rebuilt', 'state_now');
+    if (differs)
+      wrong.push({ websiteId, file, kind: 'different', message: `${file} is not what the log gives: ${differs}` });
+  }
+  return wrong;
+}
