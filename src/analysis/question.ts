@@ -48,13 +48,12 @@ export async function ask(reader: Reader, question: Question): Promise<Answer> {
   return { columns: result.deduplicatedColumnNames(), parts: partsOf(question, result, () => reader.turn === turn) };
 }
 
-/** Answers into a Parquet file with DuckDB's own types. Throws as `ask` does. @returns the number of rows */
-export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<number> {
+/** Answers into a Parquet file with DuckDB's own types. Throws as `ask` does. */
+export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
   await prepare(reader, question);
   const copy = `copy (${bare(question.sql)}\n) to ${literal(file)} (format parquet, compression zstd)`;
-  const result = await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
-  return result.rowsChanged;
+  await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
 }
 
 /** Makes sure that the question is one statement that only reads, with just these parameters. */

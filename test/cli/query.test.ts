@@ -9,10 +9,11 @@ import { EXIT, UsageError } from '../../src/cli/command.js';
 import { queryCommand } from '../../src/cli/query.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
-import { type BuiltWarehouse, buildWarehouse } from '../analysis/given.js';
+import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readParquet } from '../given/parquet.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
 /** A URL that the contract takes, and a terminal would obey: C1 control and a mark that turns the reading direction. */
 const HOSTILE = 'https://shop.example/\u009b2J\u202etxt';
@@ -135,6 +136,24 @@ describe('indexhouse query', () => {
     expect(String(said)).toBe('held\n');
     expect(JSON.parse(await query(['indexing_trend', '--json']))).toMatchObject([{ pages: 2 }]);
     expect(holder.exitCode).toBeNull();
+  });
+});
+
+describe('the program', () => {
+  it('exits with 2 for SQL that fails, with its message and no stack', async () => {
+    const ended = await run(['query', '--sql', 'select nope', '--warehouse', warehouse.path]);
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^indexhouse: --sql: Binder Error/),
+    });
+    expect(ended.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('exits with 2 where there is no warehouse', async () => {
+    const ended = await run(['query', 'indexing_trend', '--warehouse', '/nowhere']);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toBe('indexhouse: no warehouse at /nowhere: run `indexhouse sync` first\n');
   });
 });
 

@@ -1,10 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, configSchema } from '../../src/config/schema.js';
 import { createLogger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
-import { TOKEN } from './service.js';
+import { type GivenPage, startScriptedService, TOKEN } from './service.js';
+
+/** A run at this time, of the websites that list something then. Every other one stays as it was. */
+export interface Night {
+  at: string;
+  lists: Record<string, GivenPage[]>;
+  sections?: Record<string, Record<string, unknown>>;
+}
+
+export interface BuiltWarehouse {
+  path: string;
+  remove(): void;
+}
+
+/** A warehouse after these nights, in a folder of its own. */
+export async function buildWarehouse(nights: Night[]): Promise<BuiltWarehouse> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
+  const path = join(folder, 'warehouse');
+  const service = await startScriptedService();
+  try {
+    for (const { at, lists, sections } of nights) {
+      for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
+      await syncAt({
+        baseUrl: service.baseUrl,
+        warehouse: path,
+        at,
+        websites: Object.keys(lists),
+        ...(sections ? { sections } : {}),
+      });
+    }
+  } finally {
+    await service.close();
+  }
+  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
 
 export interface GivenSync {
   baseUrl: string;

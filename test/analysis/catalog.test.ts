@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { findAnalysis, parseAnalysis } from '../../src/analysis/catalog.js';
+import { type Parameter, type ParameterType, valuesOf } from '../../src/analysis/parameters.js';
+
+const HEAD = '-- title: T\n-- description: D\n-- grain: one row per x\n';
+const TODAY = '2025-03-10';
+
+describe('the header of an analysis', () => {
+  it('gives title, description, grain and parameters', () => {
+    const text = `${HEAD}-- param site (text, default all): only: this one\n-- param url (text, required): which\n-- param n (integer): how many\nselect $site, $url, $n -- $not_used`;
+    expect(parseAnalysis('x', text)).toEqual({
+      name: 'x',
+      title: 'T',
+      description: 'D',
+      grain: 'one row per x',
+      parameters: [
+        { name: 'site', type: 'text', default: 'all', description: 'only: this one' },
+        { name: 'url', type: 'text', default: null, description: 'which' },
+        { name: 'n', type: 'integer', default: null, description: 'how many' },
+      ],
+      sql: text,
+    });
+  });
+
+  it.each([
+    ['-- title: T\n-- grain: g\nselect 1', 'x.sql: its header has no description'],
+    [`${HEAD}-- title: T\nselect 1`, 'x.sql:4: a second title'],
+    [`${HEAD}-- parameter n: what\nselect 1`, 'x.sql:4: neither title'],
+    [`${HEAD}-- param n (int, default 3): what\nselect $n`, 'x.sql:4: int is none of text, integer'],
+    [`${HEAD}-- param n (integer, default three): what\nselect $n`, 'x.sql:4: the default of n, three, is not of type'],
+    [`${HEAD}-- param n (integer): a\n-- param n (text): b\nselect $n`, 'x.sql:5: a second parameter n'],
+    [`${HEAD}-- param n (integer): what\nselect 1`, 'x.sql: the parameter n is declared but not used'],
+    [`${HEAD}select $n`, 'x.sql: the parameter n is used but not declared'],
+  ])('%j is refused', (text, words) => {
+    expect(() => parseAnalysis('x', text)).toThrow(words);
+  });
+});
+
+describe('the name of an analysis', () => {
+  it('is suggested where it is mistyped, and all are listed with their titles', () => {
+    const find = () => findAnalysis('indexing-trends');
+    expect(find).toThrow('there is no analysis "indexing-trends". Did you mean "indexing_trend"?');
+    expect(find).toThrow('  page_timeline: Page timeline');
+    expect(() => findAnalysis('../views/pages')).toThrow('there is no analysis "../views/pages". There are:');
+  });
+});
+
+describe('the value of a parameter', () => {
+  const readAs = (type: ParameterType, text: string, preset: string | null = null) => {
+    const parameters: Parameter[] = [{ name: 'x', type, default: preset, description: '' }];
+    return valuesOf({ name: 'a', parameters }, new Map([['x', text]]), TODAY)['x'];
+  };
+
+  it.each<[ParameterType, string, unknown]>([
+    ['text', 'none', 'none'],
+    ['text', '', ''],
+    ['integer', '-12', -12],
+    ['number', '1.5e3', 1500],
+    ['boolean', 'Yes', true],
+    ['boolean', 'false', false],
+    ['date', '2024-02-29', '2024-02-29'],
+    ['date', 'today', '2025-03-10'],
+    ['date', 'yesterday', '2025-03-09'],
+    ['date', '10 days ago', '2025-02-28'],
+    ['date', '1 week ago', '2025-03-03'],
+    ['timestamp', '2025-03-01T02:00:00.5+02:00', '2025-03-01T02:00:00.5+02:00'],
+    ['timestamp', '1 day ago', '2025-03-09'],
+  ])('%s %j is %j', (type, text, value) => {
+    expect(readAs(type, text)).toBe(value);
+  });
+
+  it.each<[ParameterType, string]>([
+    ['integer', '1.5'],
+    ['integer', ''],
+    ['integer', '9999999999999999'],
+    ['number', 'one'],
+    ['boolean', '1'],
+    ['date', '2025-02-29'],
+    ['date', '2025-3-1'],
+    ['date', 'none'],
+    ['date', 'tomorrow'],
+    ['timestamp', '2025-02-30T00:00:00Z'],
+    ['timestamp', '2025-03-01T25:00:00Z'],
+  ])('%s %j is refused, with the parameters that there are', (type, text) => {
+    expect(() => readAs(type, text)).toThrow(`a: x is not `);
+    expect(() => readAs(type, text)).toThrow(`(given: ${text}).\nIts parameters are:\n  x (${type}, required): `);
+  });
+
+  it('is null for the word of its default', () => {
+    expect([readAs('text', 'all', 'all'), readAs('date', 'none', 'none'), readAs('text', 'none', 'all')]).toEqual([
+      null,
+      null,
+      'none',
+    ]);
+  });
+
+  it('must be given where there is no default, and none other', () => {
+    const timeline = findAnalysis('page_timeline');
+    expect(() => valuesOf(timeline, new Map(), TODAY)).toThrow(
+      'page_timeline: the parameter url is missing: --param url=….\nIts parameters are:\n  url (text, required)',
+    );
+    expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow('no parameter ulr, did you mean url?');
+    expect(valuesOf(timeline, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
+  });
+});

@@ -1,0 +1,28 @@
+import { findAnalysis } from '../../src/analysis/catalog.js';
+import { valuesOf } from '../../src/analysis/parameters.js';
+import { ask } from '../../src/analysis/question.js';
+import { Reader } from '../../src/analysis/reader.js';
+import type { Value } from '../../src/analysis/values.js';
+import type { Scalar } from '../../src/storage/engine.js';
+
+export type Row = Record<string, Value>;
+
+export function openReader(warehouse: string): Promise<Reader> {
+  return Reader.open({ warehouse, memoryLimit: 256e6 });
+}
+
+/** The rows that a statement gives. */
+export async function rowsOf(reader: Reader, sql: string, parameters: Record<string, Scalar> = {}): Promise<Row[]> {
+  const { columns, parts } = await ask(reader, { name: 'test', sql, parameters });
+  const rows: Row[] = [];
+  for await (const part of parts) {
+    for (const row of part) rows.push(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
+  }
+  return rows;
+}
+
+/** The rows of a ready-made analysis. */
+export async function analysisRows(reader: Reader, name: string, given: Record<string, string> = {}): Promise<Row[]> {
+  const analysis = findAnalysis(name);
+  return rowsOf(reader, analysis.sql, valuesOf(analysis, new Map(Object.entries(given)), reader.today));
+}

@@ -1,0 +1,146 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readStatus, type Status } from '../../src/analysis/status.js';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
+import { Stopped } from '../../src/source/errors.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
+import { syncNow } from '../given/synced.js';
+
+const SITE = 'site-a';
+const PAGES = 40;
+
+async function simulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const started = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], ...options });
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function warehouse(options: SimulatorOptions = {}) {
+  const folder = temporaryFolder();
+  const service = await simulator(options);
+  const sections = { warehouse: { lock_timeout: '0s' }, api: { concurrency: 4 } };
+  const file = writeConfig(folder, { baseUrl: service.url, websites: [SITE], sections });
+  return { service, file, path: join(folder, 'warehouse') };
+}
+
+function statusOf(path: string, now = Date.now()): Promise<Status> {
+  return readStatus({
+    warehouse: path,
+    memoryLimit: 512e6,
+    resumeWithin: 3_600_000,
+    maxRejectRatio: 0.01,
+    websites: [{ id: SITE, name: 'Site A' }],
+    now,
+  });
+}
+
+describe('status', () => {
+  test('of a folder without snapshots names the configured websites and finds nothing wrong', async () => {
+    const path = temporaryFolder();
+    const status = await statusOf(path);
+    expect(status.websites).toEqual([
+      { website_id: SITE, website_name: 'Site A', snapshots: 0, last_snapshot: null, last_run: null, pages: null },
+    ]);
+    expect(status).toMatchObject({ running: null, unfinished: [], looks: [] });
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  test('after a good run tells freshness and completeness, and writes nothing', async () => {
+    const { file, path } = await warehouse();
+    await syncNow(file);
+    const before = readdirSync(path, { recursive: true }).sort();
+    const status = await statusOf(path, Date.now() + 3_600_000);
+    expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
+    expect(status).toMatchObject({ running: null, unfinished: [], looks: [] });
+    expect(status.followers).toEqual([{ name: 'duckdb', behind: 0, exact: true, held: null, error: null }]);
+    const [website] = status.websites;
+    expect(website).toMatchObject({
+      website_id: SITE,
+      website_name: 'Site A',
+      snapshots: 1,
+      last_snapshot: { listing_status: 'complete', pages_listed: PAGES, reports_status: 'complete' },
+      last_run: { outcome: 'committed', error: null, requests_sent: PAGES + 1 },
+      pages: { monitored: PAGES, with_report: PAGES, report_share: 1 },
+    });
+    expect(website?.last_snapshot?.age_seconds).toBeGreaterThanOrEqual(3600);
+    expect(website?.pages?.oldest_report_seconds).toBeGreaterThanOrEqual(website?.pages?.median_report_seconds ?? 0);
+  });
+
+  test('makes a state file that is missing outside the warehouse', async () => {
+    const { file, path } = await warehouse();
+    await syncNow(file);
+    rmSync(join(path, 'state'), { recursive: true });
+    expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
+    expect(readdirSync(path)).not.toContain('state');
+  });
+
+  test('shows a failed last run beside the snapshot before it', async () => {
+    const { service, file, path } = await warehouse();
+    await syncNow(file);
+    const other = writeConfig(temporaryFolder(), {
+      baseUrl: service.url,
+      token: 'wrong',
+      websites: [SITE],
+      sections: { warehouse: { path } },
+    });
+    await syncNow(other);
+    const { websites, looks } = await statusOf(path);
+    expect(websites[0]).toMatchObject({ snapshots: 1, last_run: { outcome: 'failed' } });
+    expect(websites[0]?.last_run?.error).toContain('401');
+    expect(looks).toEqual([expect.stringContaining('Site A: the last run failed: the service answered 401')]);
+  });
+
+  test('tells how far an unfinished run is, and whether somebody works on it', async () => {
+    const { file, path } = await warehouse();
+    await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
+    const left = await statusOf(path);
+    expect(left.unfinished).toMatchObject([
+      { website_id: SITE, stage: 'reports', reports_planned: PAGES, in_progress: false, resumable: true, error: null },
+    ]);
+    expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
+    expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
+    expect(left.looks).toEqual([expect.stringContaining('nobody works on it; the next `indexhouse sync` goes on')]);
+    expect((await statusOf(path, Date.now() + 7_200_000)).looks[0]).toContain('too old to go on');
+
+    const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
+    const running = await statusOf(path);
+    expect(running).toMatchObject({ running: { process_id: holder.pid, access: 'write' }, looks: [] });
+    expect(running.unfinished).toMatchObject([{ in_progress: true }]);
+  });
+
+  test('counts an unfinished listing by its pages', async () => {
+    const { file, path } = await warehouse({ maxLimit: 10 });
+    await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);
+    const { unfinished, websites } = await statusOf(path);
+    expect(unfinished).toMatchObject([{ stage: 'listing', pages_expected: PAGES, reports_planned: null }]);
+    expect(unfinished[0]?.pages_read).toBeGreaterThanOrEqual(15);
+    expect(unfinished[0]?.pages_read).toBeLessThan(PAGES);
+    expect(websites[0]).toMatchObject({ last_snapshot: null, last_run: null });
+  });
+
+  test('tells how far indexhouse.duckdb is behind, and who holds it', async () => {
+    const { file, path } = await warehouse();
+    await syncNow(file);
+    const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
+    await syncNow(file);
+    const held = await statusOf(path);
+    expect(held.followers).toMatchObject([
+      { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },
+    ]);
+    expect(held.looks).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
+    await writer.release();
+
+    const reader = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_ONLY');
+    const read = await statusOf(path);
+    expect(read.followers).toMatchObject([
+      { behind: 1, exact: true, held: { process_id: reader.pid, access: 'read' } },
+    ]);
+    await reader.release();
+    expect((await statusOf(path)).followers).toMatchObject([{ behind: 1, exact: true, held: null }]);
+    await syncNow(file);
+    expect((await statusOf(path)).looks).toEqual([]);
+  });
+});

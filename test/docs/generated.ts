@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command, Option } from 'commander';
+import { z } from 'zod';
+import { analyses } from '../../src/analysis/catalog.js';
+import { buildProgram } from '../../src/cli/program.js';
+import { configJsonSchema } from '../../src/config/json-schema.js';
+import { type Engine, withEngine } from '../../src/storage/engine.js';
+import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
+import { createTables } from '../../src/warehouse/prepare.js';
+import { viewStatements } from '../../src/warehouse/views.js';
+
+const CONTRACT = join(packageFolder(), 'docs', 'contract.md');
+
+/** The parts of `docs/contract.md` that follow from the code, by the names of their markers. */
+export async function generatedParts(): Promise<Record<string, string>> {
+  return { commands: commands(), configuration: configuration(), tables: await tables(), analyses: analysesList() };
+}
+
+/** The text between a part's markers in the document. */
+export function partOf(document: string, name: string): string | undefined {
+  return new RegExp(`<!-- ${name}: generated -->\n([\\s\\S]*?)\n<!-- end -->`).exec(document)?.[1];
+}
+
+export function readContract(): string {
+  return readFileSync(CONTRACT, 'utf8');
+}
+
+/** Writes the parts into the document. */
+export function updateContract(parts: Record<string, string>): void {
+  let document = readContract();
+  for (const [name, text] of Object.entries(parts)) {
+    const before = partOf(document, name);
+    if (before === undefined) throw new Error(`docs/contract.md has no part ${name}`);
+    document = document.replace(`generated -->\n${before}\n<!-- end`, () => `generated -->\n${text}\n<!-- end`);
+  }
+  writeFileSync(CONTRACT, document);
+}
+
+function commands(): string {
+  const program = buildProgram('0.0.0', { exitCode: 0 });
+  const shared = new Set(program.options.map(({ long }) => long));
+  const common = optionTable(program.options.filter(({ long }) => long !== '--version'));
+  const each = program.commands.map((command) => {
+    const own = command.options.filter(({ long }) => !shared.has(long ?? ''));
+    return `### \`indexhouse ${command.name()}\`\n\n${sentence(command)}${own.length > 0 ? `\n\n${optionTable(own)}` : ''}`;
+  });
+  return [`Every command takes:\n\n${common}`, ...each].join('\n\n');
+}
+
+function sentence(command: Command): string {
+  const text = command.description();
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function optionTable(options: readonly Option[]): string {
+  const rows = options.map(({ flags, description }) => `| \`${flags}\` | ${cell(description)} |`);
+  return ['| option | meaning |', '|---|---|', ...rows].join('\n');
+}
+
+const schemaNode = z.looseObject({
+  description: z.string().optional(),
+  default: z.unknown().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+});
+
+function configuration(): string {
+  const rows: string[] = [];
+  const walk = (node: unknown, path: string[]) => {
+    const { description, default: value, properties } = schemaNode.parse(node);
+    if (properties && path.length < 2) {
+      for (const [key, child] of Object.entries(properties)) walk(child, [...path, key]);
+      return;
+    }
+    const shown = value === undefined ? '' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
+    rows.push(`| \`${path.join('.')}\` | ${shown} | ${cell(description ?? '')} |`);
+  };
+  walk(configJsonSchema(), []);
+  return ['| key | default | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+async function tables(): Promise<string> {
+  return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
+    await createTables(engine);
+    for (const statement of viewStatements()) await engine.run(statement);
+    const names = [...sqlNames('tables'), ...sqlNames('views')];
+    return (await Promise.all(names.map((name) => relation(engine, name)))).join('\n\n');
+  });
+}
+
+const columnRow = z.object({ column_name: z.string(), column_type: z.string() });
+
+async function relation(engine: Engine, file: string): Promise<string> {
+  const name = file.replace(/^\w+\/(\d+_)?/, '');
+  const comment = sql(file).match(/^(?:-- .*\n)+/)?.[0] ?? '';
+  const about = comment.replace(/^-- /gm, '').trim().replaceAll('\n', ' ');
+  const columns = await engine.rows(columnRow, `describe ${name}`);
+  const kind = file.startsWith('views/') ? 'view' : 'table';
+  const list = columns
+    .map(({ column_name, column_type }) => `\`${column_name}\` ${column_type.toLowerCase()}`)
+    .join(', ');
+  return `### \`${name}\` (${kind})\n\n${about}\n\n${list}`;
+}
+
+function analysesList(): string {
+  const rows = analyses().map(({ name, title, grain, parameters }) => {
+    const names = parameters.map((parameter) => `\`${parameter.name}\``).join(', ');
+    return `| \`${name}\` | ${cell(title)} | ${cell(grain)} | ${names} |`;
+  });
+  return ['| name | answers | grain | parameters |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
