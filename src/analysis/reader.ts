@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { exists, makeFolder } from '../storage/durable.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
-import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
+import { listTableFiles, schemaFile } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
-import { createTables, tableQuery, WarehouseError } from '../warehouse/prepare.js';
+import { checkWarehouseThere, createTables, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
@@ -42,7 +42,7 @@ export class Reader {
   /** @throws WarehouseError where there is no warehouse */
   static async open({ warehouse: path, memoryLimit }: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(path);
-    await checkWarehouse(warehouse);
+    await checkWarehouseThere(warehouse);
     const folder = await mkdtemp(join(tmpdir(), 'indexhouse-reader-'));
     const remove = () => rmSync(folder, { recursive: true, force: true });
     // Also where the process ends without closing, as it does when the reader of a pipe has seen enough.
@@ -90,13 +90,6 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
   } finally {
     reader.close();
   }
-}
-
-async function checkWarehouse(warehouse: string): Promise<void> {
-  // A copy may hold the Parquet files alone; they are the truth.
-  const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
-  const found = await Promise.all(marks.map((mark) => exists(mark)));
-  if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
 }
 
 async function openViews(engine: Engine, warehouse: string, options: EngineOptions): Promise<Marker[]> {

@@ -4,10 +4,12 @@ import { demoCommand } from './demo.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
 import { queryCommand } from './query.js';
+import { rebuildCommand } from './rebuild.js';
 import { scheduleCommand } from './schedule.js';
 import { simulateCommand } from './simulate.js';
 import { statusCommand } from './status.js';
 import { syncCommand } from './sync.js';
+import { verifyCommand } from './verify.js';
 
 const HELP = `
 Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 done, but look; 4 another process holds the run lock.
@@ -30,6 +32,8 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     scheduleCommand(outcome),
     statusCommand(outcome),
     queryCommand(outcome),
+    verifyCommand(outcome),
+    rebuildCommand(outcome),
     simulateCommand(),
     demoCommand(outcome),
   ];

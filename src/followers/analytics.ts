@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { exists, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
-import { listTableFiles, namesIn, schemaFile, warehouseFolder } from '../warehouse/layout.js';
+import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { DATA_TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 import type { FollowerState } from './duckdb.js';
@@ -21,7 +21,7 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   if ((await exists(analytics)) && (await readText(textFile)) === text) return upToDate;
   const temporary = `${analytics}.tmp`;
   await rm(temporary, { force: true });
-  await withEngine({ file: temporary, memoryLimit, temporary: join(warehouse, 'tmp') }, async (engine) => {
+  await withEngine({ file: temporary, memoryLimit, temporary: scratchFolder(warehouse) }, async (engine) => {
     for (const statement of statements) await engine.run(statement);
     await engine.run('checkpoint');
   });

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
-import { listTableFiles, tableFile, warehouseFolder } from '../warehouse/layout.js';
+import { listTableFiles, scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
 import { type Marker, markersOf, newestMarkers, readMarkers } from '../warehouse/markers.js';
 import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
@@ -70,7 +69,7 @@ export async function countBehind(input: FollowDuckdbInput, markers: readonly Ma
 }
 
 function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
-  return { memoryLimit, temporary: join(warehouse, 'tmp') };
+  return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 
 async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {

@@ -1,9 +1,8 @@
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { Engine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
-import { warehouseFolder } from '../warehouse/layout.js';
+import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
 
 /** The file that is to be replaced is in use. */
@@ -39,7 +38,7 @@ export async function rebuildDuckdb({
 async function checkNotHeld(database: string, warehouse: string): Promise<void> {
   if (!(await exists(database))) return;
   try {
-    (await Engine.open({ file: database, memoryLimit: 64e6, temporary: join(warehouse, 'tmp') })).close();
+    (await Engine.open({ file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) })).close();
   } catch (error) {
     const holder = lockHolder(error);
     // Any other error is a broken file: what a rebuild is for.

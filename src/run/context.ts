@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { LimitFunction } from 'p-limit';
 import type { Config } from '../config/schema.js';
 import type { JournalFolder } from '../journal/folder.js';
@@ -61,9 +60,4 @@ export function engineOptions(config: Config, folder: string): EngineOptions {
 
 export function journalEngine(run: WebsiteRun): EngineOptions {
   return engineOptions(run.config, run.folder.temporary);
-}
-
-/** Where work that belongs to no run spills to. */
-export function scratchFolder(warehouse: string): string {
-  return join(warehouse, 'tmp');
 }

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
@@ -9,6 +8,7 @@ import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { SourceError, Stopped } from '../source/errors.js';
+import { dropScratch } from '../warehouse/layout.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { commit, stage } from './commit-snapshot.js';
 import {
@@ -16,7 +16,6 @@ import {
   type RunContext,
   type RunEffects,
   realRunEffects,
-  scratchFolder,
   type Website,
   type WebsiteRun,
 } from './context.js';
@@ -99,7 +98,7 @@ class Sync {
     } finally {
       progress.finish();
       await this.#keys.close();
-      await rm(scratchFolder(warehouse), { recursive: true, force: true });
+      await dropScratch(warehouse);
     }
   }
 

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
@@ -61,6 +61,30 @@ export async function listTableFiles(warehouse: string, table: Table): Promise<s
     }
   }
   return files;
+}
+
+/** Where DuckDB spills to for work that belongs to no journal: a folder for each process. */
+export function scratchFolder(warehouse: string): string {
+  return join(warehouse, 'tmp', String(process.pid));
+}
+
+/** Forgets the spill files of this process, and of those that died before they could. */
+export async function dropScratch(warehouse: string): Promise<void> {
+  for (const name of await namesIn(join(warehouse, 'tmp'))) {
+    if (name === String(process.pid) || !isAlive(Number(name))) {
+      await rm(join(warehouse, 'tmp', name), { recursive: true, force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is alive all the same.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 /** The names in a folder, sorted; none if it does not exist. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { literal, sql } from '../storage/sql.js';
-import { schemaFile, warehouseFolder } from './layout.js';
+import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { TABLES, type Table, tableStatements } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
@@ -59,6 +59,14 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
   return true;
 }
 
+/** @throws WarehouseError where there is no warehouse */
+export async function checkWarehouseThere(warehouse: string): Promise<void> {
+  // A copy may hold the Parquet files alone; they are the truth.
+  const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
+  const found = await Promise.all(marks.map((mark) => exists(mark)));
+  if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
+}
+
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
   let text: string;
   try {
@@ -82,7 +90,7 @@ async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
     if (!(await exists(schemaFile(path, table)))) missing.push(table);
   }
   if (missing.length === 0) return;
-  await withEngine({ memoryLimit, temporary: join(path, 'tmp') }, async (engine) => {
+  await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
     await createTables(engine);
     for (const table of missing) {
       const file = schemaFile(path, table);

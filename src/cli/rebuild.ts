@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome } from './command.js';
+
+const HELP = `
+The Parquet files are the truth; indexhouse.duckdb only follows them, so it can be made anew at any time. The old file is
+replaced when the new one is whole.
+
+Example:
+  indexhouse rebuild`;
+
+/** `indexhouse rebuild`: makes `indexhouse.duckdb` anew from the Parquet files. */
+export function rebuildCommand(outcome: Outcome): Command {
+  return newCommand('rebuild', 'make indexhouse.duckdb anew from the Parquet files')
+    .addHelpText('after', HELP)
+    .action(async (_: Globals, command: Command) => {
+      outcome.exitCode = await rebuild(flagsOf<Globals>(command));
+    });
+}
+
+async function rebuild(flags: Globals): Promise<number> {
+  const [{ rebuildDuckdb }, { RunLock }, { checkWarehouseThere }, { formatJson }] = await Promise.all([
+    import('../followers/rebuild.js'),
+    import('../run/lock.js'),
+    import('../warehouse/prepare.js'),
+    import('./output.js'),
+  ]);
+  const { path: warehouse, memory_limit: memoryLimit } = (await configOf(flags, { withoutTokens: true })).warehouse;
+  await checkWarehouseThere(warehouse);
+  const lock = await RunLock.take(warehouse, 'rebuild');
+  try {
+    const state = await rebuildDuckdb({ warehouse, memoryLimit });
+    const done = `Made indexhouse.duckdb anew${state.reason ? `, but: ${state.reason}` : ''}\n`;
+    process.stdout.write(flags.json ? `${formatJson(state)}\n` : done);
+    return state.behind > 0 ? EXIT.look : EXIT.done;
+  } finally {
+    lock.release();
+  }
+}
