@@ -20,11 +20,7 @@ export type Verdict<T> =
 
 const MAX_ISSUES = 20;
 
-/**
- * Holds one record against a schema of the contract.
- *
- * Besides the schema it refuses text that is not well-formed Unicode (a lone surrogate), which no UTF-8 file can hold.
- */
+/** Holds one record against a schema of the contract. Whether it can be stored (`storable`) is another question. */
 export function validate<T extends object>(
   schema: z.ZodType<T> & { shape: Record<string, unknown> },
   value: unknown,

@@ -5,11 +5,57 @@ const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 /** A key whose colon does not follow at once. */
 const SPACED_KEY = /"\s+:/;
 
+/** DuckDB reads no line beyond 32 MiB, and one that it cannot read would block every commit after it. */
+const MAX_RECORD_CHARACTERS = 2_000_000;
+const MAX_PAYLOAD_CHARACTERS = 1_000_000;
+/** Kept of a page's address that is too long to be one. */
+const MAX_URL_CHARACTERS = 65_536;
+
+/**
+ * One line of a journal. Foreign text in it (the service's own words, cut in the middle of an emoji) may hold half of a
+ * surrogate pair, and DuckDB refuses a whole file for one.
+ */
+export function journalLine(value: object): string {
+  return `${wellFormedJson(value)}\n`;
+}
+
+/** JSON text without half a surrogate pair; what is refused is stored all the same. */
+export function wellFormedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!ESCAPED_SURROGATE.test(text)) return text;
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
+}
+
+/** An object's JSON text, or null where it is nested deeper than JavaScript can write. */
+export function stringified(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** A refused record's text as the journal holds it: well-formed, and cut where it is no record any more but a flood. */
+export function payloadText(text: string | null): string {
+  if (text === null) return '(nested too deeply to be written)';
+  return text.slice(0, MAX_PAYLOAD_CHARACTERS).toWellFormed();
+}
+
+/** A refused record's URL as the journal holds it. */
+export function payloadUrl(url: string | null): string | null {
+  return url === null || url.length > MAX_URL_CHARACTERS ? null : url;
+}
+
 /**
  * Says why a JSON text that was accepted cannot be stored, or null. Text written by `JSON.stringify` holds a
  * surrogate's escape only where the surrogate is alone, and no UTF-8 file can hold that.
  */
-export function storable(stringified: string): Issue | null {
+export function storable(stringified: string | null): Issue | null {
+  if (stringified === null) return { path: '', code: 'too_deep', message: 'is nested too deeply' };
+  if (stringified.length > MAX_RECORD_CHARACTERS) {
+    return { path: '', code: 'too_large', message: `has more than ${MAX_RECORD_CHARACTERS} characters` };
+  }
   if (!ESCAPED_SURROGATE.test(stringified)) return null;
   return { path: '', code: 'lone_surrogate', message: 'holds half of a surrogate pair, which is no Unicode text' };
 }
@@ -19,10 +65,11 @@ export function storable(stringified: string): Issue | null {
  * and written anew where it may not (a doubled key, a nested object, an escaped surrogate).
  *
  * @param keys how many fields the parsed object has
+ * @returns null where it is nested deeper than JavaScript can write
  */
-export function embeddable(text: string, parsed: object, keys: number): string {
+export function embeddable(text: string, parsed: object, keys: number): string | null {
   const plain = countKeys(text) === keys && !SPACED_KEY.test(text) && !ESCAPED_SURROGATE.test(text);
-  if (!plain) return JSON.stringify(parsed);
+  if (!plain) return stringified(parsed);
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
 }
 

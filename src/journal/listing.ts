@@ -12,12 +12,14 @@ import {
   walkStateSchema,
 } from '../source/walk-state.js';
 import { AppendFile } from '../storage/durable.js';
-import { storable } from './embed.js';
+import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { readLines } from './lines.js';
 
 /** A walk that was interrupted for longer begins anew: too much of the listing may have moved. */
 const WALK_RESUME_WITHIN_MS = 10 * 60_000;
+/** Of one window; a hostile service can send any number of unknown fields. */
+const MAX_DRIFT = 100;
 
 /** The walk as it ended, read from the journal. */
 export interface Listed {
@@ -56,8 +58,9 @@ export class ListingJournal {
   accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
     const place = { walk: state.walk, window: state.windows };
     const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
-    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift, state };
-    return this.#file.append(`${entries.join('')}${JSON.stringify(window)}\n`);
+    const told = drift.slice(0, MAX_DRIFT);
+    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: told, state };
+    return this.#file.append(`${entries.join('')}${journalLine(window)}`);
   }
 
   /** Keeps the text of a window that broke the contract as a whole and ended the walk. */
@@ -66,7 +69,7 @@ export class ListingJournal {
     const { walk, count, startedAt } = kept;
     const broken = result.error ? brokenWindow(result.error, kept, at, redact) : '';
     const listed = { kind: 'listed', walk, walks, complete, reason, count, startedAt };
-    await this.#file.append(`${broken}${JSON.stringify(listed)}\n`);
+    await this.#file.append(`${broken}${journalLine(listed)}`);
   }
 
   close(): void {
@@ -76,16 +79,16 @@ export class ListingJournal {
 
 function entryText(entry: JudgedEntry, place: { walk: number; window: number; position: number }): string {
   const { verdict, url, payload } = entry;
-  const text = JSON.stringify(payload);
+  const text = stringified(payload);
   const unstorable = storable(text);
   if (!verdict.accepted || unstorable) {
     const issues = verdict.accepted ? [unstorable] : verdict.issues;
-    return line({
+    return journalLine({
       kind: 'reject',
       ...place,
-      url,
-      issues: JSON.stringify(issues),
-      payload: (text ?? 'null').toWellFormed(),
+      url: payloadUrl(url),
+      issues: wellFormedJson(issues),
+      payload: payloadText(text),
     });
   }
   const present = Object.hasOwn(verdict.record, 'canonicals_match');
@@ -112,16 +115,15 @@ function brokenWindow(error: SourceError, state: WalkState, at: Date, redact: (t
     kind: 'reject',
     ...place,
     url: null,
-    issues: JSON.stringify(error.issues),
-    payload: redact(error.text),
+    issues: wellFormedJson(error.issues),
+    payload: payloadText(redact(error.text)),
   };
   const drift: Drift[] = [];
   const after = { ...state, windows: state.windows + 1, kept: state.kept + 1 };
-  return line(reject) + line({ kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after });
-}
-
-function line(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  return (
+    journalLine(reject) +
+    journalLine({ kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after })
+  );
 }
 
 /** What an interrupted listing left. */

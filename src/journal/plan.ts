@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
+import { readLines } from './lines.js';
 
 const plannedSchema = z.object({
   /** Reports to fetch. */
@@ -34,6 +33,5 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
 
 /** The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand. */
 export async function* readPlan(file: string): AsyncGenerator<PlannedPage> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of lines) yield planLine.parse(JSON.parse(line));
+  for await (const { value } of readLines(file, planLine)) yield value;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReportOutcome } from '../source/report.js';
 import { AppendFile } from '../storage/durable.js';
-import { embeddable, storable } from './embed.js';
+import { embeddable, journalLine, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { readLines } from './lines.js';
 
@@ -38,7 +38,7 @@ export class ReportsJournal {
   }
 
   async finish(status: ReportsStatus, message: string | null): Promise<void> {
-    await this.#file.append(`${JSON.stringify({ kind: 'done', status, message })}\n`);
+    await this.#file.append(journalLine({ kind: 'done', status, message }));
   }
 
   close(): void {
@@ -51,10 +51,10 @@ function reportText(page: { url: string; reason: string }, outcome: ReportOutcom
   if (outcome.outcome === 'fetched') return fetchedText(place, outcome);
   if (outcome.outcome === 'rejected') {
     const { issues, payload } = outcome;
-    return `${JSON.stringify({ kind: 'rejected', ...place, issues: JSON.stringify(issues), payload })}\n`;
+    return journalLine({ kind: 'rejected', ...place, issues: wellFormedJson(issues), payload: payloadText(payload) });
   }
   const { status, message } = outcome;
-  return `${JSON.stringify({ kind: outcome.outcome, ...place, http_status: status, message })}\n`;
+  return journalLine({ kind: outcome.outcome, ...place, http_status: status, message });
 }
 
 function fetchedText(
@@ -63,13 +63,14 @@ function fetchedText(
 ): string {
   const { text, record, absent, extra } = outcome;
   const report = embeddable(text, record, Object.keys(record).length);
-  const unstorable = report === text ? null : storable(report);
+  const extraText = extra ? stringified(extra) : '';
+  const unstorable = storable(extraText === null ? null : report);
   if (unstorable) {
     return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text }, new Date(place.at));
   }
   const rest = [
     absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
-    extra ? `,"extra":${JSON.stringify(JSON.stringify(extra))}` : '',
+    extraText ? `,"extra":${JSON.stringify(extraText)}` : '',
   ].join('');
   return `${JSON.stringify({ kind: 'fetched', ...place }).slice(0, -1)}${rest},"report":${report}}\n`;
 }

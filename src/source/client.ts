@@ -172,6 +172,8 @@ const REMEDY: Partial<Record<FailureKind, string>> = {
   redirect: 'redirects are refused, because the token would travel with them: put the final address into api.base_url',
   throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or see who else uses the key',
   server: 'the service is in trouble: try again later',
+  bad_request: 'the request was refused: check api.base_url, and whether the interface changed',
+  unexpected_status: 'check api.base_url, and whether something in between answers for the service',
 };
 
 function failureOf(answer: Answer, waitMs: number | null): SourceError {

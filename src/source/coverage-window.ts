@@ -58,7 +58,7 @@ function json(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const issue = { path: '', code: 'invalid_json', message: String(error instanceof Error ? error.message : error) };
+    const issue = { path: '', code: 'invalid_json', message: whyNotJson(error) };
     throw badWindow(looksLikeHtml(text) ? 'is an HTML page, not JSON' : 'is not JSON', [issue], text);
   }
 }
@@ -70,6 +70,12 @@ function badWindow(what: string, issues: Issue[], text: string): BadWindow {
     issues,
     text,
   );
+}
+
+/** What a parser says of a text, without the piece of the text that it repeats. */
+export function whyNotJson(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/,? *(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, ' is not valid JSON').trim();
 }
 
 export function looksLikeHtml(text: string): boolean {

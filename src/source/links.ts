@@ -1,5 +1,8 @@
 import { SourceError } from './errors.js';
 
+/** Longer than any request line that a server takes. */
+const MAX_LINK_CHARACTERS = 8192;
+
 /** Path and query of one window of a website's listing, below the base address. */
 export function listingPath(websiteId: string, skip: number, limit: number | null): string {
   const window = limit === null ? `skip=${skip}` : `skip=${skip}&limit=${limit}`;
@@ -24,8 +27,9 @@ export function followable(link: string, baseUrl: string): string {
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`;
   const relative = link.startsWith('/') ? link.slice(1) : link;
   const resolved = URL.canParse(relative, base) ? new URL(relative, base) : null;
+  if (resolved) resolved.hash = '';
   const below = resolved?.href.startsWith(new URL(base).href);
-  if (!resolved || !below || /^[/\\]|[\\\s]|^[a-z][a-z0-9+.-]*:/i.test(relative)) {
+  if (!resolved || !below || link.length > MAX_LINK_CHARACTERS || /^[/\\]|[\\\s]|^[a-z][a-z0-9+.-]*:/i.test(relative)) {
     throw new SourceError(
       'refused_link',
       `the service's next_page points outside api.base_url: ${JSON.stringify(link.slice(0, 200))}; ` +

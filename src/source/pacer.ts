@@ -30,6 +30,8 @@ export class Pacer {
   #mustProbe = false;
   #probe: symbol | null = null;
   #sleeping = false;
+  /** Ends the sleep when nobody waits any more: a pause of an hour must not keep the process alive. */
+  #alarm = new AbortController();
 
   /** @param requestsPerMinute more than 0; Infinity for no limit. */
   constructor(requestsPerMinute: number, effects: Effects = realEffects) {
@@ -44,6 +46,7 @@ export class Pacer {
       const stop = () => {
         const at = this.#waiting.indexOf(waiter);
         if (at >= 0) this.#waiting.splice(at, 1);
+        if (this.#waiting.length === 0) this.close();
         reject(new Stopped());
       };
       const waiter: Waiter = {
@@ -57,6 +60,12 @@ export class Pacer {
       this.#waiting.push(waiter);
       this.#grantWhatIsDue();
     });
+  }
+
+  /** Stops waiting for whatever it waits for. */
+  close(): void {
+    this.#alarm.abort();
+    this.#alarm = new AbortController();
   }
 
   #grantWhatIsDue(): void {
@@ -73,12 +82,15 @@ export class Pacer {
 
   #wakeIn(ms: number): void {
     this.#sleeping = true;
-    this.#effects.sleep(ms).then(
+    const { signal } = this.#alarm;
+    this.#effects.sleep(ms, signal).then(
       () => {
         this.#sleeping = false;
         this.#grantWhatIsDue();
       },
       (error) => {
+        this.#sleeping = false;
+        if (signal.aborted) return this.#grantWhatIsDue();
         for (const waiter of this.#waiting.splice(0)) waiter.refuse(error);
       },
     );

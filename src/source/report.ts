@@ -1,7 +1,7 @@
 import { urlReportSchema } from '../contract/report.js';
 import { type Issue, validate } from '../contract/validate.js';
 import type { Client, RequestCounts } from './client.js';
-import { looksLikeHtml } from './coverage-window.js';
+import { looksLikeHtml, whyNotJson } from './coverage-window.js';
 import { SourceError } from './errors.js';
 import { reportPath } from './links.js';
 
@@ -42,9 +42,7 @@ export function judgeReport(text: string, url: string): ReportOutcome {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const what = looksLikeHtml(text)
-      ? 'an HTML page, not JSON'
-      : `not JSON: ${error instanceof Error ? error.message : error}`;
+    const what = looksLikeHtml(text) ? 'an HTML page, not JSON' : `not JSON: ${whyNotJson(error)}`;
     return rejected('invalid_json', `the body is ${what}`, text);
   }
   const verdict = validate(urlReportSchema, value);

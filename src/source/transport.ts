@@ -67,6 +67,8 @@ export class Transport {
   /** Ends what is under way: those requests reject with `Stopped`. */
   abort(): void {
     for (const controller of this.#inFlight) controller.abort(new Stopped());
+    // What waits for a connection has no controller yet.
+    void this.#pool.destroy(new Stopped());
   }
 
   async close(): Promise<void> {
@@ -123,18 +125,25 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 }
 
 function tooLarge(maxBytes: number): SourceError {
-  return new SourceError('too_large', `the body is larger than ${maxBytes} bytes`);
+  return new SourceError(
+    'too_large',
+    `the body of the answer is larger than ${maxBytes} bytes; check api.base_url, or lower api.page_size`,
+  );
 }
 
 function tooSlow(timeoutMs: number): SourceError {
-  return new SourceError('timeout', `no whole answer within ${timeoutMs} ms (api.timeout)`);
+  return new SourceError(
+    'timeout',
+    `no whole answer within ${timeoutMs} ms (api.timeout); try again later, or raise it`,
+  );
 }
 
 function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
   if (error instanceof SourceError || error instanceof Stopped) return error;
   if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
   const origin = new URL(options.baseUrl).origin;
-  return new SourceError('network', `the connection to ${origin} failed: ${describe(error)}`, { cause: error });
+  const message = `the connection to ${origin} failed: ${describe(error)}; check the network and api.base_url, then try again`;
+  return new SourceError('network', message, { cause: error });
 }
 
 /** An error of several addresses tried has no message of its own. */

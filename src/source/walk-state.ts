@@ -26,6 +26,8 @@ export const walkStateSchema = z.object({
   nextSkip: z.int(),
   /** In `links`: the link to follow, null for the first window. */
   nextLink: z.string().nullable(),
+  /** In `links`: a link seen earlier, by which links that lead in a circle are known. */
+  milestone: z.string().nullable().default(null),
   /** The largest window so far. */
   windowSize: z.int(),
   /** Windows without an anchor, or without progress, in a row. */
@@ -69,6 +71,7 @@ export function firstWalk(pageSize: number, now: number): WalkState {
     offset: 0,
     nextSkip: 0,
     nextLink: null,
+    milestone: null,
     windowSize: 0,
     lookbacks: 0,
     count: null,

@@ -11,7 +11,8 @@ export const MAX_WALKS = 3;
 
 /** What a window means for the walk. */
 export type Step =
-  | { kind: 'accepted'; window: AcceptedWindow }
+  /** `deadEnd`: why there is no way on behind this window, though it is no end. */
+  | { kind: 'accepted'; window: AcceptedWindow; deadEnd: string | null }
   | { kind: 'look_back'; state: WalkState }
   | { kind: 'anew'; mode: WalkState['mode'] }
   | { kind: 'stuck'; reason: string };
@@ -26,47 +27,54 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   if (typeof skip === 'number' && skip !== asked && asked < (count ?? Number.MAX_SAFE_INTEGER)) {
     return { kind: 'anew', mode: 'links' };
   }
-  if (received === 0) return asked === 0 ? emptyAtTheStart(seen, window) : lookBack(seen, asked);
+  if (received === 0) return asked === 0 ? emptyAtTheStart(seen, window) : lookBack(state, seen, asked);
 
-  const placed = asked === 0 ? { keep: 0, from: 0, doubt: null } : placeBehindAnchor(window.entries, recent);
-  if (!placed) return lookBack(seen, asked);
+  const placed = asked === 0 ? AT_THE_START : placeBehindAnchor(window.entries, state, seen, recent);
+  if (!placed) return lookBack(state, seen, asked);
   const fresh = window.entries.slice(placed.from);
+  const nextSkip = start + received - 1;
   const signals = endSignals(window.pagination, start + received, nextLink);
-  const unanimous = signals.every((signal) => signal === signals[0]);
-  const ended = unanimous && signals.length > 0 ? signals[0] === true : fresh.length === 0;
-  if (!ended && fresh.length === 0) return lookBack(seen, asked);
+  const unanimous = signals.length > 0 && signals.every((signal) => signal === signals[0]);
+  // Where the service contradicts itself, the end is where one more window holds nothing but its overlap.
+  const ended = unanimous ? signals[0] === true : asked > 0 && !placed.progress && nextSkip <= asked;
+  if (!ended && !placed.progress && (nextSkip <= asked || state.lookbacks >= MAX_LOOKBACKS)) {
+    return lookBack(state, seen, asked);
+  }
   if (!ended && received === 1 && asked === 0) return { kind: 'anew', mode: 'links' };
   const after: WalkState = {
     ...seen,
     windows: state.windows + 1,
     kept: placed.keep + fresh.length,
     offset: start + received,
-    nextSkip: start + received - 1,
+    nextSkip,
     windowSize: Math.max(state.windowSize, received),
-    lookbacks: fresh.length > 0 ? 0 : state.lookbacks,
+    lookbacks: lookbacksAfter(state, asked, placed.progress),
     doubt: state.doubt ?? placed.doubt,
     ended,
   };
   const drift = [...window.drift, ...paginationDisputes(window.pagination, start, received, nextLink)];
-  return { kind: 'accepted', window: { keep: placed.keep, fresh, drift, state: after } };
+  return { kind: 'accepted', window: { keep: placed.keep, fresh, drift, state: after }, deadEnd: null };
+}
+
+/** A return to the start is no progress by itself: it would lead back to where the walk was lost, for ever. */
+function lookbacksAfter({ lookbacks }: WalkState, asked: number, progress: boolean): number {
+  if (asked === 0) return lookbacks;
+  return progress ? 0 : lookbacks + 1;
 }
 
 /** Follows `next_page` as given; what it lists is proven by a second walk. */
-export function stepByLink(state: WalkState, window: Window, nextLink: string | null): Step {
+export function stepByLink(state: WalkState, window: Window, recent: RecentUrls, nextLink: string | null): Step {
   const received = window.entries.length;
   const { skip: answered, end, count } = window.pagination;
-  const skip = answered ?? state.offset;
-  if (state.windows > 0 && skip <= state.nextSkip) {
+  const linked = state.nextLink === null ? null : skipOf(state.nextLink);
+  const skip = answered ?? linked ?? state.offset;
+  if (state.windows > 0 && skip <= state.nextSkip && (answered ?? linked) !== null) {
     return { kind: 'stuck', reason: `next_page led back to entry ${skip}` };
   }
-  if (nextLink !== null && (nextLink === state.nextLink || (skipOf(nextLink) ?? Number.POSITIVE_INFINITY) <= skip)) {
-    return { kind: 'stuck', reason: `next_page repeats (${nextLink})` };
-  }
-  const emptyWindows = received === 0 ? state.lookbacks + 1 : 0;
-  if (emptyWindows > MAX_LOOKBACKS) {
-    return { kind: 'stuck', reason: `${MAX_LOOKBACKS} empty windows in a row still have a next_page` };
-  }
+  const isNew = ({ url }: JudgedEntry) => url === null || recent.positionOf(url) === undefined;
+  const idleWindows = window.entries.some(isNew) ? 0 : state.lookbacks + 1;
   const beyond = received === 0 && (end === true || (typeof count === 'number' && skip >= count));
+  const noWayOn = nextLink === null ? deadEndWithoutLink(window.pagination, skip + received) : null;
   const after: WalkState = {
     ...counted(state, window),
     windows: state.windows + 1,
@@ -74,12 +82,34 @@ export function stepByLink(state: WalkState, window: Window, nextLink: string | 
     offset: skip + received,
     nextSkip: skip,
     nextLink,
+    milestone: isPowerOfTwo(state.windows + 1) ? nextLink : state.milestone,
     windowSize: Math.max(state.windowSize, received),
-    lookbacks: emptyWindows,
-    ended: nextLink === null || beyond,
+    lookbacks: idleWindows,
+    ended: noWayOn === null && (nextLink === null || beyond),
   };
   const drift = [...window.drift, ...paginationDisputes(window.pagination, skip, received, nextLink)];
-  return { kind: 'accepted', window: { keep: state.kept, fresh: window.entries, drift, state: after } };
+  const deadEnd = after.ended ? null : (noWayOn ?? badLink(state, after, skip));
+  return { kind: 'accepted', window: { keep: state.kept, fresh: window.entries, drift, state: after }, deadEnd };
+}
+
+/** Why a link cannot be the way on. Links that lead in a circle come back to the milestone sooner or later. */
+function badLink(before: WalkState, { nextLink, lookbacks }: WalkState, skip: number): string | null {
+  if (nextLink === null) return null;
+  const { nextLink: last, milestone } = before;
+  const repeats = nextLink === last || nextLink === milestone || (skipOf(nextLink) ?? Number.POSITIVE_INFINITY) <= skip;
+  if (repeats) return `next_page repeats (${nextLink})`;
+  if (lookbacks <= MAX_LOOKBACKS) return null;
+  return `${MAX_LOOKBACKS} windows in a row list nothing new and still have a next_page`;
+}
+
+function deadEndWithoutLink({ end, count }: Pagination, offset: number): string | null {
+  if (end === true || (end !== false && offset >= (count ?? 0))) return null;
+  const more = end === false ? 'says that more follow' : `counts ${count} pages`;
+  return `there is no next_page after entry ${offset}, but the service ${more}`;
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return Number.isInteger(Math.log2(count));
 }
 
 /** `count` belongs to every window, the useless ones too. */
@@ -93,41 +123,69 @@ function emptyAtTheStart(state: WalkState, window: Window): Step {
   if (window.pagination.count !== 0) {
     if (state.lookbacks < MAX_LOOKBACKS)
       return { kind: 'look_back', state: { ...state, lookbacks: state.lookbacks + 1 } };
-    return { kind: 'stuck', reason: `the service counts ${window.pagination.count} pages but lists none` };
+    const { count } = window.pagination;
+    const why = count ? `counts ${count} pages but lists none` : 'lists no pages and gives no count that says so';
+    return { kind: 'stuck', reason: `the service ${why}` };
   }
   const after = { ...state, windows: state.windows + 1, kept: 0, offset: 0, ended: true };
-  return { kind: 'accepted', window: { keep: 0, fresh: [], drift: window.drift, state: after } };
+  return { kind: 'accepted', window: { keep: 0, fresh: [], drift: window.drift, state: after }, deadEnd: null };
 }
 
-/** Pages were removed before the offset, so that the window starts behind the last entry seen: go back half a window. */
-function lookBack(state: WalkState, asked: number): Step {
+/**
+ * Pages were removed before the offset, so that the window starts behind the last entry seen: go back half a window.
+ * The count of the last accepted window stays, for the next one to be held against.
+ */
+function lookBack(state: WalkState, seen: WalkState, asked: number): Step {
   if (state.lookbacks >= MAX_LOOKBACKS) {
     if (state.walk < MAX_WALKS) return { kind: 'anew', mode: state.mode };
     return { kind: 'stuck', reason: `no window behind entry ${state.kept} fits to the one before it` };
   }
   const step = Math.max(1, Math.floor(state.windowSize / 2));
-  const nextSkip = Math.max(0, Math.min(asked, state.count ?? asked) - step);
-  return { kind: 'look_back', state: { ...state, nextSkip, lookbacks: state.lookbacks + 1 } };
+  const nextSkip = Math.max(0, Math.min(asked, seen.count ?? asked) - step);
+  const { countMoved } = seen;
+  return { kind: 'look_back', state: { ...state, countMoved, nextSkip, lookbacks: state.lookbacks + 1 } };
 }
 
+/** Where a window's entries go: those from `from` on are kept from position `keep` on. */
+interface Place {
+  keep: number;
+  from: number;
+  /** Whether the window holds a page that was not seen recently. */
+  progress: boolean;
+  doubt: string | null;
+}
+
+const AT_THE_START: Place = { keep: 0, from: 0, progress: true, doubt: null };
+
 /**
- * Finds the last entry of the window that was seen recently. Entries that were seen in another order than they arrive
- * in now are evidence that pages move.
+ * Finds the anchor, the last entry of the window that was seen recently. What follows it replaces what was kept after
+ * it. Nothing that is kept is dropped where the seen entries are in another order than they arrived in, lie among new
+ * ones, or leave out more than `count` says was removed: the anchor may then be a page that is listed twice.
  */
 function placeBehindAnchor(
   entries: JudgedEntry[],
+  state: WalkState,
+  seen: WalkState,
   recent: RecentUrls,
-): { keep: number; from: number; doubt: string | null } | null {
-  let anchor: { position: number; at: number } | null = null;
-  let doubt: string | null = null;
-  entries.forEach(({ url }, at) => {
-    const position = url === null ? undefined : recent.positionOf(url);
-    if (position === undefined) return;
-    if (anchor && position < anchor.position) doubt = 'pages changed places while the listing was walked';
-    anchor = { position, at };
-  });
-  const found = anchor as { position: number; at: number } | null;
-  return found && { keep: found.position + 1, from: found.at + 1, doubt };
+): Place | null {
+  const known = entries.map(({ url }) => (url === null ? null : (recent.positionOf(url) ?? 'new')));
+  const positions = known.filter((position) => typeof position === 'number');
+  if (positions.length === 0) return null;
+  const firstNew = known.indexOf('new');
+  const anchorAt = known.findLastIndex((position) => typeof position === 'number');
+  const progress = firstNew >= 0;
+  const inOrder = positions.every((position, at) => at === 0 || position > (positions[at - 1] ?? 0));
+  if (!inOrder || (progress && firstNew < anchorAt)) {
+    const doubt = inOrder && firstNew > 0 ? null : 'pages changed places while the listing was walked';
+    return { keep: state.kept, from: progress ? firstNew : entries.length, progress, doubt };
+  }
+  const keep = (positions.at(-1) ?? 0) + 1;
+  const unnamed = known.slice(anchorAt + 1).filter((position) => position === null).length;
+  const vanished = state.kept - keep - unnamed;
+  const removed = Math.max(0, (state.count ?? 0) - (seen.count ?? 0));
+  if (vanished <= removed) return { keep, from: anchorAt + 1, progress, doubt: null };
+  const doubt = progress ? 'pages vanished from where they had just been listed' : null;
+  return { keep: state.kept, from: anchorAt + 1, progress, doubt };
 }
 
 /** What each field that is there says of this window being the last. */
@@ -148,8 +206,9 @@ function paginationDisputes(pagination: Pagination, asked: number, received: num
   const note = (field: string, value: unknown) => {
     drift.push({ kind: 'pagination', field: `pagination.${field}`, value: String(value) });
   };
-  if (typeof end === 'boolean' && end !== last) note('end', end);
-  if (pagination.next_page !== undefined && (nextLink === null) !== last) note('next_page', nextLink);
+  const isLast = typeof last === 'boolean';
+  if (isLast && typeof end === 'boolean' && end !== last) note('end', end);
+  if (isLast && pagination.next_page !== undefined && (nextLink === null) !== last) note('next_page', nextLink);
   else if (nextLink !== null && (skipOf(nextLink) ?? offset) <= asked) note('next_page', nextLink);
   if (count && limit && typeof totalPage === 'number' && totalPage !== Math.ceil(count / limit))
     note('total_page', totalPage);

@@ -107,7 +107,8 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): 
     try {
       step = await ask(deps, state, recent);
     } catch (error) {
-      if (!(error instanceof SourceError) || error.final) throw error;
+      if (!(error instanceof SourceError)) throw error;
+      if (error.final) throw withRemedy(error);
       if (refusesLimit(error, state)) {
         state = { ...state, limit: null };
         continue;
@@ -124,6 +125,7 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): 
       await deps.accept(step.window);
       remember(recent, state.kept, step.window);
       state = step.window.state;
+      if (step.deadEnd !== null) return { state, reason: step.deadEnd, error: null };
     }
   }
   return { state, reason: null, error: null };
@@ -134,7 +136,9 @@ async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promis
   const window = await getWindow(deps, path);
   const next = window.pagination.next_page ?? null;
   const nextLink = next === null ? null : followable(next, deps.baseUrl);
-  return state.mode === 'links' ? stepByLink(state, window, nextLink) : stepByOverlap(state, window, recent, nextLink);
+  return state.mode === 'links'
+    ? stepByLink(state, window, recent, nextLink)
+    : stepByOverlap(state, window, recent, nextLink);
 }
 
 async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
@@ -145,6 +149,13 @@ async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
       if (!(error instanceof BadWindow) || tries >= BAD_BODY_TRIES) throw error;
     }
   }
+}
+
+/** A 404 means another thing for a listing than for a page's report. */
+function withRemedy(error: SourceError): SourceError {
+  if (error.kind !== 'not_found') return error;
+  const remedy = 'the service knows no website with this id: check it under websites';
+  return new SourceError(error.kind, `${error.message}; ${remedy}`, error.detail);
 }
 
 function refusesLimit(error: SourceError, state: WalkState): boolean {

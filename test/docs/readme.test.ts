@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
@@ -46,7 +45,7 @@ test('every command of the README runs, one after the other, as it stands there'
     for (const words of commands) {
       if (RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
         const running = start(words, { cwd, env });
-        await delay(700);
+        await running.spoken;
         running.kill('SIGTERM');
         expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
       } else expect([words, await run(words, { cwd, env })]).toMatchObject([words, { code: 0 }]);

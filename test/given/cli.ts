@@ -16,6 +16,8 @@ export interface Running {
   /** Settles when the process has ended, however it ended. */
   ended: Promise<Ended>;
   pid: number;
+  /** Settles when the process has printed something, or has ended. */
+  spoken: Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -35,11 +37,15 @@ export function start(args: string[], options: { cwd?: string; env?: Record<stri
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
+  const spoken = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) stream.once('data', () => resolve());
+    child.once('close', () => resolve());
+  });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
-  return { ended, pid: child.pid ?? -1, kill: (signal) => child.kill(signal) };
+  return { ended, spoken, pid: child.pid ?? -1, kill: (signal) => child.kill(signal) };
 }
 
 /** Runs `indexhouse` to its end. */

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Client, type ClientOptions } from '../../src/source/client.js';
+import { SourceError } from '../../src/source/errors.js';
+import { pinnedEffects } from '../given/pinned-effects.js';
+import { http, startRawServer } from '../given/raw-server.js';
+
+const TOKEN = 'tok-7Kf9/secret+value==';
+const OK = '{"fine":true}';
+
+function given(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const effects = pinnedEffects();
+  const counts = { sent: 0, throttled: 0, retried: 0 };
+  const settings = { requestsPerMinute: Number.POSITIVE_INFINITY, concurrency: 4, timeout: 2000, maxAttempts: 3 };
+  const client = new Client({ baseUrl, token: TOKEN, ...settings, effects, ...options });
+  onTestFinished(() => client.close());
+  return { client, effects, counts, get: (path = '/v1/x') => client.get(path, counts) };
+}
+
+async function failure(promise: Promise<unknown>): Promise<SourceError> {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof SourceError) return error;
+  throw new Error(`expected a SourceError, got ${String(error)}`);
+}
+
+describe('a request that fails in a way that may pass', () => {
+  it('is tried again, later each time', async () => {
+    const server = await startRawServer(({ number }) => http(number < 3 ? 503 : 200, OK));
+    const { get, effects, counts } = given(server.url);
+    expect(await get()).toBe(OK);
+    expect(effects.slept).toEqual([250, 500]);
+    expect(counts).toEqual({ sent: 3, throttled: 0, retried: 2 });
+  });
+
+  it.each([
+    ['seconds', '7'],
+    ['a date', new Date(1_700_000_007_000).toUTCString()],
+  ])('waits as long as Retry-After asks for in %s', async (_, value) => {
+    const server = await startRawServer(({ number }) => http(number < 2 ? 503 : 200, OK, { 'retry-after': value }));
+    const { get, effects } = given(server.url);
+    await get();
+    expect(effects.slept).toEqual([7000]);
+  });
+
+  it.each(['99999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'waits an hour at most (Retry-After: %s)',
+    async (value) => {
+      const status = [503, 429, 200];
+      const server = await startRawServer(({ number }) =>
+        http(status[number - 1] ?? 200, OK, { 'retry-after': value }),
+      );
+      const { get, effects } = given(server.url);
+      await get();
+      expect(effects.slept).toEqual([3_600_000, 3_600_000]);
+    },
+  );
+
+  it.each(['soon', '-5', ''])('does not trip over Retry-After: %s', async (value) => {
+    const server = await startRawServer(({ number }) => http(number < 2 ? 503 : 200, OK, { 'retry-after': value }));
+    const { get, effects } = given(server.url);
+    await get();
+    expect(effects.slept).toEqual([250]);
+  });
+
+  it('is given up after max_attempts, with what to do', async () => {
+    const server = await startRawServer(() => http(500, '{"error":"internal","message":"boom","status":500}'));
+    const { get, counts } = given(server.url);
+    const error = await failure(get());
+    expect(error).toMatchObject({ kind: 'server', status: 500 });
+    expect(error.message).toMatch(/500 \(internal: boom\); .*try again later/);
+    expect(counts).toEqual({ sent: 3, throttled: 0, retried: 2 });
+  });
+
+  it.each([
+    [400, 'bad_request'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [418, 'unexpected_status'],
+    [204, 'unexpected_status'],
+  ])('is asked for once only where the answer is %i', async (status, kind) => {
+    const server = await startRawServer(() => http(status));
+    const { get } = given(server.url);
+    expect(await failure(get())).toMatchObject({ kind, status });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('an answer of 429', () => {
+  it('stops the whole key; then one request probes, and the others follow', async () => {
+    const alone: number[] = [];
+    const server = await startRawServer(({ number }, socket) => {
+      if (number <= 3) return http(429, '{}', { 'retry-after': '30' });
+      if (number > 4) return http(200, OK);
+      // The probe: what else is sent before its answer would be a waste.
+      setTimeout(() => {
+        alone.push(server.requests.length);
+        socket.end(http(200, OK));
+      }, 60);
+      return undefined;
+    });
+    const effects = pinnedEffects();
+    const slowly: typeof effects = {
+      ...effects,
+      sleep: async (ms) => {
+        await sleep(40);
+        await effects.sleep(ms);
+      },
+    };
+    const { client, counts } = given(server.url, { concurrency: 3, effects: slowly });
+    await Promise.all(['/a', '/b', '/c', '/d'].map((path) => client.get(path, counts)));
+    expect(counts).toMatchObject({ sent: 7, throttled: 3, retried: 3 });
+    expect(effects.slept).toEqual([30_000]);
+    expect(alone).toEqual([4]);
+  });
+
+  it('is given up at last', async () => {
+    const server = await startRawServer(() => http(429));
+    const { get, effects } = given(server.url);
+    const error = await failure(get());
+    expect(error.kind).toBe('throttled');
+    expect(error.message).toContain('api.requests_per_minute');
+    expect(effects.slept).toHaveLength(30 - 1);
+  });
+});
+
+it('an answer of 401 stops the key for every website', async () => {
+  const server = await startRawServer(() => http(401, '{}'));
+  const { get } = given(server.url, { concurrency: 1 });
+  const errors = await Promise.all([get('/a'), get('/b'), get('/c')].map(failure));
+  expect(errors.map(({ kind }) => kind)).toEqual(['unauthorized', 'unauthorized', 'unauthorized']);
+  expect(errors[0]?.message).toContain('check api.token');
+  expect(server.requests).toHaveLength(1);
+});
+
+describe('the token', () => {
+  it.each([301, 302, 303, 307, 308])('is not carried along by a redirect (%i)', async (status) => {
+    const elsewhere = await startRawServer(() => http(200, OK));
+    const server = await startRawServer(() => http(status, '', { location: `${elsewhere.url}/v1/x` }));
+    const { get } = given(server.url);
+    const error = await failure(get());
+    expect(error).toMatchObject({ kind: 'redirect', final: true, retryable: false });
+    expect(error.message).toContain('api.base_url');
+    expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+    expect(server.requests[0]?.head).toContain(`authorization: Bearer ${TOKEN}`);
+  });
+
+  it.each([
+    ['plain', TOKEN],
+    ['percent-encoded', encodeURIComponent(TOKEN)],
+    ['percent-encoded in small letters', encodeURIComponent(TOKEN).toLowerCase().replaceAll('tok-7kf9', 'tok-7Kf9')],
+    ['escaped as in JSON', TOKEN.replaceAll('/', '\\/')],
+    ['escaped as in JSON, by number', TOKEN.replaceAll('+', '\\u002b').replaceAll('=', '\\u003D')],
+  ])('is masked where the service repeats it: %s', async (_, echo) => {
+    const secret = /7Kf9|secret|value/i;
+    for (const body of [`{"error":"e","message":"not ${echo}","status":403}`, `no key ${echo} here`, echo]) {
+      const server = await startRawServer(() => http(403, body));
+      const error = await failure(given(server.url).get());
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error.detail)}`).not.toMatch(secret);
+      expect(error.message).toContain('***');
+    }
+    const server = await startRawServer(() => http(200, `{"url":"https://e.com/","you":"${echo}"}`));
+    expect(await given(server.url).get()).toBe('{"url":"https://e.com/","you":"***"}');
+  });
+
+  it('stays in data where it is so short that it may be a word of a URL', async () => {
+    const server = await startRawServer(() => http(200, '{"url":"https://e.com/test"}'));
+    expect(await given(server.url, { token: 'test' }).get()).toBe('{"url":"https://e.com/test"}');
+    expect(given(server.url, { token: 'test' }).client.redact('a test')).toBe('a ***');
+  });
+});
+
+it('retries what arrives below a path prefix, there and nowhere else', async () => {
+  const server = await startRawServer(({ number }) => http(number < 2 ? 500 : 200, OK));
+  await given(`${server.url}/tenant/api`).get('/v1/urls/w?skip=0');
+  expect(server.requests.map(({ target }) => target)).toEqual(Array(2).fill('/tenant/api/v1/urls/w?skip=0'));
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SourceError } from '../../src/source/errors.js';
+import { followable, listingPath, reportPath, skipOf } from '../../src/source/links.js';
+
+const BASE = 'https://api.example.com/tenant/api';
+const ROOT = 'https://api.example.com';
+
+function refusal(link: string, base: string): string {
+  try {
+    return `followed to ${followable(link, base)}`;
+  } catch (error) {
+    return error instanceof SourceError ? error.kind : String(error);
+  }
+}
+
+describe('a next_page', () => {
+  it.each([
+    ['/v1/urls/w?skip=2&limit=2', '/v1/urls/w?skip=2&limit=2'],
+    ['v1/urls/w?skip=2', '/v1/urls/w?skip=2'],
+    ['/v1/urls/a%2Fb?skip=2', '/v1/urls/a%2Fb?skip=2'],
+    ['/v1/./urls/../urls/w', '/v1/urls/w'],
+    ['/v1/urls/w?next=https://evil.example/', '/v1/urls/w?next=https://evil.example/'],
+    ['/v1/urls/w?skip=2#there', '/v1/urls/w?skip=2'],
+    ['/v1/urls/ä?skip=2', '/v1/urls/%C3%A4?skip=2'],
+  ])('%s is followed below the base address', (link, path) => {
+    for (const base of [BASE, `${BASE}/`, ROOT, 'http://127.0.0.1:8080']) expect(followable(link, base)).toBe(path);
+  });
+
+  const refused = [
+    'https://evil.example/v1/urls/w',
+    'https://api.example.com/tenant/api/v1/urls/w',
+    'HTTPS://EVIL.example/',
+    'http:/v1',
+    'https:v1/urls/w',
+    'javascript:alert(1)',
+    'data:text/plain,x',
+    'file:///etc/passwd',
+    '//evil.example/v1/urls/w',
+    '///evil.example/',
+    '/\\evil.example/',
+    '\\\\evil.example\\',
+    '\\/evil.example',
+    '/v1\\..\\..\\..\\x',
+    'https://api.example.com@evil.example/',
+    '//api.example.com@evil.example/',
+    '/\t/evil.example/',
+    '\t//evil.example/',
+    '/v1/urls/w\r\nX-Injected: 1',
+    '/v1/urls/w\n',
+    ' /v1/urls/w',
+    '/v1/urls/w?a b',
+    '/v1/\u2028x',
+    `/v1/${'a'.repeat(10_000)}`,
+  ];
+  it.each(refused)('%j is refused', (link) => {
+    for (const base of [BASE, ROOT]) expect(refusal(link, base)).toBe('refused_link');
+  });
+
+  it.each(['/../x', '../x', '/v1/../../x', '/%2e%2e/x', '/%2E%2e/%2e./x', '/.%2e/x', '/v1/urls/../../../../x', '/..'])(
+    '%s does not climb above a path prefix',
+    (link) => {
+      expect(refusal(link, BASE)).toBe('refused_link');
+    },
+  );
+
+  it('does not reach a neighbour of the prefix', () => {
+    expect(refusal('/../api-evil/v1', BASE)).toBe('refused_link');
+    expect(refusal('/../api', BASE)).toBe('refused_link');
+  });
+
+  it('says where it pointed and what to do, and not at length', () => {
+    const link = `https://evil.example/${'x'.repeat(5000)}`;
+    try {
+      followable(link, BASE);
+      expect.unreachable();
+    } catch (error) {
+      const message = String(error);
+      expect(message).toMatch(
+        /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check api\.base_url/,
+      );
+      expect(message.length).toBeLessThan(500);
+    }
+  });
+
+  it('never leads outside, whatever it is', () => {
+    const piece = fc.constantFrom(
+      '/',
+      '\\',
+      '.',
+      '..',
+      '%2e',
+      '%2f',
+      '@',
+      ':',
+      '?',
+      '#',
+      'v1',
+      'evil.example',
+      'https:',
+      '\t',
+      ' ',
+      ';',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.constantFrom(BASE, ROOT), (pieces, base) => {
+        const outcome = refusal(pieces.join(''), base);
+        if (outcome === 'refused_link') return;
+        expect(outcome).toMatch(/^followed to \//);
+        const sent = new URL(base + outcome.slice('followed to '.length));
+        expect(sent.href.startsWith(`${base}/`)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe('a path', () => {
+  it('carries a page URL byte for byte', () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        fc.string({ unit: 'grapheme' }),
+        (start, rest) => {
+          const url = `${start}${rest}`;
+          expect(new URL(reportPath(url), ROOT).searchParams.get('url')).toBe(url);
+        },
+      ),
+    );
+    expect(reportPath('https://e.com/a&b#c+d%2Fe')).toBe(
+      '/v1/url-report?url=https%3A%2F%2Fe.com%2Fa%26b%23c%2Bd%252Fe',
+    );
+  });
+
+  it('carries the id of a website whole', () => {
+    expect(listingPath('a/b?c', 3, 7)).toBe('/v1/urls/a%2Fb%3Fc?skip=3&limit=7');
+    expect(listingPath('w', 0, null)).toBe('/v1/urls/w?skip=0');
+  });
+});
+
+it.each([
+  ['/v1/urls/w?skip=20&limit=10', 20],
+  ['/v1/urls/w?limit=10&skip=0', 0],
+  ['/v1/urls/w?limit=10', null],
+  ['/v1/urls/w?noskip=3', null],
+  ['/v1/urls/w?skip=-3', null],
+  ['/v1/urls/w?skip=3x', null],
+])('the skip of %s is %s', (link, skip) => {
+  expect(skipOf(link)).toBe(skip);
+});

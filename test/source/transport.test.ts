@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../src/source/client.js';
+import { SourceError, Stopped } from '../../src/source/errors.js';
+import { Transport, type TransportOptions } from '../../src/source/transport.js';
+import { http, type RawAnswer, startRawServer } from '../given/raw-server.js';
+
+const TIMEOUT_MS = 150;
+
+async function given(answer: RawAnswer, options: Partial<TransportOptions> = {}) {
+  const server = await startRawServer(answer);
+  const transport = new Transport({ baseUrl: server.url, token: 't', timeout: TIMEOUT_MS, connections: 2, ...options });
+  onTestFinished(() => transport.close());
+  return { server, transport };
+}
+
+async function failure(promise: Promise<unknown>): Promise<SourceError> {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof SourceError) return error;
+  throw new Error(`expected a SourceError, got ${String(error)}`);
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+
+describe('an answer that does not come whole', () => {
+  it.each<[string, string | null, RawAnswer]>([
+    ['a body shorter than its content-length', 'network', () => `${HEAD}content-length: 100\r\n\r\n{"a":`],
+    ['chunks without their end', 'network', () => `${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n`],
+    [
+      'a reset in the headers',
+      'network',
+      (_, socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-');
+        setTimeout(() => socket.resetAndDestroy(), 10);
+        return undefined;
+      },
+    ],
+    ['a close before the headers', 'network', (_, socket) => void socket.end()],
+    ['something that is no HTTP', 'network', () => 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
+    ['nothing at all', 'timeout', () => undefined],
+    [
+      'headers that never end',
+      'timeout',
+      (_, socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        return trickle(socket, 'x-a: b\r\n');
+      },
+    ],
+    ['a body that stalls', 'timeout', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
+    [
+      'a body that trickles for ever',
+      'timeout',
+      (_, socket) => {
+        socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+        return trickle(socket, '1\r\n \r\n');
+      },
+    ],
+  ])('%s', async (_, kind, answer) => {
+    const { transport } = await given(answer);
+    const before = performance.now();
+    const error = await failure(transport.get('/v1'));
+    expect(error).toMatchObject({ kind, retryable: true });
+    expect(error.message).toMatch(
+      kind === 'timeout' ? /150 ms \(api\.timeout\)/ : /the connection to http:\/\/127\.0\.0\.1:\d+ failed: ./,
+    );
+    expect(performance.now() - before).toBeLessThan(2500);
+  });
+
+  it('a connection that is refused', async () => {
+    const { transport } = await given(() => '', { baseUrl: 'http://127.0.0.1:1' });
+    const error = await failure(transport.get('/v1'));
+    expect(error).toMatchObject({ kind: 'network' });
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+});
+
+describe('a body', () => {
+  it('that is endless is cut off at a limit', async () => {
+    let stopped = false;
+    const { transport } = await given(
+      (_, socket) => {
+        socket.write(`${HEAD}\r\n`);
+        const flood = () => {
+          while (!socket.destroyed && socket.write(' '.repeat(65_536)));
+        };
+        socket.on('drain', flood).on('close', () => {
+          stopped = true;
+        });
+        flood();
+        return undefined;
+      },
+      { maxBodyBytes: 1_000_000, timeout: 5000 },
+    );
+    const error = await failure(transport.get('/v1'));
+    expect(error).toMatchObject({ kind: 'too_large', retryable: false });
+    expect(error.message).toMatch(/larger than 1000000 bytes; .*api\.base_url/);
+    await expect.poll(() => stopped).toBe(true);
+  });
+
+  it('exactly at the limit is taken, and one byte more is not', async () => {
+    const { transport } = await given(({ target }) => http(200, 'a'.repeat(Number(target.slice(1)))), {
+      maxBodyBytes: 1000,
+    });
+    expect((await transport.get('/1000')).text).toHaveLength(1000);
+    expect(await failure(transport.get('/1001'))).toMatchObject({ kind: 'too_large' });
+  });
+
+  it('that is not UTF-8 has no text', async () => {
+    const { transport } = await given(() => http(200, Buffer.from([0x7b, 0xff, 0xfe, 0x7d])));
+    expect(await transport.get('/v1')).toMatchObject({ status: 200, text: null });
+  });
+
+  it('without a content-length ends with the connection', async () => {
+    const { transport } = await given(() => `${HEAD}connection: close\r\n\r\n{"a":"ä`);
+    expect(await transport.get('/v1')).toMatchObject({ status: 200, text: '{"a":"ä' });
+  });
+
+  it('is that of the last answer, whatever was announced before it', async () => {
+    const { transport } = await given(() => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${http(200, 'x')}`);
+    expect(await transport.get('/v1')).toMatchObject({ status: 200, text: 'x' });
+  });
+});
+
+describe('a stop', () => {
+  function client(baseUrl: string, stop: AbortController): Client {
+    const settings = { requestsPerMinute: Number.POSITIVE_INFINITY, concurrency: 1, timeout: 60_000, maxAttempts: 3 };
+    const made = new Client({ baseUrl, token: 't', ...settings, signal: stop.signal });
+    onTestFinished(() => made.close());
+    return made;
+  }
+  const counts = () => ({ sent: 0, throttled: 0, retried: 0 });
+
+  it.each<[string, string, RawAnswer]>([
+    ['while the answer is awaited', 'http', () => undefined],
+    ['while the body arrives', 'http', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
+    ['while the connection is made', 'https', () => undefined],
+    ['while the key pauses', 'http', () => http(429, '', { 'retry-after': '3000' })],
+    ['while a retry is awaited', 'http', () => http(503, '', { 'retry-after': '3000' })],
+  ])('%s ends the request at once', async (_, scheme, answer) => {
+    const server = await startRawServer(answer);
+    const stop = new AbortController();
+    const made = client(server.url.replace('http:', `${scheme}:`), stop);
+    const first = made.get('/a', counts());
+    const second = made.get('/b', counts());
+    const ends = Promise.allSettled([first, second]);
+    await sleep(80);
+    const before = performance.now();
+    stop.abort();
+    const ended = await ends;
+    expect(ended.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual([true, true]);
+    expect(performance.now() - before).toBeLessThan(200);
+  });
+});
+
+function trickle(socket: import('node:net').Socket, piece: string): undefined {
+  const timer = setInterval(() => socket.write(piece), 20);
+  socket.on('close', () => clearInterval(timer));
+}

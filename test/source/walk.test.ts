@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeListing, pageUrls } from '../given/fake-listing.js';
+import { Walking } from '../given/walking.js';
+
+const WINDOW_SIZES = [1, 2, 7, 100];
+
+/** What may happen to the listing before a request, as numbers that a shrinking run can make simple. */
+const happenings = fc.array(
+  fc.record({
+    at: fc.nat({ max: 40 }),
+    kind: fc.constantFrom('none', 'insert', 'remove'),
+    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    size: fc.integer({ min: 1, max: 12 }),
+  }),
+  { maxLength: 8 },
+);
+type Happening = { at: number; kind: string; place: number; size: number };
+
+function world(count: number, events: readonly Happening[], cap: number): FakeListing {
+  let request = 0;
+  let born = 100_000;
+  return new FakeListing(pageUrls(count), {
+    cap,
+    before: (pages) => {
+      for (const { kind, place, size } of events.filter(({ at }) => at === request)) {
+        const index = Math.floor(place * pages.length);
+        if (kind === 'insert') pages.splice(index, 0, ...pageUrls(size, born));
+        born += size;
+        if (kind === 'remove') pages.splice(index, size);
+        if (kind === 'move') {
+          const moved = pages.splice(index, 1);
+          pages.splice(Math.floor(((place * 7919) % 1) * (pages.length + 1)), 0, ...moved);
+        }
+      }
+      request++;
+    },
+  });
+}
+
+describe('a listing whose pages come and go', () => {
+  it.each(WINDOW_SIZES)('is whole where it is called complete (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 60 }), happenings, async (count, events) => {
+        const listing = world(count, events, cap);
+        const walking = new Walking(listing.get, { pageSize: 100 });
+        const { kept, complete } = await walking.walk();
+        const listed = walking.listed(kept.walk);
+        expect(new Set(listed).size).toBe(listed.length);
+        if (complete) expect(new Set(listed)).toEqual(new Set([...listed, ...listing.always]));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it.each([2, 7])('is walked to its end when the happenings cease (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 60 }), happenings, async (count, events) => {
+        const early = events.filter(({ at }) => at < 3);
+        const listing = world(count, early, cap);
+        const walking = new Walking(listing.get, { pageSize: 100 });
+        const { complete, reason } = await walking.walk();
+        expect({ complete, reason }).toEqual({ complete: true, reason: null });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a listing that holds a page twice', () => {
+  const doubles = fc.array(
+    fc.record({ from: fc.double({ min: 0, max: 1, noNaN: true }), to: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    { minLength: 1, maxLength: 4 },
+  );
+
+  it.each(WINDOW_SIZES)('loses no other page to it (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 60 }), doubles, async (count, twice) => {
+        const pages = pageUrls(count);
+        for (const { from, to } of twice) {
+          const url = pages[Math.floor(from * (pages.length - 1))] ?? '';
+          pages.splice(Math.floor(to * (pages.length + 1)), 0, url);
+        }
+        const listing = new FakeListing(pages, { cap });
+        const walking = new Walking(listing.get, { pageSize: 100 });
+        const { kept, complete } = await walking.walk();
+        expect(complete).toBe(true);
+        expect(new Set(walking.listed(kept.walk))).toEqual(new Set(pages));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('a listing whose pages change places', () => {
+  const moves = fc.array(
+    fc.record({
+      at: fc.nat({ max: 30 }),
+      kind: fc.constant('move'),
+      place: fc.double({ min: 0, max: 1, noNaN: true }),
+      size: fc.constant(1),
+    }),
+    { maxLength: 6 },
+  );
+
+  it.each(WINDOW_SIZES)('is never called complete on the word of one doubtful walk (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 50 }), moves, async (count, events) => {
+        const listing = world(count, events, cap);
+        const walking = new Walking(listing.get, { pageSize: 100 });
+        const { kept, complete } = await walking.walk();
+        if (!complete) return;
+        const listed = new Set(walking.listed(kept.walk));
+        // The number of pages never moves here, so a listing that lacks one shows it.
+        if (listed.size === count) return;
+        expect(kept.previous).not.toBeNull();
+        expect(new Set(walking.listed(kept.previous ?? 0))).toEqual(listed);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe('a service that contradicts itself', () => {
+  const lies = fc.record({
+    end: fc.constantFrom('honest', true, false, null, undefined),
+    next_page: fc.constantFrom('honest', null, undefined, 'repeats', 'forward'),
+    count: fc.constantFrom('honest', 0, 3, 1000, null, undefined),
+    total_page: fc.constantFrom('honest', 0, 77, null, undefined),
+    skip: fc.constantFrom('honest', 0, 5, null, undefined),
+  });
+
+  it.each(WINDOW_SIZES)('ends the walk all the same, without a page twice (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 40 }), lies, fc.boolean(), happenings, async (count, lie, ignoresSkip, events) => {
+        const still = world(count, events, cap);
+        const listing = new FakeListing(still.pages, {
+          ...still.departures,
+          ignoresSkip,
+          pagination: (honest, { skip, limit }) => {
+            const told = Object.fromEntries(
+              Object.entries({ ...honest, ...lie }).map(([field, value]) => [
+                field,
+                value === 'honest' ? honest[field as keyof typeof honest] : value,
+              ]),
+            );
+            if (told['next_page'] === 'repeats') told['next_page'] = '/v1/urls/w?skip=7&limit=7';
+            if (told['next_page'] === 'forward') told['next_page'] = `/v1/urls/w?skip=${skip + limit}&limit=${limit}`;
+            return told;
+          },
+        });
+        const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
+        const { kept } = await walking.walk();
+        const listed = walking.listed(kept.walk);
+        expect(new Set(listed).size).toBe(listed.length);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it.each([2, 7, 100])('is believed only where it lists everything that it has (windows of %i)', async (cap) => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 40 }), lies, async (count, lie) => {
+        // `end`, `next_page` and `count` may not all say at once that a window in the middle is the last one.
+        const signals = [lie.end === true, lie.next_page === null, lie.count === 0 || lie.count === 3];
+        const told = [lie.end, lie.next_page, lie.count].map((value) => value !== undefined && value !== null);
+        fc.pre(signals.some((says, at) => !says && told[at]));
+        fc.pre(lie.skip === 'honest' || lie.skip === undefined || lie.skip === null);
+        const listing = new FakeListing(pageUrls(count), {
+          cap,
+          pagination: (honest) =>
+            Object.fromEntries(
+              Object.entries({ ...honest, ...lie }).map(([field, value]) => {
+                if (value === 'repeats') return [field, '/v1/urls/w?skip=7&limit=7'];
+                if (value === 'forward') return [field, '/v1/urls/w?skip=7000&limit=7'];
+                return [field, value === 'honest' ? honest[field as keyof typeof honest] : value];
+              }),
+            ),
+        });
+        const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
+        const { kept, complete } = await walking.walk();
+        if (complete) expect(walking.listed(kept.walk)).toEqual(listing.pages);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
