@@ -41,7 +41,7 @@ function nextSteps(file: string, flag: string, env: InitEffects['env']): string[
     ...token,
     `Edit the file:      api.base_url and websites in ${file}`,
     `Check everything:   indexhouse doctor${flag}`,
-    `See what it costs:  indexhouse plan${flag}`,
+    `Make a first run:   indexhouse sync${flag}`,
   ];
 }
 

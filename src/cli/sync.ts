@@ -63,28 +63,18 @@ function wholeNumber(text: string): number {
 async function summary({ run_id, websites, followers }: Receipt): Promise<string> {
   const { count, duration, formatTable } = await import('./output.js');
   if (websites.length === 0) return 'Nothing to finish.\n';
-  const columns = [
-    'website',
-    'status',
-    'listing',
-    'pages',
-    'reports',
-    'missing',
-    'failed',
-    'rejected',
-    'requests',
-    'took',
-  ];
+  const figures = ['pages', 'reports', 'missing', 'failed', 'rejected', 'requests', 'took'];
+  const columns = ['website', 'status', 'listing', ...figures.map((name) => ({ name, align: 'right' as const }))];
   const rows = websites.map((website) => [
     website.website_id,
     website.resumed ? `${website.status} (resumed)` : website.status,
     website.listing_status,
-    website.pages.listed,
+    count(website.pages.listed),
     `${count(website.reports.fetched)} (${website.reports_status ?? 'none'})`,
-    website.reports.missing,
-    website.reports.failed,
-    website.pages.rejected + website.reports.rejected,
-    website.requests.sent,
+    count(website.reports.missing),
+    count(website.reports.failed),
+    count(website.pages.rejected + website.reports.rejected),
+    count(website.requests.sent),
     duration(website.duration_ms),
   ]);
   const looks = [

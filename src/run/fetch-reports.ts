@@ -33,7 +33,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
   if (left.done) return { ...left.done, reused };
   const journal = new ReportsJournal(run.folder, left.bytes);
   try {
-    run.progress.planned(run.website.id, planned.planned, reused);
+    run.progress.planned(run.website, planned.planned, reused);
     const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));
     const status = end.status === 'complete' ? statusOf(run, planned) : end.status;
     await journal.finish(status, end.message);
@@ -120,7 +120,7 @@ class ReportFetch {
       return;
     }
     await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.answered(website.id, requests.sent);
+    progress.answered(website, requests.sent);
     this.#countRejects(outcome);
   }
 

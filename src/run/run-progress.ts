@@ -1,4 +1,5 @@
 import type { Progress } from '../observe/progress.js';
+import type { Website } from './context.js';
 
 /**
  * The progress of all websites of a run as one line: first the pages that are listed, then the reports. Websites run
@@ -11,17 +12,19 @@ export class RunProgress {
   constructor(private readonly progress: Progress | null) {}
 
   /** Pages of a window that was accepted, of how many the service counts. */
-  listed(websiteId: string, pages: number, expected: number | null): void {
-    this.#advance('pages', websiteId, pages, expected);
+  listed(website: Website, pages: number, expected: number | null): void {
+    this.#advance('pages', website, pages, expected);
   }
 
   /** A website's plan is made; `done` of it are answered already. */
-  planned(websiteId: string, reports: number, done: number): void {
-    this.#advance('reports', websiteId, done, reports);
+  planned(website: Website, reports: number, done: number): void {
+    this.#advance('reports', website, done, reports);
   }
 
-  answered(websiteId: string, requestsSent: number): void {
-    this.progress?.note(this.#totals.reports.size > 1 ? `${this.#totals.reports.size} websites` : websiteId);
+  answered(website: Website, requestsSent: number): void {
+    this.progress?.note(
+      this.#totals.reports.size > 1 ? `${this.#totals.reports.size} websites` : (website.name ?? website.id),
+    );
     this.progress?.advance(1, { requestsSpent: requestsSent });
   }
 
@@ -35,9 +38,9 @@ export class RunProgress {
     this.#phase = null;
   }
 
-  #advance(phase: 'pages' | 'reports', websiteId: string, done: number, total: number | null): void {
+  #advance(phase: 'pages' | 'reports', website: Website, done: number, total: number | null): void {
     const totals = this.#totals[phase];
-    if (total !== null) totals.set(websiteId, total);
+    if (total !== null) totals.set(website.id, total);
     const sum = totals.size > 0 ? [...totals.values()].reduce((all, each) => all + each, 0) : null;
     // Reports of one website may begin while another is still listed; the line then shows the reports.
     if (this.#phase === 'reports' && phase === 'pages') return;

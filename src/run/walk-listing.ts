@@ -36,7 +36,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
         get: (path) => run.client.get(path, run.requests),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
-          run.progress.listed(run.website.id, window.fresh.length, window.state.count);
+          run.progress.listed(run.website, window.fresh.length, window.state.count);
         },
         countDistinct: async (walk) => (await fingerprintOf(walk)).pages,
         sameListing: async (a, b) => (await fingerprintOf(a)).fingerprint === (await fingerprintOf(b)).fingerprint,
