@@ -56,14 +56,15 @@ export function secretsOf({ api, websites }: Config): string[] {
   return [api.token, ...own];
 }
 
-/** The version of this package. */
+/** The version of this package. Read without a schema library: `--help` waits for it. */
 export async function packageVersion(): Promise<string> {
-  const [{ readFile }, { join }, { packageFolder }, { z }] = await Promise.all([
+  const [{ readFile }, { join }, { packageFolder }] = await Promise.all([
     import('node:fs/promises'),
     import('node:path'),
     import('../storage/sql.js'),
-    import('zod'),
   ]);
-  const text = await readFile(join(packageFolder(), 'package.json'), 'utf8');
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  const parsed: unknown = JSON.parse(await readFile(join(packageFolder(), 'package.json'), 'utf8'));
+  const version = typeof parsed === 'object' && parsed !== null && 'version' in parsed ? parsed.version : null;
+  if (typeof version !== 'string') throw new Error('package.json has no version: the installation is damaged');
+  return version;
 }
