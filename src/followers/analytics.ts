@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crashPoint } from '../storage/crash-point.js';
 import { exists, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
@@ -25,8 +26,10 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
     for (const statement of statements) await engine.run(statement);
     await engine.run('checkpoint');
   });
+  crashPoint('made analytics.duckdb');
   await syncFile(temporary);
   await publish(temporary, analytics);
+  crashPoint('published analytics.duckdb');
   await writeDurably(textFile, text);
   return upToDate;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { crashPoint } from '../storage/crash-point.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
@@ -98,6 +99,7 @@ async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker
       skipped.push(`${marker.path}: ${error instanceof Error ? error.message : error}`);
     }
   }
+  crashPoint('followed all markers');
   await inTransaction(engine, () => takeRuns(engine, input.warehouse));
   await engine.run('checkpoint');
   if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
@@ -139,7 +141,9 @@ async function take(engine: Engine, input: FollowDuckdbInput, marker: Marker, al
     await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });
     if (state) await insert(engine, 'page_state', state);
   }
+  crashPoint('followed the data');
   await insert(engine, 'snapshots', marker.path);
+  crashPoint('followed the marker');
 }
 
 async function takeRuns(engine: Engine, warehouse: string): Promise<void> {

@@ -2,6 +2,7 @@ import { type Planned, type PlannedPage, readPlan } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
 import { SourceError } from '../source/errors.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { viewJournal } from '../warehouse/journal-views.js';
@@ -37,6 +38,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
     const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));
     const status = end.status === 'complete' ? statusOf(run, planned) : end.status;
     await journal.finish(status, end.message);
+    crashPoint('fetched');
     return { status, message: end.message, reused };
   } finally {
     journal.close();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Listed } from '../journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../journal/plan.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { publish, syncFile } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
@@ -23,6 +24,7 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
     }),
   );
   await writePlanned(run.folder, planned);
+  crashPoint('planned');
   return planned;
 }
 
@@ -45,6 +47,7 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   const planned = await engine.copy(sql('plan/report_plan'), temporary, 'format json');
   await syncFile(temporary);
   await publish(temporary, run.folder.plan);
+  crashPoint('wrote the plan');
   return { planned, wanted: planned < most ? planned : await countWanted(engine) };
 }
 

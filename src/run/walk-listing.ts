@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { type Listed, ListingJournal, readListing } from '../journal/listing.js';
 import { type WalkResult, walkListing } from '../source/walk.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { withEngine } from '../storage/engine.js';
 import { viewJournal, type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
 import { journalEngine, type WebsiteRun } from './context.js';
@@ -45,6 +46,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     );
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
     await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
+    crashPoint('listed');
     return toListed(judged);
   } finally {
     journal.close();

@@ -1,6 +1,7 @@
 import { rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { JournalFolder } from '../journal/folder.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, syncFile, syncFolder } from '../storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
@@ -23,12 +24,18 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
     ...data.map((table) => ({ from: stagedFile(folder, table), to: tableFile(warehouse, table, place) })),
     { from: stagedFile(folder, 'page_state'), to: state },
   ];
-  for (const { from, to } of moves) await moveOnce(from, to);
+  for (const { from, to } of moves) {
+    await moveOnce(from, to);
+    crashPoint(`moved ${basename(from, '.staged')}`);
+  }
   for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
 
   await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
+  crashPoint('wrote the marker');
   await recordRun(warehouse, folder, manifest);
+  crashPoint('recorded the run');
   await dropJournal(folder);
+  crashPoint('dropped the journal');
 }
 
 /** Writes the run's row, its own marker. A crash after the snapshot's marker leaves it to recovery. */

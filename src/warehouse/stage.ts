@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
@@ -83,6 +84,7 @@ export async function stageCommit(input: StageInput): Promise<Manifest> {
     const rows = new Map<DataTable, number>();
     for (const table of FROM_THE_JOURNAL) {
       rows.set(table, await stageTable(engine, input, table));
+      crashPoint(`staged ${table}`);
       const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
       await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
     }
@@ -90,6 +92,7 @@ export async function stageCommit(input: StageInput): Promise<Manifest> {
     await viewComparison(engine);
     rows.set('page_changes', await stageTable(engine, input, 'page_changes'));
     await engine.copy(`${sql('stage/page_state')}\norder by url`, stagedFile(folder, 'page_state'), STATE_FORMAT);
+    crashPoint('staged page_state');
     return writeManifest(engine, input, rows);
   });
 }
@@ -126,7 +129,9 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   }
   const { websiteId, date, commitId } = input.facts;
   const manifest = { website_id: websiteId, date, commit_id: commitId, files, snapshot, run: input.run };
+  crashPoint('staged all');
   await writeDurably(input.folder.manifest, `${JSON.stringify(manifest)}\n`);
+  crashPoint('wrote the manifest');
   return manifest;
 }
 

@@ -2,26 +2,17 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { coverageEntrySchema } from '../../src/contract/coverage.js';
-import { urlReportSchema } from '../../src/contract/report.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type Row, readTable } from '../given/parquet.js';
+import type { Row } from '../given/parquet.js';
+import { asTruth, byHyparquet, type Truth, truthOf } from '../given/truth.js';
 
 const WEBSITES = ['a/b c.d', 'plain'];
 const PAGES = 400;
-const COVERAGE_FIELDS = Object.keys(coverageEntrySchema.shape);
-const REPORT_FIELDS = Object.keys(urlReportSchema.shape);
-
-/** The world as the tables have it: what is omitted is null, times are instants. */
-interface Truth {
-  coverage: Map<string, Row>;
-  reports: Map<string, Row>;
-}
 
 let simulator: Simulator;
 
@@ -48,7 +39,7 @@ describe.each(['zstd', 'snappy', 'gzip'])('a simulated world, synced into %s Par
     expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('"level":"error"') });
 
     for (const websiteId of WEBSITES) {
-      const truth = truthOf(websiteId);
+      const truth = truthOf(simulator.world, websiteId);
       expect(truth.coverage.size).toBeGreaterThan(PAGES);
       expectWorld(await byHyparquet(warehouse, websiteId), truth);
       expectWorld(await byDuckdb(warehouse, websiteId), truth);
@@ -58,56 +49,9 @@ describe.each(['zstd', 'snappy', 'gzip'])('a simulated world, synced into %s Par
   });
 });
 
-function truthOf(websiteId: string): Truth {
-  const truth: Truth = { coverage: new Map(), reports: new Map() };
-  for (const { coverage, report } of simulator.world.pages(websiteId)) {
-    truth.coverage.set(coverage.url, {
-      ...pick(coverage, COVERAGE_FIELDS),
-      canonicals_match_present: Object.hasOwn(coverage, 'canonicals_match'),
-    });
-    truth.reports.set(report.url, pick(report, REPORT_FIELDS));
-  }
-  return truth;
-}
-
-function pick(record: Row, fields: string[]): Row {
-  return Object.fromEntries(fields.map((field) => [field, plain(record[field] ?? null, field)]));
-}
-
-/** One form for each type, whatever the reader makes of it. */
-function plain(value: unknown, field: string): unknown {
-  if (value === null || value === undefined) return null;
-  if (
-    field.endsWith('_time') ||
-    field.endsWith('_timestamp') ||
-    field === 'inspection_date' ||
-    field === 'page_detection'
-  ) {
-    return (value instanceof Date ? value : new Date(String(value))).toISOString();
-  }
-  if (typeof value === 'bigint') return Number(value);
-  return Array.isArray(value) ? [...value] : value;
-}
-
 function expectWorld(found: Truth, truth: Truth): void {
   expect(Object.fromEntries(found.coverage)).toEqual(Object.fromEntries(truth.coverage));
   expect(Object.fromEntries(found.reports)).toEqual(Object.fromEntries(truth.reports));
-}
-
-function asTruth(coverage: Row[], reports: Row[]): Truth {
-  const fields = [...COVERAGE_FIELDS, 'canonicals_match_present'];
-  const truth = {
-    coverage: new Map(coverage.map((row) => [String(row['url']), pick(row, fields)])),
-    reports: new Map(reports.map((row) => [String(row['url']), pick(row, REPORT_FIELDS)])),
-  };
-  // No page twice.
-  expect([truth.coverage.size, truth.reports.size]).toEqual([coverage.length, reports.length]);
-  return truth;
-}
-
-async function byHyparquet(warehouse: string, websiteId: string): Promise<Truth> {
-  const of = (rows: Row[]) => rows.filter((row) => row['website_id'] === websiteId);
-  return asTruth(of(await readTable(warehouse, 'coverage')), of(await readTable(warehouse, 'url_reports')));
 }
 
 async function byDuckdb(warehouse: string, websiteId: string): Promise<Truth> {
