@@ -1,10 +1,11 @@
 -- Absence counts only in complete listings; a quarantined URL is present; a report that answers resets it. A page is
--- gone when it was absent from two successive complete listings, or from one and its report answers 404.
+-- gone when it was absent from two successive complete listings, or from one and its report answers 404. A replay has no
+-- say in that: what it answers is older than listings that may have lacked the page since.
 create or replace temp view absences as
 select
   *,
   case
-    when present or answered then null
+    when here then null
     when was_disappeared_at is not null then was_disappeared_at
     when absences >= 1 and outcome = 'missing' then attempted_at
     when absences >= 2 then getvariable('snapshot_at')
@@ -15,8 +16,11 @@ from (
     attempt.outcome,
     attempt.attempted_at,
     coalesce(attempt.outcome = 'fetched', false) as answered,
+    present or (answered and not getvariable('is_replay')) as here,
+    -- The answer is the last word on the page's report: no later attempt failed.
+    answered and (not getvariable('is_replay') or coalesce(was_last_failure_at <= attempted_at, true)) as settled,
     case
-      when present or answered then 0
+      when here then 0
       when getvariable('listing_complete') then was_absences + 1
       else was_absences
     end::integer as absences

@@ -1,9 +1,15 @@
--- Each page as this commit lists it, beside its own last known listing.
+-- Each page as this commit lists it, beside its own last known listing. A replay tells what a page was listed as, not
+-- that it was there: the quarantined entry has told that already. New in it is only a page that nothing before had.
 create or replace temp view compared as
 select
   *,
-  listed and (was_absences > 0 or was_disappeared_at is not null or (not known and getvariable('had_complete')))
-    as appeared,
+  case
+    when getvariable('is_replay') then
+      listed and was_listed_snapshot_id is null and getvariable('had_complete')
+        and (not known or was_first_seen_at >= listed_at)
+    else
+      listed and (was_absences > 0 or was_disappeared_at is not null or (not known and getvariable('had_complete')))
+  end as appeared,
   listed and was_listed_snapshot_id is not null and (
     index_summary is distinct from was_index_summary
     or index_coverage_state is distinct from was_index_coverage_state
@@ -18,9 +24,12 @@ from (
   select
     coalesce(now.url, quarantined.url, was.url) as url,
     now.url is not null as listed,
-    now.url is not null or quarantined.url is not null as present,
+    not getvariable('is_replay') and (now.url is not null or quarantined.url is not null) as present,
     was.url is not null as known,
-    coalesce(now.listed_at, quarantined.received_at) as seen_at,
+    case
+      when getvariable('is_replay') then greatest(now.listed_at, was.last_seen_at)
+      else coalesce(now.listed_at, quarantined.received_at)
+    end as seen_at,
     now.listed_at,
     now.index_summary,
     now.index_coverage_state,
@@ -47,12 +56,12 @@ from (
     coalesce(was.consecutive_failures, 0) as was_consecutive_failures,
     was.last_failure_at as was_last_failure_at,
     was.disappeared_at as was_disappeared_at
-  from now_coverage as now
+  from ranged_coverage as now
   full join (
     select url, max(received_at) as received_at
-    from now_rejected_records
+    from ranged_rejected_records
     where source = 'coverage' and url is not null
     group by url
   ) as quarantined on quarantined.url = now.url
-  full join previous_state as was on was.url = coalesce(now.url, quarantined.url)
+  full join ranged_state as was on was.url = coalesce(now.url, quarantined.url)
 )

@@ -60,8 +60,9 @@ select
   getvariable('snapshot_at')::timestamptz as snapshot_at,
   getvariable('snapshot_date')::date as snapshot_date,
   source,
-  field,
-  "value" as "value",
+  -- Names and texts are the service's own words, and may be as long as a record.
+  left(field, 200) as field,
+  left("value", 200) as "value",
   count(*)::integer as occurrences,
   min(url) as sample,
   kind

@@ -80,9 +80,10 @@ report_changes as (
     },
     {
       change: 'sitemaps',
-      from_value: to_json(list_sort(was.report_sitemaps))::varchar,
-      to_value: to_json(list_sort(now.sitemaps))::varchar,
-      happened: list_sort(now.sitemaps) is distinct from list_sort(was.report_sitemaps)
+      from_value: to_json(list_sort(list_distinct(was.report_sitemaps)))::varchar,
+      to_value: to_json(list_sort(list_distinct(now.sitemaps)))::varchar,
+      happened: list_sort(list_distinct(now.sitemaps))
+        is distinct from list_sort(list_distinct(was.report_sitemaps))
     },
     {
       change: 'crawler',
@@ -91,8 +92,8 @@ report_changes as (
       happened: now.searchenginebot_primary_crawler is distinct from was.report_searchenginebot_primary_crawler
     }
   ], recursive := true)
-  from now_url_reports as now
-  join previous_state as was on was.url = now.url
+  from ranged_url_reports as now
+  join ranged_state as was on was.url = now.url
   where was.report_snapshot_id is not null
 )
 select

@@ -28,21 +28,26 @@ select
   if(answered, report.sitemaps, was.report_sitemaps) as report_sitemaps,
   if(answered, report.inspection_date, was.report_inspection_date) as report_inspection_date,
   if(answered, report.page_detection, was.report_page_detection) as report_page_detection,
-  -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it.
+  -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it. A
+  -- replayed report may be older than the listing that wants one, and a replayed listing older than the report.
   case
-    when answered then null
+    when answered and not coalesce(getvariable('is_replay') and report.fetched_at < was_listed_at, false) then null
+    when getvariable('is_replay') and was.report_fetched_at > now.listed_at then was.report_wanted
     when changed or was.report_wanted = 'changed' then 'changed'
     when recrawled or was.report_wanted = 'recrawled' then 'recrawled'
   end as report_wanted,
   now.absences,
   case
-    when answered then 0
-    when outcome is not null then was_consecutive_failures + 1
+    when settled then 0
+    when outcome is not null and not answered then was_consecutive_failures + 1
     else was_consecutive_failures
   end::integer as consecutive_failures,
-  case when answered then null when outcome is not null then attempted_at else was_last_failure_at end
-    as last_failure_at,
+  case
+    when settled then null
+    when outcome is not null and not answered then attempted_at
+    else was_last_failure_at
+  end as last_failure_at,
   now.disappeared_at
 from absences as now
-left join previous_state as was on was.url = now.url
-left join now_url_reports as report on report.url = now.url
+left join ranged_state as was on was.url = now.url
+left join ranged_url_reports as report on report.url = now.url

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { z } from 'zod';
+import { knownCommits } from '../followers/known-commits.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
@@ -10,7 +10,7 @@ import type { Marker } from '../warehouse/markers.js';
 /** How far something that follows the snapshots is. */
 export interface FollowerLag {
   name: string;
-  /** Snapshots that it lacks. */
+  /** Snapshots, and replays of them, that it lacks. */
   behind: number;
   /** False where the file is locked: counted are then the snapshots that are newer than the file. */
   exact: boolean;
@@ -35,7 +35,7 @@ export async function followerLag({ warehouse, markers, engine }: FollowerInput)
   const held = await probeLock(file);
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
-    const known = await knownSnapshots({ ...engine, file, readOnly: true });
+    const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
     return { ...lag, behind: markers.filter(({ commitId }) => !known.has(commitId)).length, held };
   } catch (error) {
     // Taken by a writer since we looked.
@@ -43,13 +43,6 @@ export async function followerLag({ warehouse, markers, engine }: FollowerInput)
     const message = error instanceof Error ? error.message : String(error);
     return { ...lag, behind: markers.length, exact: false, held, error: message };
   }
-}
-
-async function knownSnapshots(options: EngineOptions): Promise<Set<string>> {
-  const rows = await withEngine(options, (engine) =>
-    engine.rows(z.object({ id: z.string() }), 'select snapshot_id as id from snapshots'),
-  );
-  return new Set(rows.map(({ id }) => id));
 }
 
 async function newerThan(file: string, markers: readonly Marker[]): Promise<number> {

@@ -6,10 +6,18 @@ import { exists, makeFolder } from '../storage/durable.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { listTableFiles, schemaFile } from '../warehouse/layout.js';
-import { filesOf, type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import {
+  filesOf,
+  type Marker,
+  markerPaths,
+  markersOf,
+  newestMarkers,
+  readMarkers,
+  stateFileOf,
+} from '../warehouse/markers.js';
 import { checkWarehouseThere, createTables, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
-import { DATA_TABLES, TABLES, type Table } from '../warehouse/tables.js';
+import { DATA_TABLES, MARKER_TABLES, TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 
 export interface ReaderOptions {
@@ -119,14 +127,12 @@ async function filesSeen(
 ): Promise<Files> {
   const state: string[] = [];
   for (const marker of newestMarkers(markers)) state.push(await stateOf(warehouse, marker, markers, options));
-  const files = new Map<Table, string[]>(DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)]));
-  return files
-    .set(
-      'snapshots',
-      markers.map(({ path }) => path),
-    )
-    .set('runs', runs)
-    .set('page_state', state);
+  return new Map<Table, string[]>([
+    ...DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)] as const),
+    ...MARKER_TABLES.map((table) => [table, markerPaths(markers, table)] as const),
+    ['runs', runs],
+    ['page_state', state],
+  ]);
 }
 
 /** The state that follows a website's newest commit; rebuilt beside us where its file is missing. */

@@ -7,10 +7,19 @@ import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
 import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
-import { type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import {
+  filesOf,
+  type Marker,
+  markerPaths,
+  markersOf,
+  newestMarkers,
+  readMarkers,
+  stateFileOf,
+} from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
+import { type QuarantineStatus, quarantineOf } from './quarantine.js';
 import { whatNeedsALook } from './status-looks.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 
@@ -56,6 +65,18 @@ const knownRow = z.object({
   median_report_seconds: z.int().nullable(),
 });
 
+const driftRow = z.object({
+  website_id: z.string(),
+  source: z.string(),
+  kind: z.string(),
+  field: z.string(),
+  value: z.string().nullable(),
+  occurrences: z.int(),
+  sample: z.string().nullable(),
+});
+/** Something about the interface that a website's newest snapshot showed for the first time. */
+export type NewDrift = z.infer<typeof driftRow>;
+
 /** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
 export interface WebsiteStatus {
   website_id: string;
@@ -79,6 +100,10 @@ export interface Status {
   running: LockHolder | null;
   unfinished: UnfinishedRun[];
   followers: FollowerLag[];
+  /** What is new in the drift diary since the snapshot before the newest one of each website. */
+  new_drift: NewDrift[];
+  /** Websites with rejected records. */
+  quarantine: QuarantineStatus[];
   /** What somebody should look at, a sentence each. */
   looks: string[];
 }
@@ -108,7 +133,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { markers, websites } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
+    const { markers, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
     const followers = [await followerLag({ warehouse, markers, engine })];
     const found = {
       warehouse,
@@ -117,6 +142,8 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       running,
       unfinished,
       followers,
+      new_drift: drift,
+      quarantine: quarantineOf(markers),
     };
     return { ...found, looks: whatNeedsALook(found, input.maxRejectRatio) };
   } finally {
@@ -128,20 +155,24 @@ async function readWebsites(
   engine: Engine,
   input: StatusInput,
   temporary: string,
-): Promise<{ markers: Marker[]; websites: WebsiteStatus[] }> {
+): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[] }> {
   const { warehouse } = input;
-  if (!(await exists(schemaFile(warehouse, 'snapshots')))) return { markers: [], websites: configuredOnly(input) };
+  if (!(await exists(schemaFile(warehouse, 'snapshots')))) {
+    return { markers: [], websites: configuredOnly(input), drift: [] };
+  }
   const markers = await readMarkers(engine, warehouse);
   const states = await stateFiles(input, markers, temporary);
-  const paths = markers.map(({ path }) => path);
-  await engine.view('snapshots', tableQuery(warehouse, 'snapshots', paths));
+  await engine.view('snapshots', tableQuery(warehouse, 'snapshots', markerPaths(markers, 'snapshots')));
   await engine.view('runs', tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs')));
   await engine.view('page_state', tableQuery(warehouse, 'page_state', states));
+  const observed = filesOf(warehouse, markers, 'drift_observations');
+  await engine.view('drift_observations', tableQuery(warehouse, 'drift_observations', observed));
   const at = { checked_at: new Date(input.now).toISOString() };
   const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
   const runs = await engine.rows(runRow, sql('status/last_runs'));
   const known = await engine.rows(knownRow, sql('status/reports_known'), at);
-  return { markers, websites: joined(input, { snapshots, runs, known }) };
+  const drift = await engine.rows(driftRow, sql('status/new_drift'));
+  return { markers, websites: joined(input, { snapshots, runs, known }), drift };
 }
 
 /** The state of each website's newest commit; one that is missing is made anew outside the warehouse. */

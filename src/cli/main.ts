@@ -26,9 +26,12 @@ async function main(): Promise<number> {
 async function explain(error: unknown): Promise<number> {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  const { safeLines } = await import('../observe/terminal.js');
+  const [{ safeLines }, { withRemedy }] = await Promise.all([
+    import('../observe/terminal.js'),
+    import('../storage/disk-error.js'),
+  ]);
   const name = error instanceof Error ? error.name : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = withRemedy(error);
   process.stderr.write(`${safeLines(`indexhouse: ${message}`)}\n`);
   if (process.env['INDEXHOUSE_DEBUG'] && error instanceof Error)
     process.stderr.write(`${safeLines(error.stack ?? '')}\n`);

@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
 import { queryCommand } from './query.js';
 import { rebuildCommand } from './rebuild.js';
+import { replayCommand } from './replay.js';
 import { scheduleCommand } from './schedule.js';
 import { simulateCommand } from './simulate.js';
 import { statusCommand } from './status.js';
@@ -34,6 +35,7 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     queryCommand(outcome),
     verifyCommand(outcome),
     rebuildCommand(outcome),
+    replayCommand(outcome),
     simulateCommand(),
     demoCommand(outcome),
   ];

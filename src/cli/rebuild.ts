@@ -18,16 +18,24 @@ export function rebuildCommand(outcome: Outcome): Command {
 }
 
 async function rebuild(flags: Globals): Promise<number> {
-  const [{ rebuildDuckdb }, { RunLock }, { checkWarehouseThere }, { formatJson }] = await Promise.all([
-    import('../followers/rebuild.js'),
-    import('../run/lock.js'),
-    import('../warehouse/prepare.js'),
-    import('./output.js'),
-  ]);
-  const { path: warehouse, memory_limit: memoryLimit } = (await configOf(flags, { withoutTokens: true })).warehouse;
+  const [{ rebuildDuckdb }, { RunLock }, { checkWarehouseThere, prepareWarehouse }, { formatJson }] = await Promise.all(
+    [
+      import('../followers/rebuild.js'),
+      import('../run/lock.js'),
+      import('../warehouse/prepare.js'),
+      import('./output.js'),
+    ],
+  );
+  const {
+    path: warehouse,
+    memory_limit: memoryLimit,
+    time_zone: timeZone,
+  } = (await configOf(flags, { withoutTokens: true })).warehouse;
   await checkWarehouseThere(warehouse);
   const lock = await RunLock.take(warehouse, 'rebuild');
   try {
+    // A copy of the Parquet files alone lacks what is derived from the schema.
+    await prepareWarehouse(warehouse, timeZone, memoryLimit);
     const state = await rebuildDuckdb({ warehouse, memoryLimit });
     const done = `Made indexhouse.duckdb anew${state.reason ? `, but: ${state.reason}` : ''}\n`;
     process.stdout.write(flags.json ? `${formatJson(state)}\n` : done);

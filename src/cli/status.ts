@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { FollowerLag } from '../analysis/follower-lag.js';
-import type { Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
+import type { NewDrift, Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
 
@@ -14,6 +14,9 @@ Examples:
 
 /** What holds where only a folder is named: the defaults of the configuration. */
 const DEFAULTS = { memoryLimit: 1e9, resumeWithin: 6 * 3_600_000, maxRejectRatio: 0.01, websites: [] };
+
+/** Lines of drift that are printed. */
+const DRIFT_TOLD = 10;
 
 interface Flags extends Globals {
   warehouse?: string;
@@ -63,13 +66,15 @@ async function checkFolder(path: string): Promise<void> {
 
 async function printed(status: Status, tools: Tools): Promise<string> {
   const { safe } = await import('../observe/terminal.js');
-  const { websites, unfinished, followers, running, looks, warehouse } = status;
+  const { websites, unfinished, followers, running, looks, warehouse, quarantine, new_drift } = status;
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
   const lines = [
     ...(none ? ['No snapshots yet: `indexhouse sync` makes the first one.'] : []),
     running ? `A run is under way: ${running.holder}.` : 'No run is under way.',
     ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status, tools)}`),
     ...followers.map((follower) => followerLine(follower)),
+    ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status, tools)),
+    ...driftLines(new_drift, status, tools),
     ...looks.map((look) => `! ${look}`),
   ];
   const tables = websites.length > 0 ? `${websiteTables(status, tools)}\n` : '';
@@ -135,4 +140,27 @@ function unfinishedLine(run: UnfinishedRun, { checked_at }: Status, { count, dur
 function followerLine({ name, behind, exact, held }: FollowerLag): string {
   const far = behind === 0 && exact ? 'is up to date' : `is ${exact ? '' : 'at least '}${behind} behind`;
   return `indexhouse.${name} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
+}
+
+function quarantineLine(
+  { website_id, waiting }: Status['quarantine'][number],
+  status: Status,
+  { count }: Tools,
+): string {
+  const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
+  return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` takes what passes.`;
+}
+
+/** What is new since last time, the most frequent first; the rest is in `api_drift`. */
+function driftLines(drift: readonly NewDrift[], status: Status, { count }: Tools): string[] {
+  const lines = drift.slice(0, DRIFT_TOLD).map(({ website_id, source, kind, field, value, occurrences }) => {
+    const what = `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
+    return `New since last time, ${nameIn(status, website_id)}: ${what} in ${source} (${count(occurrences)}×)`;
+  });
+  const more = drift.length - lines.length;
+  return more > 0 ? [...lines, `… and ${count(more)} more: \`indexhouse query --sql "from api_drift"\``] : lines;
+}
+
+function nameIn({ websites }: Status, id: string): string {
+  return websites.find(({ website_id }) => website_id === id)?.website_name ?? id;
 }

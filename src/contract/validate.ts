@@ -34,8 +34,13 @@ export function validate<T extends object>(
     if (field in record) known++;
     else absent.push(field);
   }
-  const extra = Object.keys(record).length === known ? null : unknownFields(schema.shape, record);
+  const extra = Object.keys(given(value)).length === known ? null : unknownFields(schema.shape, given(value));
   return { accepted: true, record, absent, extra };
+}
+
+/** The fields as they arrived: Zod leaves `__proto__` out of what it hands back. */
+function given(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 function unknownFields(shape: Record<string, unknown>, record: object): Record<string, unknown> {

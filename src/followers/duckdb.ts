@@ -1,14 +1,18 @@
+import { rename, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
+import { diskRemedy, withRemedy } from '../storage/disk-error.js';
+import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
 import { listTableFiles, scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
-import { type Marker, markersOf, newestMarkers, readMarkers } from '../warehouse/markers.js';
+import { type Marker, markersOf, newestMarkers, readMarkers, tableOf } from '../warehouse/markers.js';
 import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
+import { knownCommits } from './known-commits.js';
 
 const RETRY_INTERVAL_MS = 250;
 
@@ -46,7 +50,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     const holder = lockHolder(error);
     const reason = holder
       ? `indexhouse.duckdb is held by ${holder}, so it lags ${behind} snapshots behind; the next sync catches up when it is let go`
-      : `indexhouse.duckdb cannot be opened: ${error instanceof Error ? error.message : error}. The Parquet files are whole: delete it, and the next sync makes it anew`;
+      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are whole: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync makes it anew'}`;
     return { name: 'duckdb', behind, reason };
   }
   try {
@@ -59,10 +63,8 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
 /** How many markers the file lacks, read without writing; all of them where it cannot be read. */
 export async function countBehind(input: FollowDuckdbInput, markers: readonly Marker[]): Promise<number> {
   try {
-    const file = warehouseFolder(input.warehouse).database;
-    const known = await withEngine({ ...scratch(input), file, readOnly: true }, (engine) =>
-      knownIds(engine, 'snapshots'),
-    );
+    const file = input.file ?? warehouseFolder(input.warehouse).database;
+    const known = await withEngine({ ...scratch(input), file, readOnly: true }, (engine) => knownCommits(engine));
     return markers.filter((marker) => !known.has(marker.commitId)).length;
   } catch {
     return markers.length;
@@ -76,6 +78,7 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
 async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
   const until = Date.now() + input.lockTimeout;
+  if (!(await exists(file))) await makeWhole(input, file);
   for (;;) {
     try {
       return await Engine.open({ ...scratch(input), file });
@@ -86,9 +89,18 @@ async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   }
 }
 
+/** Under another name first: DuckDB refuses a file that a death or a full disk left empty or half-written. */
+async function makeWhole(input: FollowDuckdbInput, file: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  // The log of a file that somebody deleted does not belong to the new one.
+  for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
+  (await Engine.open({ ...scratch(input), file: temporary })).close();
+  await rename(temporary, file);
+}
+
 async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker[]): Promise<FollowerState> {
   await migrate(engine);
-  const known = await knownIds(engine, 'snapshots');
+  const known = await knownCommits(engine);
   const lacking = markers.filter((marker) => !known.has(marker.commitId));
   const newest = new Set(newestMarkers(markers).map((marker) => marker.commitId));
   const skipped: string[] = [];
@@ -96,6 +108,8 @@ async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker
     try {
       await inTransaction(engine, () => take(engine, input, marker, newest.has(marker.commitId) ? markers : null));
     } catch (error) {
+      // Not the file's fault, and the later ones would meet the same.
+      if (diskRemedy(error)) throw error;
       skipped.push(`${marker.path}: ${error instanceof Error ? error.message : error}`);
     }
   }
@@ -125,11 +139,6 @@ async function migrate(engine: Engine): Promise<void> {
   for (const statement of viewStatements()) await engine.run(statement);
 }
 
-async function knownIds(engine: Engine, table: 'snapshots'): Promise<Set<string>> {
-  const rows = await engine.rows(z.object({ id: z.string() }), `select snapshot_id as id from ${table}`);
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** Everything of one commit; the state with the newest one of a website. */
 async function take(engine: Engine, input: FollowDuckdbInput, marker: Marker, all: Marker[] | null): Promise<void> {
   const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
@@ -142,7 +151,7 @@ async function take(engine: Engine, input: FollowDuckdbInput, marker: Marker, al
     if (state) await insert(engine, 'page_state', state);
   }
   crashPoint('followed the data');
-  await insert(engine, 'snapshots', marker.path);
+  await insert(engine, tableOf(marker), marker.path);
   crashPoint('followed the marker');
 }
 
@@ -166,9 +175,10 @@ async function inTransaction(engine: Engine, work: () => Promise<void>): Promise
   await engine.run('begin');
   try {
     await work();
+    await engine.run('commit');
   } catch (error) {
-    await engine.run('rollback');
+    // Where the commit itself failed, DuckDB has rolled back already.
+    await engine.run('rollback').catch(() => {});
     throw error;
   }
-  await engine.run('commit');
 }

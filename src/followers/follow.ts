@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.js';
 import type { Logger } from '../observe/log.js';
+import { withRemedy } from '../storage/disk-error.js';
 import { writeAnalytics } from './analytics.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
 
@@ -25,11 +26,10 @@ async function settled(name: string, follow: () => Promise<FollowerState>): Prom
   try {
     return await follow();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
     return {
       name,
       behind: 1,
-      reason: `${name} could not catch up: ${message}. The Parquet files are whole; it is tried again with the next sync`,
+      reason: `${name} could not catch up: ${withRemedy(error)}. The Parquet files are whole; it is tried again with the next sync`,
     };
   }
 }

@@ -1,4 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
+import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { Engine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
@@ -10,11 +11,17 @@ export class HeldError extends Error {
   override name = 'BusyError';
 }
 
+/** The new file could not be made whole; the old one is as it was. */
+export class RebuildError extends Error {
+  override name = 'RebuildError';
+}
+
 /**
  * Makes `indexhouse.duckdb` anew from the Parquet files, beside the old one, and puts it in its place. The caller
  * holds the run lock.
  *
- * @throws HeldError where somebody has the old file open; it stays as it is then
+ * @returns a follower that lacks snapshots only where there was no usable file before
+ * @throws HeldError where somebody has the old file open, RebuildError; the old file stays as it is then
  */
 export async function rebuildDuckdb({
   warehouse,
@@ -24,25 +31,38 @@ export async function rebuildDuckdb({
   memoryLimit: number;
 }): Promise<FollowerState> {
   const { database } = warehouseFolder(warehouse);
-  await checkNotHeld(database, warehouse);
+  const usable = await checkNotHeld(database, warehouse);
   const file = `${database}.new`;
   await removeDatabase(file);
-  const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file });
-  await syncFile(file);
-  await removeDatabase(database);
-  await rename(file, database);
-  await syncFolder(warehouse);
-  return state;
+  try {
+    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file });
+    // The old file may hold rows of the very commits that cannot be read any more.
+    if (state.behind > 0 && (usable || !(await exists(file)))) throw new RebuildError(state.reason);
+    await syncFile(file);
+    // Its log must not be played into the new file. What it held is in the Parquet files.
+    await rm(`${database}.wal`, { force: true });
+    await rename(file, database);
+    await syncFolder(warehouse);
+    return state;
+  } catch (cause) {
+    await removeDatabase(file);
+    const kept = usable ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
+    throw new RebuildError(`cannot make indexhouse.duckdb anew; ${kept}: ${withRemedy(cause)}`, { cause });
+  }
 }
 
-async function checkNotHeld(database: string, warehouse: string): Promise<void> {
-  if (!(await exists(database))) return;
+/** @returns whether there is a file that can be opened */
+async function checkNotHeld(database: string, warehouse: string): Promise<boolean> {
+  if (!(await exists(database))) return false;
   try {
     (await Engine.open({ file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) })).close();
+    return true;
   } catch (error) {
     const holder = lockHolder(error);
-    // Any other error is a broken file: what a rebuild is for.
     if (holder) throw new HeldError(`cannot rebuild ${database}: ${holder} holds it. Close it there and try again`);
+    if (diskRemedy(error)) throw error;
+    // Any other error is a broken file: what a rebuild is for.
+    return false;
   }
 }
 

@@ -34,7 +34,16 @@ export interface JournalFolder {
 }
 
 export function journalFolder(warehouse: string, runId: string, websiteId: string): JournalFolder {
-  const path = join(runsFolder(warehouse), runId, encodeId(websiteId));
+  return folderAt(runsFolder(warehouse), runId, websiteId);
+}
+
+/** Where a replay keeps what is not committed yet: beside the runs, because it goes on from nothing. */
+export function replayFolder(warehouse: string, replayId: string, websiteId: string): JournalFolder {
+  return folderAt(replaysFolder(warehouse), replayId, websiteId);
+}
+
+function folderAt(root: string, runId: string, websiteId: string): JournalFolder {
+  const path = join(root, runId, encodeId(websiteId));
   return {
     runId,
     websiteId,
@@ -56,11 +65,24 @@ export function runsFolder(warehouse: string): string {
 }
 
 /** The journals of runs that are not finished, oldest run first (run ids sort by time). */
-export async function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
+export function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
+  return foldersIn(runsFolder(warehouse));
+}
+
+/** What interrupted replays left, oldest first; `runId` is the replay's id. */
+export function unfinishedReplays(warehouse: string): Promise<JournalFolder[]> {
+  return foldersIn(replaysFolder(warehouse));
+}
+
+function replaysFolder(warehouse: string): string {
+  return join(warehouse, 'replays');
+}
+
+async function foldersIn(root: string): Promise<JournalFolder[]> {
   const found: JournalFolder[] = [];
-  for (const runId of await subfolders(runsFolder(warehouse))) {
-    for (const website of await subfolders(join(runsFolder(warehouse), runId))) {
-      found.push(journalFolder(warehouse, runId, decodeId(website)));
+  for (const runId of await subfolders(root)) {
+    for (const website of await subfolders(join(root, runId))) {
+      found.push(folderAt(root, runId, decodeId(website)));
     }
   }
   return found;

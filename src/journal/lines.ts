@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
 import { JournalError } from './header.js';
@@ -54,6 +55,8 @@ async function* chunks(file: string): AsyncGenerator<Buffer> {
 }
 
 function parse<T>(bytes: Buffer, schema: z.ZodType<T>): T | undefined {
+  // JavaScript would put a replacement character there; DuckDB refuses the whole file.
+  if (!isUtf8(bytes)) return undefined;
   try {
     const parsed = schema.safeParse(JSON.parse(bytes.toString('utf8')));
     return parsed.success ? parsed.data : undefined;

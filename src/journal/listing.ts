@@ -77,7 +77,8 @@ export class ListingJournal {
   }
 }
 
-function entryText(entry: JudgedEntry, place: { walk: number; window: number; position: number }): string {
+/** The line of one entry, accepted or refused. */
+export function entryText(entry: JudgedEntry, place: { walk: number; window: number; position: number }): string {
   const { verdict, url, payload } = entry;
   const text = stringified(payload);
   const unstorable = storable(text);

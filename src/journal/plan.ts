@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { writeDurably } from '../storage/durable.js';
+import { exists, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
+import { JournalError } from './header.js';
 import { readLines } from './lines.js';
 
 const plannedSchema = z.object({
@@ -21,14 +22,38 @@ export async function writePlanned(folder: JournalFolder, planned: Planned): Pro
   await writeDurably(folder.planned, `${JSON.stringify(planned)}\n`);
 }
 
-/** How many reports are planned, or null where no plan was made yet. */
+/**
+ * How many reports are planned, or null where no plan was made yet.
+ *
+ * @throws JournalError where the plan is damaged
+ */
 export async function readPlanned(folder: JournalFolder): Promise<Planned | null> {
+  let text: string;
   try {
-    return plannedSchema.parse(JSON.parse(await readFile(folder.planned, 'utf8')));
+    text = await readFile(folder.planned, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
+  const planned = plannedIn(text);
+  if (planned === null) throw damagedPlan(folder.planned, 'is damaged');
+  if (planned.planned > 0 && !(await exists(folder.plan))) throw damagedPlan(folder.plan, 'is missing');
+  return planned;
+}
+
+function plannedIn(text: string): Planned | null {
+  try {
+    return plannedSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function damagedPlan(file: string, what: string): JournalError {
+  return new JournalError(
+    `the plan of an unfinished run cannot be read: ${file} ${what}. The run’s files are kept. Check the disk; then ` +
+      'move the run’s folder away to begin anew (what it had fetched is then fetched again)',
+  );
 }
 
 /** The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand. */

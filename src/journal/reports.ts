@@ -64,7 +64,7 @@ function fetchedText(
   const { text, record, absent, extra } = outcome;
   const report = embeddable(text, record, Object.keys(record).length);
   const extraText = extra ? stringified(extra) : '';
-  const unstorable = storable(extraText === null ? null : report);
+  const unstorable = storable(report) ?? storable(extraText);
   if (unstorable) {
     return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text }, new Date(place.at));
   }

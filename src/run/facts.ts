@@ -32,5 +32,6 @@ export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: 
     date: calendarDate(snapshotAt, run.config.warehouse.time_zone),
     listingComplete: listed.complete,
     hadComplete: before.hadComplete,
+    isReplay: false,
   };
 }

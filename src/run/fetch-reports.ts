@@ -86,6 +86,8 @@ class ReportFetch {
 
   /** Workers take the pages one by one, so that no more is under way than the concurrency, however long the plan. */
   async run(pages: AsyncIterable<PlannedPage>): Promise<End> {
+    // Before the first of them, so that a disk that is full already takes not even one answer more.
+    await this.#checkLimits();
     const queue = pages[Symbol.asyncIterator]();
     const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(queue));
     const ended = await Promise.allSettled(workers);

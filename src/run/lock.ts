@@ -1,5 +1,8 @@
+import { link, rename, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { diskRemedy } from '../storage/disk-error.js';
+import { exists } from '../storage/durable.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 
@@ -34,11 +37,12 @@ export class RunLock {
     // Before the first await: two jobs of one process may ask at the same moment.
     held.add(path);
     try {
+      if (!(await exists(path))) await makeWhole(path);
       return new RunLock(path, await openTwice(path));
     } catch (cause) {
       held.delete(path);
       const holder = lockHolder(cause);
-      if (holder === null) throw new Error(`cannot open the run lock ${path}: ${messageOf(cause)}`, { cause });
+      if (holder === null) throw cannotOpen(path, cause);
       throw new BusyError(
         `${what} cannot start: ${holder} is working on ${warehouse}. Wait for it to end; ` +
           'if it died, its lock is already gone, so it is alive',
@@ -53,17 +57,46 @@ export class RunLock {
   }
 }
 
-async function openTwice(path: string): Promise<DuckDBInstance> {
-  const options = { memory_limit: '64MB', threads: '1' };
+const OPTIONS = { memory_limit: '64MB', threads: '1' };
+
+/**
+ * Makes the file under another name first: DuckDB refuses one that is empty or half-written, so a death or a full disk
+ * in this very moment would lock everybody out for good.
+ */
+async function makeWhole(path: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    return await DuckDBInstance.create(path, options);
-  } catch (error) {
-    if (lockHolder(error) === null) throw error;
-    await delay(SECOND_TRY_MS);
-    return DuckDBInstance.create(path, options);
+    (await DuckDBInstance.create(temporary, OPTIONS)).closeSync();
+    await linkOnce(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Another process may have made the file meanwhile, and hold it: it must not be replaced. */
+async function linkOnce(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (await exists(to)) return;
+    // A file system without links.
+    if (error instanceof Error && 'code' in error && error.code !== 'ENOSPC') return rename(from, to);
+    throw error;
+  }
+}
+
+async function openTwice(path: string): Promise<DuckDBInstance> {
+  try {
+    return await DuckDBInstance.create(path, OPTIONS);
+  } catch (error) {
+    if (lockHolder(error) === null) throw error;
+    await delay(SECOND_TRY_MS);
+    return DuckDBInstance.create(path, OPTIONS);
+  }
+}
+
+function cannotOpen(path: string, cause: unknown): Error {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const remedy = diskRemedy(cause) ?? 'The file holds no data: where it is damaged, delete it and try again';
+  return new Error(`cannot open the run lock ${path}: ${message}. ${remedy}`, { cause });
 }

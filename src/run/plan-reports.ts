@@ -29,14 +29,15 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
 }
 
 async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, before: Before): Promise<void> {
-  await setCommitFacts(engine, commitFacts(run, listed, before));
+  const facts = commitFacts(run, listed, before);
+  await setCommitFacts(engine, facts);
   await viewJournal(engine, run.folder);
   await viewKeptWalk(engine, listed.walk);
   for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
     await engine.view(`now_${table}`, sql(`stage/${table}`));
   }
   await viewPreviousState(engine, run.warehouse, before.state);
-  await viewComparison(engine);
+  await viewComparison(engine, facts);
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {

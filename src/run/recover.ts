@@ -1,8 +1,9 @@
 import { basename, dirname } from 'node:path';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
-import { JournalError, lastActivity, type RunHeader, readHeader } from '../journal/header.js';
+import { lastActivity, type RunHeader, readHeader } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
 import { ReportsJournal, readReports } from '../journal/reports.js';
+import { withRemedy } from '../storage/disk-error.js';
 import { encodeId } from '../storage/names.js';
 import { commitStaged, dropJournal } from '../warehouse/commit.js';
 import { listTableFiles } from '../warehouse/layout.js';
@@ -12,6 +13,7 @@ import { journalEngine, type RunContext, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { recordCommitted, recordFailure } from './record-run.js';
+import { recoverReplays } from './recover-replays.js';
 
 /** What earlier runs left. */
 export interface Recovered {
@@ -19,7 +21,7 @@ export interface Recovered {
   runId: string | null;
   /** What is left of that run. */
   unfinished: { folder: JournalFolder; header: RunHeader }[];
-  /** What was finished of it without a request, and websites whose journal cannot be read. */
+  /** What was finished of it without a request, and websites whose journal cannot be read or finished. */
   receipts: WebsiteReceipt[];
   /** What was finished of older runs. */
   older: WebsiteReceipt[];
@@ -42,6 +44,7 @@ export async function recover(
   openRun: OpenRun,
   isConfigured: (websiteId: string) => boolean,
 ): Promise<Recovered> {
+  await recoverReplays(context.warehouse, context.log);
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [] };
   const journals = await unfinishedJournals(context.warehouse);
   const ended = await endedIds(context.warehouse);
@@ -60,9 +63,10 @@ export async function recover(
       else recovered.older.push(end.receipt);
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
     } catch (error) {
-      if (!(error instanceof JournalError)) throw error;
-      context.log.error({ website: folder.websiteId, run: folder.runId }, error.message);
-      recovered.receipts.push(unreadable(folder, error));
+      // The files stay, and the other websites go on: a full disk or a damaged file is no reason to stop them.
+      const message = withRemedy(error);
+      context.log.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
+      recovered.receipts.push(unfinishable(folder, message));
     }
   }
   return recovered;
@@ -98,7 +102,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     return { kind: 'gone' };
   }
   if (young && input.mayGoOn) return { kind: 'goes_on', header, young };
-  const receipt = await finishOld(run);
+  const receipt = await finishOld(run, young ? 'its website is not part of this run any more' : TOO_OLD);
   return { kind: receipt.status === 'committed' ? 'committed' : 'given_up', receipt, young: false };
 }
 
@@ -131,16 +135,18 @@ export async function endedWebsites(warehouse: string, runId: string, websiteIds
   return new Set(websiteIds.filter((websiteId) => runs.has(idOf(websiteId, runId))));
 }
 
-/** Too old to go on: commits what has a complete listing, drops what has not. */
-async function finishOld(run: WebsiteRun): Promise<WebsiteReceipt> {
+const TOO_OLD = 'too long ago to go on';
+
+/** What does not go on: commits what has a complete listing, drops what has not. */
+async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> {
   const listing = await readListing(run.folder, run.config.api.page_size, run.effects.now());
   if (listing.kind !== 'listed' || !listing.listed.complete) {
-    return recordFailure(run, 'interrupted before its listing was complete, and too long ago to go on');
+    return recordFailure(run, `interrupted before its listing was complete, and ${why}`);
   }
   const { done, bytes } = await readReports(run.folder);
   // What stands behind the last whole line is cut off.
   new ReportsJournal(run.folder, bytes).close();
-  const end = done ?? { status: 'interrupted' as const, message: 'interrupted, and too long ago to go on' };
+  const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
   const fetched = { ...end, reused: await countAnswers(run.folder) };
   const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
   return commit(run, await stage(run, listing.listed, before, fetched), fetched);
@@ -151,7 +157,7 @@ async function countAnswers(folder: JournalFolder): Promise<number> {
   return Object.values(counts).reduce((all, each) => all + each, 0);
 }
 
-function unreadable(folder: JournalFolder, error: JournalError): WebsiteReceipt {
+function unfinishable(folder: JournalFolder, message: string): WebsiteReceipt {
   const requests = { sent: 0, throttled: 0, retried: 0 };
-  return failedReceipt(folder.websiteId, error.message, { requests, resumed: true, duration_ms: 0 });
+  return failedReceipt(folder.websiteId, message, { requests, resumed: true, duration_ms: 0 });
 }

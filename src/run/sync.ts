@@ -8,6 +8,7 @@ import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { SourceError, Stopped } from '../source/errors.js';
+import { withRemedy } from '../storage/disk-error.js';
 import { dropScratch } from '../warehouse/layout.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { commit, stage } from './commit-snapshot.js';
@@ -62,6 +63,7 @@ export async function sync(options: SyncOptions): Promise<Receipt> {
 
 /** One website, from the listing to the commit. */
 async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
+  await writeHeader(run.folder, run.header);
   const listed = await walk(run);
   const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
   const planned = await plan(run, listed, before);
@@ -109,7 +111,7 @@ class Sync {
       (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
       (websiteId) => this.#isConfigured(websiteId),
     );
-    const runs = await Promise.all(unfinished.map(({ folder, header }) => this.#goOn(folder, header)));
+    const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const started = await this.#startRest(runId ?? uuidv7(), taken);
@@ -126,9 +128,7 @@ class Sync {
       websites.map(({ id }) => id),
     );
     const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
-    const runs: WebsiteRun[] = [];
-    for (const website of rest) runs.push(await this.#start(website, runId));
-    return { runId, runs };
+    return { runId, runs: rest.map((website) => this.#start(website, runId)) };
   }
 
   async #selected(): Promise<Website[]> {
@@ -142,7 +142,7 @@ class Sync {
     return websites === 'all' || websites.some(({ id }) => id === websiteId);
   }
 
-  async #start(website: Website, runId: string): Promise<WebsiteRun> {
+  #start(website: Website, runId: string): WebsiteRun {
     const folder = journalFolder(this.#context.warehouse, runId, website.id);
     const header: RunHeader = {
       run_id: runId,
@@ -153,13 +153,11 @@ class Sync {
       version: this.options.version,
       resumed: 0,
     };
-    await writeHeader(folder, header);
     return this.#open(website, folder, header);
   }
 
-  async #goOn(folder: JournalFolder, header: RunHeader): Promise<WebsiteRun> {
+  #goOn(folder: JournalFolder, header: RunHeader): WebsiteRun {
     const resumed = { ...header, resumed: header.resumed + 1 };
-    await writeHeader(folder, resumed);
     return this.#open(this.#websiteOf(folder.websiteId, header), folder, resumed);
   }
 
@@ -177,23 +175,28 @@ class Sync {
   }
 
   async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {
-    const { log, website, requests, effects, header } = run;
+    const { log, website } = run;
     try {
       const receipt = await syncWebsite(run);
       log.info({ website: website.id, pages: receipt.pages.listed, reports: receipt.reports.fetched }, 'committed');
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;
-      if (error instanceof SourceError) return recordFailure(run, error.message);
-      // The journal stays: what is wrong is on our side (a disk, a bug), and the next sync goes on from it.
-      const message = error instanceof Error ? error.message : String(error);
-      log.error({ website: website.id, err: error }, 'a website got no snapshot');
-      const resumed = header.resumed > 0;
-      return failedReceipt(website.id, message, {
-        requests,
-        resumed,
-        duration_ms: effects.now() - Date.parse(header.started_at),
-      });
+      if (error instanceof SourceError) {
+        // Where not even the row of `runs` can be written, the journal stays, and the next sync meets the same again.
+        return await recordFailure(run, error.message).catch(() => keptForNextTime(run, error));
+      }
+      return keptForNextTime(run, error);
     }
   }
+}
+
+/** The journal stays: what is wrong is on our side (a disk, a bug), and the next sync goes on from it. */
+function keptForNextTime({ log, website, requests, effects, header }: WebsiteRun, error: unknown): WebsiteReceipt {
+  log.error({ website: website.id, err: error }, 'a website got no snapshot');
+  return failedReceipt(website.id, withRemedy(error), {
+    requests,
+    resumed: header.resumed > 0,
+    duration_ms: Math.max(0, effects.now() - Date.parse(header.started_at)),
+  });
 }

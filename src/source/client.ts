@@ -194,11 +194,15 @@ function saying(answer: Answer): string {
   if (!answer.text) return '';
   try {
     const body = errorBodySchema.safeParse(JSON.parse(answer.text));
-    if (body.success) return ` (${body.data.error}: ${body.data.message.slice(0, EXCERPT_LENGTH)})`;
+    if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
   } catch {
     // Not JSON: the excerpt says so better than a parser's message.
   }
-  return ` (${answer.text.slice(0, EXCERPT_LENGTH).replace(/\s+/g, ' ').trim()})`;
+  return ` (${excerpt(answer.text).replace(/\s+/g, ' ').trim()})`;
+}
+
+function excerpt(text: string): string {
+  return text.slice(0, EXCERPT_LENGTH);
 }
 
 /** `Retry-After` as milliseconds from now, an hour at most, whether seconds or a date; null without a usable one. */

@@ -10,6 +10,9 @@ import { absoluteUrl } from '../contract/fields.js';
 import { type Issue, issuesOf, type Verdict, validate } from '../contract/validate.js';
 import { SourceError } from './errors.js';
 
+/** Of a field's name in the drift diary: it is the service's own word, and may be as long as a body. */
+const MAX_FIELD_CHARACTERS = 200;
+
 /** One entry as it arrived, judged on its own. */
 export interface JudgedEntry {
   /** The page's URL wherever one can be read, also in a rejected entry; else null. */
@@ -51,7 +54,11 @@ export function readWindow(text: string): Window {
   const parsed = coverageWindowSchema.safeParse(json(text));
   if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text);
   const { urls, pagination } = parsed.data;
-  return { entries: urls.map(judge), pagination, drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)] };
+  return {
+    entries: urls.map(judgeEntry),
+    pagination,
+    drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)],
+  };
 }
 
 function json(text: string): unknown {
@@ -82,7 +89,8 @@ export function looksLikeHtml(text: string): boolean {
   return /^\s*<(!doctype|html)/i.test(text);
 }
 
-function judge(payload: unknown): JudgedEntry {
+/** Holds one entry of a listing against the contract. */
+export function judgeEntry(payload: unknown): JudgedEntry {
   return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
 }
 
@@ -98,11 +106,15 @@ function paginationDrift(pagination: Pagination): Drift[] {
   const unknown = Object.keys(judged.extra ?? {});
   return [
     ...judged.absent.map((field): Drift => ({ kind: 'absent_field', field: `pagination.${field}`, value: null })),
-    ...unknown.map((field): Drift => ({ kind: 'unknown_field', field: `pagination.${field}`, value: null })),
+    ...unknown.map((field) => unknownField(`pagination.${field}`)),
   ];
 }
 
 function bodyDrift(body: object): Drift[] {
   const unknown = Object.keys(body).filter((field) => !Object.hasOwn(coverageWindowSchema.shape, field));
-  return unknown.map((field) => ({ kind: 'unknown_field', field: `body.${field}`, value: null }));
+  return unknown.map((field) => unknownField(`body.${field}`));
+}
+
+function unknownField(field: string): Drift {
+  return { kind: 'unknown_field', field: field.slice(0, MAX_FIELD_CHARACTERS), value: null };
 }

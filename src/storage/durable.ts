@@ -1,6 +1,7 @@
 import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { access, mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { cannotWrite } from './disk-error.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -31,9 +32,14 @@ export async function publish(from: string, to: string): Promise<void> {
 /** Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`;
-  await writeFile(temporary, text);
-  await syncFile(temporary);
-  await publish(temporary, file);
+  try {
+    await writeFile(temporary, text);
+    await syncFile(temporary);
+    await publish(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw cannotWrite(file, cause);
+  }
 }
 
 export async function exists(file: string): Promise<boolean> {
@@ -47,9 +53,33 @@ export async function exists(file: string): Promise<boolean> {
 
 /** Makes a folder and its missing parents; their names survive a power loss. */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  for (const made of await makeFolders(folder)) await syncFolder(dirname(made));
+}
+
+/**
+ * Makes a folder and its missing parents. Node's own recursion says "no such file" where the disk is full.
+ *
+ * @returns those that were missing
+ */
+export async function makeFolders(folder: string): Promise<string[]> {
+  try {
+    return await makeOne(folder);
+  } catch (error) {
+    const isOrphan = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (!isOrphan || dirname(folder) === folder) throw error;
+  }
+  return [...(await makeFolders(dirname(folder))), ...(await makeOne(folder))];
+}
+
+async function makeOne(folder: string): Promise<string[]> {
+  try {
+    await mkdir(folder);
+    return [folder];
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (isThere && (await stat(folder)).isDirectory()) return [];
+    throw error;
+  }
 }
 
 const SYNC_INTERVAL_MS = 1000;
@@ -91,8 +121,13 @@ export class AppendFile {
   close(): void {
     clearInterval(this.#timer);
     this.#write();
-    if (!this.#failed) fsyncSync(this.#fd);
-    closeSync(this.#fd);
+    try {
+      if (!this.#failed) fsyncSync(this.#fd);
+    } catch (cause) {
+      throw cannotWrite(this.path, cause);
+    } finally {
+      closeSync(this.#fd);
+    }
   }
 
   #write(): void {
@@ -106,7 +141,7 @@ export class AppendFile {
       this.#dirty = true;
       for (const { done } of group) done();
     } catch (cause) {
-      this.#failed = new Error(`cannot write ${this.path}: ${String(cause)}`, { cause });
+      this.#failed = cannotWrite(this.path, cause);
       for (const { done } of group) done(this.#failed);
     }
   }
@@ -124,7 +159,7 @@ export class AppendFile {
     if (!this.#dirty) return;
     this.#dirty = false;
     fsync(this.#fd, (cause) => {
-      if (cause) this.#failed ??= new Error(`cannot sync ${this.path}: ${String(cause)}`, { cause });
+      if (cause) this.#failed ??= cannotWrite(this.path, cause);
     });
   }
 }

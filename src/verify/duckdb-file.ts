@@ -1,23 +1,28 @@
 import { z } from 'zod';
+import { knownCommits } from '../followers/known-commits.js';
 import { exists } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal } from '../storage/sql.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import { filesOf, type Marker, markerPaths, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
-import { DATA_TABLES, type Table } from '../warehouse/tables.js';
+import { DATA_TABLES, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
 
 const CHECK = 'indexhouse.duckdb';
 const REBUILD = 'run `indexhouse rebuild`: it makes the file anew from the Parquet files';
 
-/** Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference. */
-export async function checkDuckdb(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
+/**
+ * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference.
+ *
+ * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker.
+ */
+export async function checkDuckdb(engine: Engine, warehouse: string): Promise<Finding[]> {
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
-    if (markers.length === 0) return [];
+    if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
     return [lag(`${file} is missing`, 'the next sync makes it anew, or `indexhouse rebuild`')];
   }
   try {
@@ -25,57 +30,89 @@ export async function checkDuckdb(engine: Engine, warehouse: string, markers: re
   } catch (error) {
     const holder = lockHolder(error);
     if (holder) return [lag(`${file} cannot be compared now: ${holder} holds it`, 'try again when it is let go')];
-    return [difference(`${file} cannot be opened: ${error instanceof Error ? error.message : error}`)];
+    return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
-    return await compare(engine, warehouse, markers);
+    if (await isHalfMade(engine)) return [lag(`${file} has not all of its tables yet`, 'the next sync makes them')];
+    return await compare(engine, warehouse, await readMarkers(engine, warehouse));
+  } catch (error) {
+    return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
   } finally {
     await engine.run('detach follower');
   }
 }
 
+const nameRow = z.object({ name: z.string() });
+
+/** A file that a death left behind its first tables, or that an older version made. */
+async function isHalfMade(engine: Engine): Promise<boolean> {
+  const tables = await engine.rows(
+    nameRow,
+    "select table_name as name from duckdb_tables() where database_name = 'follower'",
+  );
+  if (tables.length === 0) return true;
+  const made = await engine.rows(nameRow, 'select name from follower.schema_migrations');
+  return tableStatements().some((statement) => !made.some(({ name }) => name === statement));
+}
+
 async function compare(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
-  const rows = await engine.rows(z.object({ id: z.string() }), 'select snapshot_id as id from follower.snapshots');
-  const taken = new Set(rows.map(({ id }) => id));
+  const taken = await knownCommits(engine, 'follower');
   const [has, lacks] = [markers.filter((m) => taken.has(m.commitId)), markers.filter((m) => !taken.has(m.commitId))];
   const findings: Finding[] = [];
   for (const [table, files] of filesSeen(warehouse, has)) {
-    await engine.view('parquet_side', tableQuery(warehouse, table, files));
-    const columns = await columnsOf(engine, `follower.${table}`);
-    const differs = await rowsDiffer(engine, columns, 'parquet_side', `follower.${table}`);
-    if (differs)
-      findings.push(difference(`${table} in indexhouse.duckdb is not what the Parquet files hold: ${differs}`));
+    findings.push(...(await compareTable(engine, table, tableQuery(warehouse, table, files))));
   }
+  findings.push(...(await compareRuns(engine, warehouse)));
   if (lacks.length > 0) {
     findings.push(lag(`indexhouse.duckdb is ${lacks.length} snapshots behind`, 'the next sync catches up'));
     return findings;
   }
-  return [...findings, ...(await compareDerived(engine, warehouse, markers))];
+  return [...findings, ...(await compareState(engine, warehouse, markers))];
 }
 
 function filesSeen(warehouse: string, markers: readonly Marker[]): Map<Table, string[]> {
-  const files = new Map<Table, string[]>(DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)]));
-  return files.set(
-    'snapshots',
-    markers.map(({ path }) => path),
-  );
+  return new Map<Table, string[]>([
+    ...DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)] as const),
+    ...MARKER_TABLES.map((table) => [table, markerPaths(markers, table)] as const),
+  ]);
 }
 
-/** State and runs, which only a file that lacks nothing has to have. */
-async function compareDerived(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
+async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Finding[]> {
+  await engine.view('parquet_side', parquet);
+  const columns = await columnsOf(engine, `follower.${table}`);
+  const differs = await rowsDiffer(engine, columns, 'parquet_side', `follower.${table}`);
+  if (!differs) return [];
+  return [difference(`${table} in indexhouse.duckdb is not what the Parquet files hold: ${differs}`)];
+}
+
+/** A run's row comes last, or alone where it failed: without it the file is only behind. */
+async function compareRuns(engine: Engine, warehouse: string): Promise<Finding[]> {
+  const all = tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs'));
+  const found = await compareTable(
+    engine,
+    'runs',
+    `select * from (${all}) semi join follower.runs using (run_id, website_id)`,
+  );
+  const counted = z.object({ rows: z.coerce.number() });
+  const [lacking] = await engine.rows(
+    counted,
+    `select count(*) as rows from (${all}) anti join follower.runs using (run_id, website_id)`,
+  );
+  if (lacking && lacking.rows > 0) {
+    found.push(lag(`runs in indexhouse.duckdb is ${lacking.rows} rows behind`, 'the next sync catches up'));
+  }
+  return found;
+}
+
+/** Only a file that lacks nothing has to have the newest state. */
+async function compareState(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
   const states = newestMarkers(markers).map((marker) => stateFileOf(warehouse, marker));
   const there = await Promise.all(states.map((file) => exists(file)));
-  const sides: [Table, string[]][] = [['runs', await listTableFiles(warehouse, 'runs')]];
-  if (there.every(Boolean)) sides.push(['page_state', states]);
-  const findings: Finding[] = [];
-  for (const [table, files] of sides) {
-    await engine.view('parquet_side', tableQuery(warehouse, table, files));
-    const columns = await columnsOf(engine, `follower.${table}`);
-    const differs = await rowsDiffer(engine, columns, 'parquet_side', `follower.${table}`);
-    if (differs)
-      findings.push(difference(`${table} in indexhouse.duckdb is not what the Parquet files hold: ${differs}`));
-  }
-  return findings;
+  return there.every(Boolean) ? compareTable(engine, 'page_state', tableQuery(warehouse, 'page_state', states)) : [];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function difference(message: string): Finding {

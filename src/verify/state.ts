@@ -32,11 +32,20 @@ export async function checkStates(
     }
     const rebuilt = join(options.temporary, 'state.rebuilt');
     await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt);
-    await engine.view('state_now', tableQuery(warehouse, 'page_state', [file]));
-    await engine.view('state_rebuilt', tableQuery(warehouse, 'page_state', [rebuilt]));
-    const differs = await rowsDiffer(engine, await columnsOf(engine, 'state_now'), 'state_rebuilt', 'state_now');
+    const differs = await stateDiffers(engine, warehouse, file, rebuilt);
     if (differs)
       wrong.push({ websiteId, file, kind: 'different', message: `${file} is not what the log gives: ${differs}` });
   }
   return wrong;
+}
+
+/** A file that cannot be read differs too. */
+async function stateDiffers(engine: Engine, warehouse: string, file: string, rebuilt: string): Promise<string | null> {
+  try {
+    await engine.view('state_rebuilt', tableQuery(warehouse, 'page_state', [rebuilt]));
+    await engine.view('state_now', tableQuery(warehouse, 'page_state', [file]));
+    return await rowsDiffer(engine, await columnsOf(engine, 'state_now'), 'state_rebuilt', 'state_now');
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -1,15 +1,18 @@
 import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
-import { rebuildDuckdb } from '../followers/rebuild.js';
+import { HeldError, RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
-import { listTableFiles } from '../warehouse/layout.js';
-import { type Marker, markersOf, readMarkersThatCan, viewDataTables } from '../warehouse/markers.js';
+import { type Marker, markerPaths, markersOf, readMarkersThatCan, viewDataTables } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
+import { MARKER_TABLES } from '../warehouse/tables.js';
 import { checkDuckdb } from './duckdb-file.js';
-import { checkFiles, orphans } from './files.js';
+import { checkFiles } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
+import { lostMarkers, orphans } from './orphans.js';
+import { type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
 const PROBLEMS_TOLD = 5;
@@ -32,14 +35,23 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
   return withEngine(options.engine, async (engine) => {
     const { markers, unreadable } = await readMarkersThatCan(engine, options.warehouse);
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
-    const verified: Verified = { snapshots: markers.length, files, rows, findings, repaired: [] };
+    const verified: Verified = {
+      snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
+      files,
+      rows,
+      findings,
+      repaired: [],
+    };
     findings.push(...unreadable.map(({ path, message }) => damaged(`the marker ${path} cannot be read: ${message}`)));
-    findings.push(...(await checkRows(engine, options.warehouse, whole)));
-    await lookAtOrphans(options, markers, verified);
+    const runs = await readRuns(engine, options.warehouse);
+    findings.push(...runs.findings, ...(await checkRows(engine, options.warehouse, whole, runs)));
+    const lost = await lostMarkers(options.warehouse, runs.committed);
+    findings.push(...lost.map(({ message }) => damaged(message)));
+    await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
     // What follows from the log can be compared only where the whole log can be read.
-    if (whole.length < markers.length || unreadable.length > 0) return verified;
+    if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
     await lookAtStates(engine, options, markers, verified);
-    await lookAtDuckdb(engine, options, markers, verified);
+    await lookAtDuckdb(engine, options, verified);
     return verified;
   });
 }
@@ -47,17 +59,18 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
 const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), problem: z.string() });
 
 /** Asks each statement of `sql/checks`, which returns the rows that break an invariant. */
-async function checkRows(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
+async function checkRows(
+  engine: Engine,
+  warehouse: string,
+  markers: readonly Marker[],
+  runs: RunsRead,
+): Promise<Finding[]> {
   await viewDataTables(engine, warehouse, markers);
-  await engine.view(
-    'snapshots',
-    tableQuery(
-      warehouse,
-      'snapshots',
-      markers.map(({ path }) => path),
-    ),
-  );
-  await engine.view('runs', tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs')));
+  for (const table of MARKER_TABLES) {
+    await engine.view(table, tableQuery(warehouse, table, markerPaths(markers, table)));
+  }
+  await engine.set({ unfinished: runs.unfinished });
+  await engine.view('runs', tableQuery(warehouse, 'runs', runs.files));
   const findings: Finding[] = [];
   for (const name of sqlNames('checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');
@@ -76,17 +89,20 @@ async function checkRows(engine: Engine, warehouse: string, markers: readonly Ma
   return findings;
 }
 
+/** @param lost commits whose marker is gone: their files are all that is left of them, so they stay */
 async function lookAtOrphans(
   { warehouse, repair }: VerifyOptions,
-  markers: Marker[],
+  lost: ReadonlySet<string>,
   verified: Verified,
 ): Promise<void> {
-  for (const file of await orphans(warehouse, markers)) {
-    if (repair) {
+  for (const file of await orphans(warehouse)) {
+    if (repair && !lost.has(basename(file, '.parquet'))) {
       await rm(file);
       verified.repaired.push(`removed ${file}, which no marker names`);
     } else {
-      const remedy = '`indexhouse verify --repair` removes it; no reader sees it';
+      const remedy = lost.has(basename(file, '.parquet'))
+        ? 'keep it: with its marker restored from a backup, the snapshot is whole again'
+        : '`indexhouse verify --repair` removes it; no reader sees it';
       verified.findings.push({ check: 'orphans', level: 'note', message: `no marker names ${file}`, remedy });
     }
   }
@@ -110,19 +126,20 @@ async function lookAtStates(
   }
 }
 
-async function lookAtDuckdb(
-  engine: Engine,
-  options: VerifyOptions,
-  markers: Marker[],
-  verified: Verified,
-): Promise<void> {
+async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Verified): Promise<void> {
   const { warehouse, memoryLimit, repair } = options;
-  const found = await checkDuckdb(engine, warehouse, markers);
-  if (!repair || !found.some(({ level }) => level === 'difference')) {
+  const found = await checkDuckdb(engine, warehouse);
+  if (!repair || found.length === 0) {
     verified.findings.push(...found);
     return;
   }
-  await rebuildDuckdb({ warehouse, memoryLimit });
+  try {
+    await rebuildDuckdb({ warehouse, memoryLimit });
+  } catch (error) {
+    if (!(error instanceof HeldError || error instanceof RebuildError)) throw error;
+    verified.findings.push(...found.map((finding) => ({ ...finding, remedy: error.message })));
+    return;
+  }
   verified.repaired.push('made indexhouse.duckdb anew from the Parquet files');
-  verified.findings.push(...(await checkDuckdb(engine, warehouse, markers)));
+  verified.findings.push(...(await checkDuckdb(engine, warehouse)));
 }

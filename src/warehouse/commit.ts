@@ -30,9 +30,9 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   }
   for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
 
-  await publishOnce(stagedFile(folder, 'snapshots'), tableFile(warehouse, 'snapshots', place));
+  await publishOnce(stagedFile(folder, manifest.marker), tableFile(warehouse, manifest.marker, place));
   crashPoint('wrote the marker');
-  await recordRun(warehouse, folder, manifest);
+  if (manifest.marker === 'snapshots') await recordRun(warehouse, folder, manifest);
   crashPoint('recorded the run');
   await dropJournal(folder);
   crashPoint('dropped the journal');
@@ -78,7 +78,7 @@ export async function dropJournal(folder: JournalFolder): Promise<void> {
 
 /** Whether the marker of a commit is in the warehouse: the only place that says so. */
 export function markerFile(warehouse: string, manifest: Manifest): string {
-  return tableFile(warehouse, 'snapshots', placeOf(manifest));
+  return tableFile(warehouse, manifest.marker, placeOf(manifest));
 }
 
 /** Deletes state files that two newer ones follow, an hour after that. */

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { tableQuery } from './prepare.js';
@@ -13,6 +15,8 @@ export interface CommitFacts {
   listingComplete: boolean;
   /** Whether an earlier commit of this website has a complete listing: without one, no page can have appeared. */
   hadComplete: boolean;
+  /** Quarantined records of an earlier snapshot: they may be older than what is known of their pages. */
+  isReplay: boolean;
 }
 
 /** Hands the facts of a commit to the statements of `sql/stage` and `sql/plan`. */
@@ -24,6 +28,7 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
     snapshot_date: facts.date,
     listing_complete: facts.listingComplete,
     had_complete: facts.hadComplete,
+    is_replay: facts.isReplay,
   });
   await engine.setTimes({ snapshot_at: facts.snapshotAt });
 }
@@ -33,13 +38,75 @@ export async function viewPreviousState(engine: Engine, warehouse: string, file:
   await engine.view('previous_state', tableQuery(warehouse, 'page_state', file === null ? [] : [file]));
 }
 
+/** Rows that fit into a join within this many bytes of DuckDB's memory limit. */
+const BYTES_PER_ROW = 2_500;
+const LEAST_ROWS_PER_RANGE = 50_000;
+const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+
+/** Relations of a commit, and the one before it, that are worked on range by range. Of a replay only what is newer. */
+const RANGED = {
+  ranged_coverage: 'now_coverage',
+  ranged_url_reports: 'now_url_reports',
+  ranged_report_failures: 'now_report_failures',
+  ranged_rejected_records: 'now_rejected_records',
+  ranged_state: 'previous_state',
+};
+
 /**
  * Makes the views that compare this commit with the state before it. They stand over `now_coverage`,
  * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`, and do not care whether those
  * come from a journal or from the warehouse: a state that is rebuilt is made by the same statements.
  */
-export async function viewComparison(engine: Engine): Promise<void> {
+export async function viewComparison(engine: Engine, { isReplay }: CommitFacts): Promise<void> {
+  const newer: Record<string, string> = {
+    now_coverage: `(${sql('stage/newer_coverage')})`,
+    now_url_reports: `(${sql('stage/newer_url_reports')})`,
+  };
+  await engine.set({ range_from: null, range_to: null });
+  await engine.run(sql('stage/in_range'));
+  for (const [name, from] of Object.entries(RANGED)) {
+    await engine.view(name, `select * from ${(isReplay && newer[from]) || from} where in_range(url)`);
+  }
   await engine.run(sql('stage/compared'));
   await engine.run(sql('stage/report_attempts'));
   await engine.run(sql('stage/absences'));
+}
+
+/**
+ * Runs a query over the comparison into a file that is sorted by URL, a range of URLs at a time: what a join needs then
+ * depends on the memory limit and not on the number of pages.
+ *
+ * @param sortedBy columns, `url` first
+ * @returns rows
+ */
+export async function copyComparison(
+  engine: Engine,
+  query: string,
+  { file, format, sortedBy }: { file: string; format: string; sortedBy: string },
+): Promise<number> {
+  const sorted = `select * from (${query}\n) order by ${sortedBy}`;
+  const bounds = await rangeBounds(engine);
+  if (bounds.length < 2) return engine.copy(sorted, file, format);
+  const parts = bounds.map((_, at) => `${file}.part${at}`);
+  for (const [at, part] of parts.entries()) {
+    await engine.set({ range_from: at === 0 ? null : (bounds[at] ?? null), range_to: bounds[at + 1] ?? null });
+    await engine.copy(sorted, part, PART_FORMAT);
+  }
+  await engine.set({ range_from: null, range_to: null });
+  const rows = await engine.copyInOrder(parts, file, format);
+  await Promise.all(parts.map((part) => rm(part)));
+  return rows;
+}
+
+async function rangeBounds(engine: Engine): Promise<string[]> {
+  const [row] = await engine.rows(
+    z.object({ rows: z.coerce.number() }),
+    'select greatest((select count(*) from now_coverage), (select count(*) from previous_state)) as rows',
+  );
+  const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
+  const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);
+  if (ranges < 2) return [];
+  await engine.set({ ranges });
+  const bounds = await engine.rows(z.object({ bound: z.string() }), sql('stage/range_bounds'));
+  return bounds.map(({ bound }) => bound);
 }

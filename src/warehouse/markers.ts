@@ -3,23 +3,35 @@ import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
-import { DATA_TABLES, type DataTable } from './tables.js';
+import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
 
 const markerRow = z.object({
+  commit_id: z.string(),
   snapshot_id: z.string(),
   website_id: z.string(),
   snapshot_at: z.string(),
   snapshot_date: z.string(),
-  listing_status: z.enum(['complete', 'partial']),
+  listing_complete: z.boolean(),
   files: z.string(),
 });
 
+/** What tells the two kinds of markers apart. A replay is never a listing by itself. */
+const OF_KIND = {
+  snapshot: { table: 'snapshots', id: 'snapshot_id', complete: "listing_status = 'complete'" },
+  replay: { table: 'replays', id: 'replay_id', complete: 'false' },
+} as const satisfies Record<string, { table: MarkerTable; id: string; complete: string }>;
+export type MarkerKind = keyof typeof OF_KIND;
+const KINDS = ['replay', 'snapshot'] as const;
+
 /** A commit that the warehouse holds. What has no marker does not exist. */
 export interface Marker {
+  kind: MarkerKind;
+  /** The snapshot's id, or the replay's. */
   commitId: string;
+  /** Of a replay: the snapshot whose rejects it took. */
   snapshotId: string;
   websiteId: string;
   /** ISO 8601. */
@@ -32,35 +44,52 @@ export interface Marker {
 }
 
 /**
- * Reads all markers, oldest commit first.
+ * Reads all markers, of snapshots and of replays, oldest commit first: one log.
  *
  * Taken once, the list answers every question of one command, so that one question sees one state of the world.
  */
 export async function readMarkers(engine: Engine, warehouse: string): Promise<Marker[]> {
-  return readMarkerFiles(engine, warehouse, await listTableFiles(warehouse, 'snapshots'));
+  const markers: Marker[] = [];
+  for (const { kind, paths } of await markerFiles(warehouse)) {
+    markers.push(...(await readMarkerFiles(engine, warehouse, kind, paths)));
+  }
+  return markers.sort(byCommit);
 }
 
-async function readMarkerFiles(engine: Engine, warehouse: string, paths: string[]): Promise<Marker[]> {
+/** Replays are listed first, so that none is seen without its snapshot. */
+async function markerFiles(warehouse: string): Promise<{ kind: MarkerKind; paths: string[] }[]> {
+  const found: { kind: MarkerKind; paths: string[] }[] = [];
+  for (const kind of KINDS) found.push({ kind, paths: await listTableFiles(warehouse, OF_KIND[kind].table) });
+  return found;
+}
+
+async function readMarkerFiles(
+  engine: Engine,
+  warehouse: string,
+  kind: MarkerKind,
+  paths: string[],
+): Promise<Marker[]> {
   if (paths.length === 0) return [];
+  const { table, id, complete } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
-    `select snapshot_id, website_id, strftime(snapshot_at, '%Y-%m-%dT%H:%M:%S.%gZ') as snapshot_at,
-       snapshot_date::varchar as snapshot_date, listing_status, files::varchar as files
-     from (${tableQuery(warehouse, 'snapshots', paths)})`,
+    `select ${id} as commit_id, snapshot_id, website_id,
+       strftime(snapshot_at, '%Y-%m-%dT%H:%M:%S.%gZ') as snapshot_at, snapshot_date::varchar as snapshot_date,
+       ${complete} as listing_complete, files::varchar as files
+     from (${tableQuery(warehouse, table, paths)})`,
   );
   const pathOf = new Map(paths.map((path) => [basename(path, '.parquet'), path]));
-  return rows
-    .map((row) => ({
-      commitId: row.snapshot_id,
-      snapshotId: row.snapshot_id,
-      websiteId: row.website_id,
-      snapshotAt: row.snapshot_at,
-      date: row.snapshot_date,
-      listingComplete: row.listing_status === 'complete',
-      files: filesSchema.parse(JSON.parse(row.files)),
-      path: pathOf.get(row.snapshot_id) ?? '',
-    }))
-    .sort(byCommit);
+  return rows.map((row) => ({
+    kind,
+    commitId: row.commit_id,
+    snapshotId: row.snapshot_id,
+    websiteId: row.website_id,
+    snapshotAt: row.snapshot_at,
+    date: row.snapshot_date,
+    listingComplete: row.listing_complete,
+    files: filesSchema.parse(JSON.parse(row.files)),
+    path: pathOf.get(row.commit_id) ?? '',
+  }));
 }
 
 /** Commit ids sort by time. */
@@ -78,9 +107,15 @@ export async function readMarkersThatCan(
 ): Promise<{ markers: Marker[]; unreadable: { path: string; message: string }[] }> {
   const markers: Marker[] = [];
   const unreadable: { path: string; message: string }[] = [];
-  for (const path of await listTableFiles(warehouse, 'snapshots')) {
+  const listed = (await markerFiles(warehouse)).flatMap(({ kind, paths }) => paths.map((path) => ({ kind, path })));
+  for (const { kind, path } of listed) {
     try {
-      markers.push(...(await readMarkerFiles(engine, warehouse, [path])));
+      for (const marker of await readMarkerFiles(engine, warehouse, kind, [path])) {
+        const { websiteId, date, commitId } = marker;
+        const place = tableFile(warehouse, tableOf(marker), { websiteId, date, id: commitId });
+        if (place === path) markers.push(marker);
+        else unreadable.push({ path, message: `it is the marker that belongs to ${place}` });
+      }
     } catch (error) {
       unreadable.push({ path, message: error instanceof Error ? error.message : String(error) });
     }
@@ -91,6 +126,16 @@ export async function readMarkersThatCan(
 /** The markers of one website, oldest first. */
 export function markersOf(markers: readonly Marker[], websiteId: string): Marker[] {
   return markers.filter((marker) => marker.websiteId === websiteId);
+}
+
+/** The table that a marker's own row belongs to. */
+export function tableOf(marker: Marker): MarkerTable {
+  return OF_KIND[marker.kind].table;
+}
+
+/** The files of the markers themselves, by the table of their rows. */
+export function markerPaths(markers: readonly Marker[], table: MarkerTable): string[] {
+  return markers.filter((marker) => tableOf(marker) === table).map(({ path }) => path);
 }
 
 /** The newest marker of each website. */

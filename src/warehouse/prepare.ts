@@ -24,13 +24,13 @@ export class WarehouseError extends Error {
  * @throws WarehouseError another time zone than the one its dates were made in; a newer format; an unusable path
  */
 export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
-  if (!(await checkIdentity(path, timeZone))) {
-    await makeFolder(path);
-    const identity = { warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone };
-    await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
-  }
+  const isThere = await checkIdentity(path, timeZone);
   await makeFolder(join(path, 'schema'));
   await writeSchemas(path, memoryLimit);
+  if (isThere) return;
+  // Last: where it is, every table can be read.
+  const identity = { warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone };
+  await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
 }
 
 /**
@@ -85,20 +85,30 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
 }
 
 async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
-  const missing: Table[] = [];
-  for (const table of TABLES) {
-    if (!(await exists(schemaFile(path, table)))) missing.push(table);
-  }
-  if (missing.length === 0) return;
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
     await createTables(engine);
-    for (const table of missing) {
+    for (const table of TABLES) {
       const file = schemaFile(path, table);
+      if (await hasItsColumns(engine, table, file)) continue;
       await engine.copy(`select * from ${table}`, `${file}.tmp`, 'format parquet');
       await syncFile(`${file}.tmp`);
       await publish(`${file}.tmp`, file);
     }
   });
+}
+
+/** Whether the empty file is there and lacks no column of the table; one of a newer version may have more. */
+async function hasItsColumns(engine: Engine, table: Table, file: string): Promise<boolean> {
+  if (!(await exists(file))) return false;
+  const named = z.object({ column_name: z.string() });
+  try {
+    const found = await engine.rows(named, `describe select * from read_parquet(${literal(file)})`);
+    const columns = await engine.rows(named, `describe ${table}`);
+    return columns.every(({ column_name }) => found.some((column) => column.column_name === column_name));
+  } catch {
+    // Damaged: it holds nothing that cannot be made anew.
+    return false;
+  }
 }
 
 /** Makes all tables, empty. */

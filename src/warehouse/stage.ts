@@ -8,22 +8,21 @@ import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { type CommitFacts, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
+import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { viewJournal, viewKeptWalk } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
-import type { DataTable } from './tables.js';
+import { type DataTable, MARKER_TABLES, type MarkerTable } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
 
 /** What stands in the files of a commit, sorted so that equal values lie together. */
-const SORTED_BY: Record<DataTable, string> = {
+const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number], string> = {
   coverage: 'url',
   url_reports: 'url',
   report_failures: 'url',
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
-  page_changes: 'url, change',
 };
 /** Taken from the journal alone; the changes and the state then stand over these. */
 const FROM_THE_JOURNAL = [
@@ -44,7 +43,9 @@ export const manifestSchema = z.object({
   date: z.string(),
   commit_id: z.string(),
   files: z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() })),
-  /** The columns of the rows of `snapshots` and `runs`. */
+  /** The table of the marker. */
+  marker: z.enum(MARKER_TABLES).default('snapshots'),
+  /** The columns of the marker's row, and of that of `runs`, which a replay has none in. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
@@ -60,7 +61,7 @@ export interface StageInput {
   previousState: string | null;
   compression: 'zstd' | 'snappy' | 'gzip';
   engine: EngineOptions;
-  /** The rows of `snapshots` and `runs`, but for the counts, which are of what was staged. */
+  /** The rows of the marker and of `runs`, but for the counts, which are of what was staged. A replay is no run. */
   snapshot: Record<string, Scalar>;
   run: Record<string, Scalar>;
 }
@@ -89,15 +90,29 @@ export async function stageCommit(input: StageInput): Promise<Manifest> {
       await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
     }
     await viewPreviousState(engine, warehouse, input.previousState);
-    await viewComparison(engine);
-    rows.set('page_changes', await stageTable(engine, input, 'page_changes'));
-    await engine.copy(`${sql('stage/page_state')}\norder by url`, stagedFile(folder, 'page_state'), STATE_FORMAT);
+    await viewComparison(engine, input.facts);
+    rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
+    await stageComparison(engine, input, 'page_state', 'url');
     crashPoint('staged page_state');
     return writeManifest(engine, input, rows);
   });
 }
 
-async function stageTable(engine: Engine, input: StageInput, table: DataTable): Promise<number> {
+/** What follows from this commit and the one before. */
+async function stageComparison(
+  engine: Engine,
+  input: StageInput,
+  table: 'page_changes' | 'page_state',
+  sortedBy: string,
+): Promise<number> {
+  const file = stagedFile(input.folder, table);
+  const format = table === 'page_state' ? STATE_FORMAT : parquetFormat(input.compression);
+  const rows = await copyComparison(engine, sql(`stage/${table}`), { file, format, sortedBy });
+  if (rows === 0 && table !== 'page_state') await rm(file, { force: true });
+  return rows;
+}
+
+async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
   const query = `${sql(`stage/${table}`)}`;
   const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
@@ -120,40 +135,42 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   for (const [table, count] of rows) {
     if (count > 0) files[table] = { rows: count, sha256: await sha256Of(stagedFile(input.folder, table)) };
   }
-  const snapshot = { ...input.snapshot, ...(await countStaged(engine)), files: JSON.stringify(files) };
-  await stageRow(engine, 'snapshots', snapshot, input);
-  await stageRow(engine, 'runs', input.run, input);
+  const { websiteId, date, commitId, isReplay } = input.facts;
+  const marker = isReplay ? 'replays' : 'snapshots';
+  const snapshot = { ...input.snapshot, ...(await countStaged(engine, marker)), files: JSON.stringify(files) };
+  await stageRow(engine, marker, snapshot, input);
+  if (!isReplay) await stageRow(engine, 'runs', input.run, input);
   // The manifest says that every file is whole, so they reach the disk before it does.
-  for (const table of [...Object.keys(files), 'page_state', 'snapshots', 'runs']) {
+  for (const table of [...Object.keys(files), 'page_state', marker, ...(isReplay ? [] : ['runs'])]) {
     await syncFile(stagedFile(input.folder, table));
   }
-  const { websiteId, date, commitId } = input.facts;
-  const manifest = { website_id: websiteId, date, commit_id: commitId, files, snapshot, run: input.run };
+  const manifest: Manifest = {
+    website_id: websiteId,
+    date,
+    commit_id: commitId,
+    files,
+    marker,
+    snapshot,
+    run: input.run,
+  };
   crashPoint('staged all');
   await writeDurably(input.folder.manifest, `${JSON.stringify(manifest)}\n`);
   crashPoint('wrote the manifest');
   return manifest;
 }
 
-const countsRow = z.object({
-  pages_listed: z.int(),
-  pages_rejected: z.int(),
-  reports_planned: z.int(),
-  reports_fetched: z.int(),
-  reports_missing: z.int(),
-  reports_failed: z.int(),
-  reports_rejected: z.int(),
-});
+const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
 
-async function countStaged(engine: Engine): Promise<Record<string, number>> {
-  const [counts] = await engine.rows(countsRow, sql('stage/counts'));
+/** The counts by the names of the columns that they stand in. */
+async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number>> {
+  const [counts] = await engine.rows(z.record(z.string(), z.int()), sql(COUNTED_BY[marker]));
   return counts ?? {};
 }
 
 /** Makes the one-row file of a marker. */
 export async function stageRow(
   engine: Engine,
-  table: 'snapshots' | 'runs',
+  table: MarkerTable | 'runs',
   row: Record<string, Scalar>,
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
@@ -168,7 +185,10 @@ export async function sha256Of(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The manifest of a commit that is staged, or null where staging did not end. */
+/**
+ * The manifest of a commit that is staged, or null where staging did not end. One that a broken disk has damaged counts
+ * as none: nothing is visible without the marker, and the journal gives the same files again.
+ */
 export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
   let text: string;
   try {
@@ -177,5 +197,9 @@ export async function readManifest(folder: JournalFolder): Promise<Manifest | nu
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
-  return manifestSchema.parse(JSON.parse(text));
+  try {
+    return manifestSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }

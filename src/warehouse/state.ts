@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { type CommitFacts, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
+import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { type Marker, stateFileOf, viewDataTables } from './markers.js';
 
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
@@ -38,11 +38,12 @@ export async function rebuildState(
     let before: string | null = null;
     for (const [at, marker] of markers.entries()) {
       const after = at % 2 === 0 ? even : odd;
-      await setCommitFacts(engine, factsOf(marker, markers.slice(0, at)));
+      const facts = factsOf(marker, markers.slice(0, at));
+      await setCommitFacts(engine, facts);
       await viewDataTables(engine, warehouse, [marker], 'now_');
       await viewPreviousState(engine, warehouse, before);
-      await viewComparison(engine);
-      await engine.copy(`${sql('stage/page_state')}\norder by url`, after, STATE_FORMAT);
+      await viewComparison(engine, facts);
+      await copyComparison(engine, sql('stage/page_state'), { file: after, format: STATE_FORMAT, sortedBy: 'url' });
       before = after;
     }
     if (before === null) return;
@@ -62,7 +63,9 @@ export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts
     snapshotAt: new Date(marker.snapshotAt),
     date: marker.date,
     listingComplete: marker.listingComplete,
-    hadComplete: hasComplete(earlier),
+    // What a replay holds was received with its snapshot, so only what came before that can lack the page.
+    hadComplete: hasComplete(earlier.filter(({ commitId }) => commitId < marker.snapshotId)),
+    isReplay: marker.kind === 'replay',
   };
 }
 

@@ -11,7 +11,11 @@ export const DATA_TABLES = [
 ] as const;
 export type DataTable = (typeof DATA_TABLES)[number];
 
-export const TABLES = ['snapshots', 'runs', ...DATA_TABLES, 'page_state'] as const;
+/** Tables whose files are markers: each makes one commit visible. */
+export const MARKER_TABLES = ['snapshots', 'replays'] as const;
+export type MarkerTable = (typeof MARKER_TABLES)[number];
+
+export const TABLES = [...MARKER_TABLES, 'runs', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
 /** The statements of `sql/tables` that make all tables, in order. */

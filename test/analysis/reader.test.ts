@@ -49,6 +49,7 @@ describe('what a reader sees', () => {
     expect(names).toEqual(
       [
         'snapshots',
+        'replays',
         'runs',
         ...DATA_TABLES,
         'page_state',
@@ -56,6 +57,7 @@ describe('what a reader sees', () => {
         'coverage_daily',
         'page_history',
         'api_drift',
+        'quarantine',
       ].sort(),
     );
     const counts: unknown[] = [];

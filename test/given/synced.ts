@@ -10,7 +10,7 @@ export function given(file: string): Promise<Config> {
 }
 
 /** How much is journaled when the run is stopped. */
-interface StopAfter {
+export interface StopAfter {
   pages?: number;
   reports?: number;
 }
@@ -30,7 +30,7 @@ export async function syncNow(file: string, options: { stopAfter?: StopAfter } =
 }
 
 /** Stops the run, as SIGTERM would, when so much is journaled. */
-function stopper(limits: StopAfter, stop: AbortController): Progress {
+export function stopper(limits: StopAfter, stop: AbortController): Progress {
   let limit = Number.POSITIVE_INFINITY;
   let done = 0;
   return {

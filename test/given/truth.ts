@@ -57,7 +57,10 @@ export function asTruth(coverage: Row[], reports: Row[]): Truth {
 }
 
 /** What the Parquet files of a website hold, by a reader that did not write them. */
-export async function byHyparquet(warehouse: string, websiteId: string): Promise<Truth> {
-  const of = (rows: Row[]) => rows.filter((row) => row['website_id'] === websiteId);
+export async function byHyparquet(warehouse: string, websiteId: string, snapshotId?: string): Promise<Truth> {
+  const of = (rows: Row[]) =>
+    rows.filter(
+      ({ website_id, snapshot_id }) => website_id === websiteId && (!snapshotId || snapshot_id === snapshotId),
+    );
   return asTruth(of(await readTable(warehouse, 'coverage')), of(await readTable(warehouse, 'url_reports')));
 }

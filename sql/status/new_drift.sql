@@ -1,0 +1,16 @@
+-- What the newest snapshot of each website showed for the first time. View `drift_observations`: one row per commit and
+-- observation; `snapshots`: the markers.
+select
+  website_id,
+  source,
+  kind,
+  field,
+  "value",
+  sum(occurrences)::integer as occurrences,
+  any_value(sample) as sample
+from drift_observations
+group by website_id, source, kind, field, "value"
+having min(snapshot_id) = (
+  select max(snapshots.snapshot_id) from snapshots where snapshots.website_id = drift_observations.website_id
+)
+order by website_id, occurrences desc, source, kind, field, "value"

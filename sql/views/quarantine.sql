@@ -1,0 +1,22 @@
+-- Quarantine: every rejected record, and whether a replay has taken it since.
+create or replace view quarantine as
+select
+  rejected_records.*,
+  taken.url is not null as replayed
+from rejected_records
+left join (
+  select 'coverage' as source, snapshot_id, url
+  from coverage
+  where commit_id in (select replay_id from replays)
+  union
+  select 'url_report', snapshot_id, url
+  from url_reports
+  where commit_id in (select replay_id from replays)
+) as taken
+  on taken.source = rejected_records.source
+  and taken.snapshot_id = rejected_records.snapshot_id
+  -- An entry whose URL could not be read when it came may be known by it now.
+  and taken.url = coalesce(
+    rejected_records.url,
+    case when json_valid(rejected_records.payload) then json_extract_string(rejected_records.payload, '$.url') end
+  )

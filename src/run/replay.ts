@@ -1,0 +1,243 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Config } from '../config/schema.js';
+import type { FollowerState } from '../followers/duckdb.js';
+import { followAll } from '../followers/follow.js';
+import { type JournalFolder, replayFolder, unfinishedJournals } from '../journal/folder.js';
+import { readHeader } from '../journal/header.js';
+import type { Logger } from '../observe/log.js';
+import { makeFolder } from '../storage/durable.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+import { commitStaged, dropJournal, dropOldStates } from '../warehouse/commit.js';
+import { dropScratch, scratchFolder } from '../warehouse/layout.js';
+import { filesOf, type Marker, markerPaths, markersOf, readMarkers } from '../warehouse/markers.js';
+import { checkWarehouseThere, prepareWarehouse, tableQuery, WarehouseError } from '../warehouse/prepare.js';
+import { type Manifest, stageCommit } from '../warehouse/stage.js';
+import { currentState, factsOf } from '../warehouse/state.js';
+import { engineOptions } from './context.js';
+import { RunLock } from './lock.js';
+import { recoverReplays } from './recover-replays.js';
+import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
+
+export interface ReplayOptions {
+  config: Config;
+  version: string;
+  log: Logger;
+  /** Ids; all that the warehouse holds if empty. */
+  websites: string[];
+  /** Only snapshots of this date, `YYYY-MM-DD`, or later. */
+  since: string | null;
+  /** Judge and count, and commit nothing. */
+  dryRun: boolean;
+  signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  contract?: Contract;
+}
+
+/** What became of the rejected records of one snapshot. The names are those of `replay --json`. */
+export interface SnapshotReplayed {
+  website_id: string;
+  snapshot_id: string;
+  snapshot_date: string;
+  /** Null where nothing was committed: no record passed, or it was a dry run. */
+  replay_id: string | null;
+  /** Records that pass now. */
+  coverage: number;
+  url_reports: number;
+  /** Changes that they told. */
+  changes: number;
+  still_rejected: number;
+}
+
+export interface ReplayReceipt {
+  dry_run: boolean;
+  snapshots: SnapshotReplayed[];
+  /** Websites that were left alone, and why. */
+  skipped: { website_id: string; reason: string }[];
+  followers: FollowerState[];
+}
+
+/**
+ * Holds quarantined records against the contract of today, and commits what passes, without a request: one commit for
+ * each snapshot, under a marker of its own. The originals stay in `rejected_records`.
+ *
+ * @throws BusyError, WarehouseError, ReplayStopped
+ */
+export async function replay(options: ReplayOptions): Promise<ReplayReceipt> {
+  const { path, time_zone, memory_limit } = options.config.warehouse;
+  await checkWarehouseThere(path);
+  await prepareWarehouse(path, time_zone, memory_limit);
+  const lock = options.dryRun ? null : await RunLock.take(path, 'replay');
+  try {
+    return await new Replay(options).run();
+  } finally {
+    lock?.release();
+    await dropScratch(path);
+  }
+}
+
+/** 3 where something is worth a look: a website that was left alone, a follower that lags. */
+export function exitCodeOf({ skipped, followers }: ReplayReceipt): 0 | 3 {
+  return skipped.length > 0 || followers.some(({ behind }) => behind > 0) ? 3 : 0;
+}
+
+/** The process was asked to stop. */
+class ReplayStopped extends Error {
+  override name = 'Stopped';
+
+  constructor() {
+    super('stopped between two snapshots; what was replayed stays, and the next `indexhouse replay` takes the rest');
+  }
+}
+
+class Replay {
+  readonly #warehouse: string;
+  readonly #contract: Contract;
+  readonly #scratch: EngineOptions;
+
+  constructor(private readonly options: ReplayOptions) {
+    this.#warehouse = options.config.warehouse.path;
+    this.#contract = options.contract ?? currentContract;
+    this.#scratch = engineOptions(options.config, scratchFolder(this.#warehouse));
+  }
+
+  async run(): Promise<ReplayReceipt> {
+    const { config, log, dryRun, signal } = this.options;
+    if (!dryRun) await recoverReplays(this.#warehouse, log);
+    const markers = await this.#markers();
+    checkWebsites(this.options.websites, markers);
+    const waiting = this.#waiting(markers);
+    const unfinished = await unfinishedWebsites(this.#warehouse);
+    const snapshots: SnapshotReplayed[] = [];
+    for (const snapshot of waiting.filter(({ websiteId }) => !unfinished.has(websiteId))) {
+      if (signal.aborted) throw new ReplayStopped();
+      snapshots.push(await this.#replayOne(snapshot, markers));
+    }
+    const left = new Set(waiting.map(({ websiteId }) => websiteId).filter((id) => unfinished.has(id)));
+    const skipped = [...left].map((id) => ({ website_id: id, reason: UNFINISHED }));
+    const followers = dryRun ? [] : await followAll({ config, warehouse: this.#warehouse, log });
+    return { dry_run: dryRun, snapshots, skipped, followers };
+  }
+
+  #markers(): Promise<Marker[]> {
+    return withEngine(this.#scratch, (engine) => readMarkers(engine, this.#warehouse));
+  }
+
+  /** The snapshots that were asked for and have rejected records that no replay has taken, oldest first. */
+  #waiting(markers: Marker[]): Marker[] {
+    const { websites, since } = this.options;
+    return markers.filter(
+      (marker) =>
+        marker.kind === 'snapshot' &&
+        (websites.length === 0 || websites.includes(marker.websiteId)) &&
+        (since === null || marker.date >= since) &&
+        rowsOf(marker, 'rejected_records') > replayedOf(marker, markers),
+    );
+  }
+
+  async #replayOne(snapshot: Marker, markers: Marker[]): Promise<SnapshotReplayed> {
+    const { websiteId, snapshotId, date } = snapshot;
+    const about = { website_id: websiteId, snapshot_id: snapshotId, snapshot_date: date };
+    if (this.options.dryRun) return { ...about, ...receiptOf(await this.#judge(snapshot, markers, null), null) };
+    const folder = replayFolder(this.#warehouse, uuidv7(), websiteId);
+    await makeFolder(folder.path);
+    const judged = await this.#judge(snapshot, markers, folder);
+    if (judged.coverage + judged.urlReports === 0) {
+      await dropJournal(folder);
+      return { ...about, ...receiptOf(judged, null) };
+    }
+    const manifest = await this.#stage(snapshot, folder, judged);
+    await commitStaged(this.#warehouse, folder, manifest);
+    await dropOldStates(this.#warehouse, websiteId, this.#now());
+    this.options.log.info({ website: websiteId, snapshot: snapshotId, ...judged }, 'replayed');
+    return { ...about, ...receiptOf(judged, manifest) };
+  }
+
+  /** Over the files of this snapshot and of the replays that it had. */
+  #judge(snapshot: Marker, markers: Marker[], folder: JournalFolder | null): Promise<Judged> {
+    const own = markers.filter(({ snapshotId }) => snapshotId === snapshot.snapshotId);
+    return withEngine(folder ? engineOptions(this.options.config, folder.temporary) : this.#scratch, async (engine) => {
+      for (const table of ['rejected_records', 'coverage', 'url_reports'] as const) {
+        await engine.view(table, tableQuery(this.#warehouse, table, filesOf(this.#warehouse, own, table)));
+      }
+      await engine.view('replays', tableQuery(this.#warehouse, 'replays', markerPaths(own, 'replays')));
+      await engine.run(sql('views/quarantine'));
+      return judgeAgain(engine, this.#contract, folder);
+    });
+  }
+
+  /** Makes every file of the replay's commit. Its state follows that of the website's newest commit. */
+  async #stage(snapshot: Marker, folder: JournalFolder, judged: Judged): Promise<Manifest> {
+    const { config, version } = this.options;
+    const engine = engineOptions(config, folder.temporary);
+    const markers = markersOf(await this.#markers(), snapshot.websiteId);
+    const marker: Marker = { ...snapshot, kind: 'replay', commitId: folder.runId, listingComplete: false };
+    return stageCommit({
+      warehouse: this.#warehouse,
+      folder,
+      facts: factsOf(marker, markers),
+      walk: REPLAY_WALK,
+      previousState: await currentState(this.#warehouse, markers, engine),
+      compression: config.warehouse.parquet_compression,
+      engine,
+      snapshot: {
+        replay_id: folder.runId,
+        snapshot_id: snapshot.snapshotId,
+        website_id: snapshot.websiteId,
+        snapshot_at: snapshot.snapshotAt,
+        snapshot_date: snapshot.date,
+        replayed_at: new Date(this.#now()).toISOString(),
+        still_rejected: judged.stillRejected,
+        version,
+      },
+      run: {},
+    });
+  }
+
+  #now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+}
+
+const UNFINISHED =
+  'a run of it is not finished, and its commit comes before that of a replay: run `indexhouse sync --recover` first';
+
+/** Their next commit has an id that is older than that of any replay now. */
+async function unfinishedWebsites(warehouse: string): Promise<Set<string>> {
+  const unfinished = new Set<string>();
+  for (const folder of await unfinishedJournals(warehouse)) {
+    // One that cannot be read may be mended and go on.
+    const header = await readHeader(folder).catch(() => undefined);
+    if (header !== null) unfinished.add(folder.websiteId);
+  }
+  return unfinished;
+}
+
+function checkWebsites(asked: string[], markers: Marker[]): void {
+  const known = new Set(markers.map(({ websiteId }) => websiteId));
+  const unknown = asked.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  throw new WarehouseError(
+    `the warehouse holds no snapshot of ${unknown.join(', ')}; it holds ${[...known].join(', ') || 'none at all'}`,
+  );
+}
+
+function rowsOf(marker: Marker, table: string): number {
+  return marker.files[table]?.rows ?? 0;
+}
+
+function replayedOf({ snapshotId }: Marker, markers: Marker[]): number {
+  const replays = markers.filter((marker) => marker.kind === 'replay' && marker.snapshotId === snapshotId);
+  return replays.reduce((all, marker) => all + rowsOf(marker, 'coverage') + rowsOf(marker, 'url_reports'), 0);
+}
+
+function receiptOf({ coverage, urlReports, stillRejected }: Judged, manifest: Manifest | null) {
+  return {
+    replay_id: manifest?.commit_id ?? null,
+    coverage,
+    url_reports: urlReports,
+    changes: manifest?.files['page_changes']?.rows ?? 0,
+    still_rejected: stillRejected,
+  };
+}

@@ -1,0 +1,38 @@
+const FULL = /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size/;
+const READ_ONLY = /\bEROFS\b|Read-only file system/;
+const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
+
+/** What the user can do about a disk that takes nothing; null where the error is about something else. */
+export function diskRemedy(error: unknown): string | null {
+  const text = textOf(error);
+  if (FULL.test(text)) {
+    return 'The disk is full: free some space and run `indexhouse sync` again; it goes on where it was, and nothing that is committed is lost';
+  }
+  if (READ_ONLY.test(text)) {
+    return 'The file system is mounted read-only: make it writable, or choose another warehouse.path; nothing that is there is lost';
+  }
+  if (FORBIDDEN.test(text)) {
+    return 'This user may not write there: check who owns the folder; nothing that is there is lost';
+  }
+  return null;
+}
+
+/** An error's message, with what can be done where the disk is the reason. */
+export function withRemedy(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const remedy = diskRemedy(error);
+  return remedy === null || message.includes(remedy) ? message : `${message}. ${remedy}`;
+}
+
+/** Node's own errors about a write do not say which file it was. */
+export function cannotWrite(file: string, cause: unknown): Error {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const remedy = diskRemedy(cause);
+  return new Error(`cannot write ${file}: ${message}${remedy ? `. ${remedy}` : ''}`, { cause });
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  return `${code} ${error.message}`;
+}

@@ -1,0 +1,123 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { contentOf, countFiles } from '../given/content.js';
+import { type OddService, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { readTable } from '../given/parquet.js';
+import { mendPayloads, replayIds } from '../given/quarantine.js';
+
+/** Every step behind which a replay may die. */
+const STEPS = [
+  'staged coverage',
+  'staged page_state',
+  'staged all',
+  'wrote the manifest',
+  'moved coverage',
+  'moved page_state',
+  'wrote the marker',
+  'dropped the journal',
+  'followed the data',
+  'followed the marker',
+];
+
+let service: OddService;
+let home: string;
+let unbroken: Record<string, string[]>;
+let files: number;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'indexhouse-replay-'));
+  const pages = pagesOf('w', 12);
+  let night = 1;
+  const listed = () => pages.map((url, at) => ({ url, index_summary: night === 2 && at < 2 ? 7 : 'Indexed' }));
+  service = await startOddService({ w: { listing: (window) => windowOf(listed(), window) } });
+  for (; night <= 2; night++) await runIn('first', ['sync']);
+  await mendPayloads(join(home, 'first', 'warehouse'), { '"index_summary":7': '"index_summary":"Not Indexed"' });
+  await runIn('first', ['rebuild']);
+  copyFirst('unbroken');
+  expect(await runIn('unbroken', ['replay'])).toMatchObject({ code: 0 });
+  unbroken = await contentOf(join(home, 'unbroken', 'warehouse'));
+  files = await countFiles(join(home, 'unbroken', 'warehouse'));
+});
+
+afterAll(async () => {
+  await service.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+describe('indexhouse replay', () => {
+  test('says what it would take, takes it, and then finds nothing to take', async () => {
+    copyFirst('plain');
+    expect((await runIn('plain', ['status'])).stdout).toContain('2 records wait in quarantine');
+    const dry = await runIn('plain', ['replay', '--dry-run']);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('2 records would be replayed, 0 break') });
+    const done = await runIn('plain', ['replay', '--json']);
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      dry_run: false,
+      snapshots: [{ website_id: 'w', coverage: 2, url_reports: 0, changes: 2, still_rejected: 0 }],
+      skipped: [],
+      followers: [{ behind: 0 }, { behind: 0 }],
+    });
+    expect(await runIn('plain', ['replay'])).toMatchObject({ code: 0, stdout: 'Nothing waits in quarantine.\n' });
+    const status = JSON.parse((await runIn('plain', ['status', '--json'])).stdout);
+    expect(status).toMatchObject({ quarantine: [{ website_id: 'w', records: 2, replayed: 2, waiting: 0 }] });
+    const told = await runIn('plain', [
+      'query',
+      '--json',
+      '--sql',
+      'select count(*) as n from quarantine where replayed',
+    ]);
+    expect(JSON.parse(told.stdout)).toEqual([{ n: 2 }]);
+  });
+
+  test('refuses what is no date, a website that nobody knows, and a folder that is no warehouse', async () => {
+    copyFirst('refused');
+    expect(await runIn('refused', ['replay', '--since', '2026-02-30'])).toMatchObject({ code: 2 });
+    expect(await runIn('refused', ['replay', '--website', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no snapshot of x'),
+    });
+    expect(await runIn('nowhere', ['replay'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no warehouse'),
+    });
+  });
+
+  test.for(STEPS.map((step, at) => [step, at % 2 === 0 ? 'sync' : 'replay'] as const))(
+    'killed behind “%s” and followed by a %s, is there whole or not at all',
+    async ([step, next]) => {
+      const name = `${step.replaceAll(' ', '-')}-${next}`;
+      const warehouse = copyFirst(name);
+      const crashed = await runIn(name, ['replay'], { INDEXHOUSE_TEST_CRASH_AT: step });
+      expect(crashed.signal).toBe('SIGKILL');
+      // Behind at most: 3, and no difference, which is 1.
+      expect((await runIn(name, ['verify'])).code).not.toBe(1);
+      if (next === 'sync') expect((await runIn(name, ['sync', '--recover'])).code).toBe(0);
+      expect((await runIn(name, ['replay'])).code).toBe(0);
+
+      expect(await replayIds(warehouse)).toHaveLength(1);
+      expect(await contentOf(warehouse)).toEqual(unbroken);
+      expect(await countFiles(warehouse)).toBe(files);
+      expect(await readTable(warehouse, 'replays')).toMatchObject([{ coverage_replayed: 2, still_rejected: 0 }]);
+      const left = join(warehouse, 'replays');
+      expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
+      expect(await runIn(name, ['verify'])).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+function runIn(name: string, args: string[], env: Record<string, string> = {}) {
+  const folder = join(home, name);
+  mkdirSync(folder, { recursive: true });
+  const sections = { quality: { max_reject_ratio: 1 } };
+  const config = writeConfig(folder, { baseUrl: service.url, websites: ['w'], sections });
+  return run([...args, '--config', config], { env });
+}
+
+function copyFirst(name: string): string {
+  cpSync(join(home, 'first'), join(home, name), { recursive: true });
+  return join(home, name, 'warehouse');
+}

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { coverageEntrySchema } from '../../src/contract/coverage.js';
+import { urlReportSchema } from '../../src/contract/report.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { tableQuery } from '../../src/warehouse/prepare.js';
+import { temporaryFolder } from '../given/folder.js';
+import { type OddWebsite, startOddService } from '../given/odd-service.js';
+import { type Row, readTable } from '../given/parquet.js';
+import { holdsHalfAPair, isTime, type Members, poisonedMembers, recordText } from '../given/poison.js';
+import { differences, syncOne } from '../given/sync-one.js';
+
+const COVERAGE_FIELDS = Object.keys(coverageEntrySchema.shape);
+const REPORT_FIELDS = Object.keys(urlReportSchema.shape);
+const RUNS = 2;
+const RECORDS = 120;
+const NIGHTS = ['2026-02-01T02:00:00.000Z', '2026-02-02T02:00:00.000Z'];
+/** Twins that only Unicode's normal forms, letter case or an escape tell apart, and what has to be encoded with care. */
+const SUFFIXES = ['', '\u00e9', 'e\u0301', '%C3%A9', 'E', 'e', '?a="b"&c=\'', '#x', '\u2028', '😀', '%', '{*}'];
+
+function urlAt(at: number): string {
+  return `https://w.example/${Math.floor(at / SUFFIXES.length)}/${SUFFIXES[at % SUFFIXES.length]}`;
+}
+
+interface Given {
+  entry: Members;
+  report: Members;
+}
+
+/** What the service says of each page on one night: the text of its entry and of its report. */
+class Truth {
+  readonly entries = new Map<string, { text: string; good: boolean }>();
+  readonly reports = new Map<string, { text: string; good: boolean }>();
+
+  constructor(given: Given[], night: number) {
+    for (const [at, _] of given.entries()) {
+      const { entry, report } = given[(at + night) % given.length] ?? { entry: null, report: null };
+      if (!entry || !report) continue;
+      this.entries.set(urlAt(at), judged(recordText(entry, urlAt(at), at + night), entry.good));
+      this.reports.set(urlAt(at), judged(recordText(report, urlAt(at), at + night + 1), report.good));
+    }
+  }
+}
+
+function judged(text: string, good: boolean) {
+  return { text, good: good && !holdsHalfAPair(text) };
+}
+
+function windowText(entries: string[]): string {
+  return `{"urls":[${entries.join(',\n')}],"pagination":{"next_page":null,"end":true,"count":${entries.length},"skip":0}}`;
+}
+
+/** The rows of the newest snapshot, as DuckDB reads them: times in microseconds, JSON as text. */
+async function byDuckdb(warehouse: string, table: 'coverage' | 'url_reports', snapshotId: string): Promise<Row[]> {
+  const times = (table === 'coverage' ? COVERAGE_FIELDS : REPORT_FIELDS).filter(isTime);
+  const columns = times.map((time) => `epoch_us(${time})::varchar as ${time}`).join(', ');
+  const query = tableQuery(warehouse, table, await listTableFiles(warehouse, table));
+  const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  return withEngine(options, (engine) =>
+    engine.rows(
+      z.record(z.string(), z.unknown()),
+      `select * replace (${columns}), extra::varchar as extra_text from (${query}) where snapshot_id = $id`,
+      { id: snapshotId },
+    ),
+  );
+}
+
+function expectRow(row: Row, text: string, fields: string[]): void {
+  const meant: Record<string, unknown> = JSON.parse(text);
+  const known = fields.map((field) => [field, plain(meant[field], field)]);
+  expect(Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))).toEqual(Object.fromEntries(known));
+  const unknown = Object.entries(meant).filter(([field]) => !fields.includes(field));
+  // Through JSON once more: an infinite number is null there.
+  const extra = unknown.length > 0 ? JSON.stringify(Object.fromEntries(unknown)) : null;
+  expect(row['extra_text'] ?? null).toBe(extra);
+}
+
+function plain(value: unknown, field: string): unknown {
+  if (value === undefined || value === null) return null;
+  if (isTime(field) && typeof value === 'string') return microseconds(value);
+  return value === 0 ? 0 : value;
+}
+
+function microseconds(time: string): string {
+  const fraction = (/\.(\d+)Z$/.exec(time)?.[1] ?? '').padEnd(6, '0');
+  return String(BigInt(Date.parse(time.replace(/\.\d+Z$/, 'Z'))) * 1000n + BigInt(fraction));
+}
+
+/** Every page is in exactly one of the tables, and in the right one, with what the service said. */
+function expectAccounted(truth: Truth['entries'], accepted: Row[], refused: Row[], fields: string[]): void {
+  const rows = new Map(accepted.map((row) => [String(row['url']), row]));
+  expect(rows.size).toBe(accepted.length);
+  expect([...rows.keys(), ...refused.map(({ url }) => String(url))].sort()).toEqual([...truth.keys()].sort());
+  for (const [url, { text, good }] of truth) {
+    const row = rows.get(url);
+    expect({ text, accepted: row !== undefined }).toEqual({ text, accepted: good });
+    if (row) expectRow(row, text, fields);
+  }
+}
+
+describe('records that the contract accepts or nearly accepts', () => {
+  it('are committed exactly or quarantined, and block nothing', async () => {
+    const given = fc.record({ entry: poisonedMembers(COVERAGE_FIELDS), report: poisonedMembers(REPORT_FIELDS) });
+    const records = fc.array(given, { minLength: RECORDS, maxLength: RECORDS });
+    await fc.assert(fc.asyncProperty(records, expectStored), { numRuns: RUNS, endOnFailure: true });
+  });
+});
+
+async function expectStored(given: Given[]): Promise<void> {
+  let truth = new Truth(given, 0);
+  const website: OddWebsite = {
+    listing: () => ({ body: windowText([...truth.entries.values()].map(({ text }) => text)) }),
+    report: (url) => ({ body: truth.reports.get(url)?.text ?? '{}' }),
+  };
+  const service = await startOddService({ w: website });
+  const warehouse = `${temporaryFolder()}/warehouse`;
+  try {
+    for (const [night, at] of NIGHTS.entries()) {
+      truth = new Truth(given, night);
+      const { receipt, lagging } = await syncOne({ baseUrl: service.url, warehouse, at });
+      expect(receipt.error).toBe(undefined);
+      expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
+      expect(lagging).toEqual([]);
+      const snapshotId = receipt.snapshot_id ?? '';
+      const refused = (await readTable(warehouse, 'rejected_records')).filter(
+        (row) => row['snapshot_id'] === snapshotId,
+      );
+      const refusedAs = (source: string) => refused.filter((row) => row['source'] === source);
+      const coverage = await byDuckdb(warehouse, 'coverage', snapshotId);
+      expectAccounted(truth.entries, coverage, refusedAs('coverage'), COVERAGE_FIELDS);
+      // Every page was listed, so the report of every one was planned.
+      const reports = await byDuckdb(warehouse, 'url_reports', snapshotId);
+      expectAccounted(truth.reports, reports, refusedAs('url_report'), REPORT_FIELDS);
+    }
+    for (const table of ['coverage', 'url_reports', 'page_changes', 'drift_observations'] as const) {
+      expect((await readTable(warehouse, table)).length).toBeGreaterThan(0);
+    }
+    expect(await differences(warehouse)).toEqual([]);
+  } finally {
+    await service.close();
+  }
+}
+
+describe('records beyond all measure', () => {
+  const deep = (levels: number) => `${'{"a":['.repeat(levels)}${']}'.repeat(levels)}`;
+  const records: Record<string, { members: string; accepted: boolean }> = {
+    'long-text': { members: `"index_coverage_state":"${'y'.repeat(1_500_000)}"`, accepted: true },
+    'long-key': { members: `"${'k'.repeat(900_000)}":1`, accepted: true },
+    quotes: { members: `"x":"${'\\"'.repeat(900_000)}"`, accepted: true },
+    zeros: { members: `"x":"${'\\u0000'.repeat(300_000)}"`, accepted: true },
+    wide: { members: `"x":"${'語'.repeat(1_900_000)}"`, accepted: true },
+    numbers: { members: `"x":[${'1e20,'.repeat(90_000)}1]`, accepted: true },
+    keys: { members: Array.from({ length: 3_000 }, (_, at) => `"k${at}":${at}`).join(), accepted: true },
+    deep: { members: `"x":${deep(500)}`, accepted: true },
+    flood: { members: `"x":"${'z'.repeat(2_100_000)}"`, accepted: false },
+    proto: { members: '"__proto__":{"url":"x"}', accepted: true },
+    'half-proto': { members: '"__proto__":"\\ud800"', accepted: false },
+    // Its report is refused with a flood of words.
+    denied: { members: '"x":1', accepted: true },
+    abyss: { members: `"x":${deep(50_000)}`, accepted: false },
+  };
+
+  it('are committed or quarantined, and the next night too', async () => {
+    const textOf = (url: string) => `{"url":"${url}",${records[url.slice('https://w.example/'.length)]?.members}}`;
+    const urls = Object.keys(records).map((name) => `https://w.example/${name}`);
+    // A field's name is the service's own word too, and it may be a flood.
+    const flood = 'f'.repeat(34_000_000);
+    let words = JSON.stringify({ error: flood, message: '', status: 403 });
+    let window = windowText(urls.map(textOf)).replace('"skip":0', `"skip":0,"${flood}":1,"\\ud800":2`);
+    const service = await startOddService({
+      w: {
+        listing: () => ({ body: window }),
+        report: (url) => (url.endsWith('/denied') ? { status: 403, body: words } : { body: textOf(url) }),
+      },
+    });
+    onTestFinished(() => service.close());
+    const warehouse = `${temporaryFolder()}/warehouse`;
+    for (const at of NIGHTS) {
+      const { receipt, lagging } = await syncOne({ baseUrl: service.url, warehouse, at });
+      expect(receipt.error).toBe(undefined);
+      expect(lagging).toEqual([]);
+      expect([receipt.pages, receipt.reports]).toMatchObject([
+        { listed: 13, rejected: 3 },
+        { planned: 13, fetched: 9, failed: 1, rejected: 3 },
+      ]);
+      window = windowText(urls.map(textOf));
+      words = '';
+    }
+    const accepted = Object.entries(records).filter(([, record]) => record.accepted);
+    for (const table of ['coverage', 'url_reports'] as const) {
+      const rows = new Map((await readTable(warehouse, table)).map((row) => [String(row['url']), row]));
+      for (const [name] of accepted.filter(([each]) => table === 'coverage' || each !== 'denied')) {
+        const { url, index_coverage_state: state, ...extra } = JSON.parse(textOf(`https://w.example/${name}`));
+        const row = rows.get(url);
+        expect(row?.['index_coverage_state'] === (state ?? null), name).toBe(true);
+        expect(JSON.stringify(row?.['extra'] ?? {}) === JSON.stringify(extra), name).toBe(true);
+      }
+    }
+    expect(await differences(warehouse)).toEqual([]);
+  });
+});

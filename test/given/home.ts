@@ -1,0 +1,116 @@
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '../../src/observe/log.js';
+import { realRunEffects } from '../../src/run/context.js';
+import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
+import { sync } from '../../src/run/sync.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import type { Finding, Verified } from '../../src/verify/finding.js';
+import { verify } from '../../src/verify/verify.js';
+import { writeConfig } from './config-file.js';
+import { given, type StopAfter, stopper } from './synced.js';
+
+const MEMORY_BYTES = 512e6;
+
+export interface HomeSync {
+  /** How much later than now it is. */
+  laterMs?: number;
+  stopAfter?: StopAfter;
+  recoverOnly?: boolean;
+  /** Another clock, in milliseconds since 1970. */
+  clock?: () => number;
+  /** Bytes that are free, instead of the real ones. */
+  freeDisk?: () => number;
+}
+
+/** A configuration and its warehouse in a folder of their own, synced in this process. */
+export class Home {
+  readonly warehouse: string;
+  config: string;
+
+  constructor(
+    readonly folder: string,
+    readonly simulator: Simulator,
+    readonly websites: string[],
+    readonly sections: Record<string, Record<string, unknown>> = {},
+  ) {
+    this.warehouse = join(folder, 'warehouse');
+    this.config = this.configure(websites);
+  }
+
+  /** Writes the configuration anew, for other websites. */
+  configure(websites: string[]): string {
+    const api = { concurrency: 4, page_size: 20, ...this.sections['api'] };
+    this.config = writeConfig(this.folder, {
+      baseUrl: this.simulator.url,
+      websites,
+      sections: { ...this.sections, api },
+    });
+    return this.config;
+  }
+
+  /** The same in another folder. */
+  copyTo(folder: string): Home {
+    cpSync(this.folder, folder, { recursive: true });
+    return new Home(folder, this.simulator, this.websites, this.sections);
+  }
+
+  async sync({ laterMs = 0, stopAfter, recoverOnly = false, clock, freeDisk }: HomeSync = {}): Promise<Receipt> {
+    const stop = new AbortController();
+    return sync({
+      config: await given(this.config),
+      version: '0.0.0-test',
+      log: createLogger({ level: 'silent' }),
+      progress: stopper(stopAfter ?? {}, stop),
+      websites: [],
+      recoverOnly,
+      signal: stop.signal,
+      effects: {
+        ...realRunEffects,
+        now: clock ?? (() => Date.now() + laterMs),
+        ...(freeDisk ? { freeDisk: async () => freeDisk() } : {}),
+      },
+    });
+  }
+
+  /** The same, for a home of one website. */
+  async syncOne(options: HomeSync = {}): Promise<WebsiteReceipt> {
+    const { websites } = await this.sync(options);
+    const [website] = websites;
+    if (!website || websites.length > 1) throw new Error(`${websites.length} websites in the receipt`);
+    return website;
+  }
+
+  verify(repair = false): Promise<Verified> {
+    const engine = { memoryLimit: MEMORY_BYTES, temporary: join(this.folder, 'duckdb') };
+    return verify({ warehouse: this.warehouse, memoryLimit: MEMORY_BYTES, engine, repair });
+  }
+
+  /** What `verify` finds but for notes. */
+  async wrong(): Promise<Finding[]> {
+    return (await this.verify()).findings.filter(({ level }) => level !== 'note');
+  }
+
+  /** The folder of the only unfinished run of a website. */
+  journal(website: string): string {
+    const runs = readdirSync(join(this.warehouse, 'runs'));
+    if (runs.length !== 1) throw new Error(`${runs.length} unfinished runs`);
+    return join(this.warehouse, 'runs', `${runs[0]}`, website);
+  }
+
+  unfinished(): string[] {
+    return readdirSync(join(this.warehouse, 'runs'));
+  }
+
+  /** URLs of the reports that a website's journal holds. */
+  journaled(website: string): string[] {
+    const file = join(this.journal(website), 'reports.ndjson');
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    return lines.filter((line) => line.startsWith('{"kind":"')).map((line) => String(JSON.parse(line).url));
+  }
+
+  /** URLs whose report the service was asked for. */
+  asked(): string[] {
+    return [...this.simulator.requests.reports().keys()];
+  }
+}

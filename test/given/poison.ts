@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+
+/** A JSON text, and whether the contract allows it where it stands. */
+export interface Raw {
+  text: string;
+  good: boolean;
+}
+
+const good = (...texts: string[]): Raw[] => texts.map((text) => ({ text, good: true }));
+const bad = (...texts: string[]): Raw[] => texts.map((text) => ({ text, good: false }));
+
+const TEXTS: Raw[] = [
+  ...good('null', '""', '" "', '"null"', '"\\u0000"', '"a\\u0000b"', '"\\u0001\\u001f\\u007f\\u0080"', '"\\":1,"'),
+  ...good(
+    '"\u00e9"',
+    '"e\u0301"',
+    '"\\u2028\u2029"',
+    '"x\\ufeff"',
+    '"\\ud83d\\ude00"',
+    '"😀"',
+    '"\\n\\r\\n"',
+    '"\uffff"',
+  ),
+  ...good('"Indexed"', '"Not Indexed"', '"\\u0049ndexed"', '"indexed"'),
+  ...bad('"\\ud800"', '"\\udc00x"', '"\\ude00\\ud83d"', '5', 'true', '{}', '[]', '["Indexed"]'),
+];
+const INTEGERS: Raw[] = [
+  ...good('null', '0', '-0', '-0.0', '1.0', '1e2', '1E+2', '-2147483648', '2147483647', '2147483647.0', '0e999999'),
+  ...good('100000000000000000000e-18', '0.21474836470e10', '1.00000000000000000000000001'),
+  ...good('1e-400', '0.99999999999999999999999', '-2147483648.00000000000000000000001'),
+  ...bad('2147483648', '-2147483649', '1e400', '-1e400', '1.5', '"5"', '9007199254740993', 'false'),
+];
+const TIMES: Raw[] = [
+  ...good('null', '"0001-01-01T00:00:00Z"', '"0001-01-01T00:00:00.000001Z"', '"9999-12-31T23:59:59.999999Z"'),
+  ...good('"2026-01-01T02:03:04.5Z"', '"2024-02-29T00:00:00.000Z"', '"1969-12-31T23:59:59.999999Z"'),
+  ...good('"1582-10-10T00:00:00.1Z"', '"2026-01-01T02:03:04.123456Z"'),
+  ...bad('"0000-01-01T00:00:00Z"', '"2023-02-29T00:00:00Z"', '"2026-01-01T24:00:00Z"', '"2026-01-01T23:59:60Z"'),
+  ...bad('"2026-01-01T02:03:04.1234567Z"', '"2026-01-01T02:03:04+01:00"', '"2026-01-01"', '1767232800', '""'),
+  ...bad('"10000-01-01T00:00:00Z"', '"-0001-01-01T00:00:00Z"', '"2026-01-01t02:03:04z"', '"infinity"', '"epoch"'),
+];
+const BOOLEANS: Raw[] = [...good('null', 'true', 'false'), ...bad('"true"', '1', '0')];
+const URLS: Raw[] = [
+  ...good('null', '"https://e.com"', '"HTTPS://E.com/\u00e9"', '"https://e.com/e\u0301"', '"https://e.com/\\u2028"'),
+  ...good('"ftp://x"', '"https://e.com/\\ud83d\\ude00?a=\\"b\\""', `"https://e.com/${'x'.repeat(5000)}"`, '"a://b"'),
+  ...bad(
+    '"/relative"',
+    '""',
+    '"https://e.com/a b"',
+    '"https://e.com/\\u0000"',
+    '"https://e.com/\\ud800"',
+    '"https://"',
+  ),
+];
+const LISTS: Raw[] = [
+  ...good('null', '[]', '["https://e.com/s.xml"]', '["https://e.com/s.xml","https://e.com/s.xml"]'),
+  ...good(`[${Array.from({ length: 1000 }, (_, at) => `"https://e.com/${at}.xml"`).join()}]`, '[ "a://b" ,\n"a://c" ]'),
+  ...bad('[null]', '["/s.xml"]', '"https://e.com/s.xml"', '{}', '[["https://e.com"]]', '["https://e.com/\\udfff"]'),
+];
+
+/** What any unknown field may hold; whether it can be stored follows from the whole record. */
+const VALUES = [
+  ...['null', '1', '-0', '1e400', '-1e400', '1e-400', '123456789012345678901234567890', '0.1e-7', '9007199254740993'],
+  ...['{"a":1,"a":{"b":2,"b":3}}', '{"A":1,"a":2}', '{"":{"":""}}', '{"__proto__":{"x":1}}', '[[[[]]]]', '[1,[2,{}]]'],
+  ...['"\\u0000"', '{"\\u0000":"\\u0000"}', '"\\ud83d\\ude00"', '"\\ud800"', '{"\\udc00":1}', '["a\\ud800"]'],
+  ...[`"${'x'.repeat(20_000)}"`, `${'['.repeat(300)}${']'.repeat(300)}`, '"\\"a\\":1"', '{"url":"x"}'],
+];
+const KEYS = [
+  ...['""', '" "', '"URL"', '"Url"', '"Index_Summary"', '"__proto__"', '"constructor"', '"toString"', '"commit_id"'],
+  ...['"k"', '"K"', '"\u00e9"', '"e\u0301"', '"a.b"', '"$.x"', '"\\"q\\""', '"\\u0000"', '"a\\u0000b"', '"a\\u0000c"'],
+  ...['"entry"', '"kind"', '"extra"', '"\\ud83d\\ude00"', '"\\ud800"', '"\\n"', '"\\\\"', '"\'; drop table coverage"'],
+];
+
+function poolFor(field: string): Raw[] {
+  if (field === 'canonicals_match') return BOOLEANS;
+  if (field === 'days_since_last_crawl') return INTEGERS;
+  if (field === 'sitemaps') return LISTS;
+  if (isTime(field)) return TIMES;
+  return /(_link|_canonical)$/.test(field) ? URLS : TEXTS;
+}
+
+export function isTime(field: string): boolean {
+  return /(_time|_timestamp)$/.test(field) || field === 'inspection_date' || field === 'page_detection';
+}
+
+/** The members of a record but for its URL, in the order of its text; doubled ones too. */
+export interface Members {
+  members: { key: string; value: string }[];
+  /** Whether every known field that counts (the last of its name) is one that the contract allows. */
+  good: boolean;
+  space: string;
+}
+
+/** Records for the given fields, most of them good: what is refused must not be all that there is. */
+export function poisonedMembers(fields: readonly string[]): fc.Arbitrary<Members> {
+  const known = fc.constantFrom(...fields.filter((field) => field !== 'url')).chain((field) =>
+    fc.constantFrom(...poolFor(field), ...poolFor(field).filter((raw) => raw.good)).map((raw) => ({
+      field,
+      key: JSON.stringify(field),
+      value: raw.text,
+      good: raw.good,
+    })),
+  );
+  const unknown = fc
+    .tuple(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES))
+    .map(([key, value]) => ({ field: null, key, value, good: true }));
+  return fc
+    .tuple(
+      fc.array(fc.oneof({ weight: 2, arbitrary: known }, { weight: 1, arbitrary: unknown }), { maxLength: 6 }),
+      fc.constantFrom('', '', ' ', '\n', '\r\n\t'),
+    )
+    .map(([members, space]) => {
+      const last = new Map(members.map((member) => [member.field, member.good]));
+      return { members, space, good: [...last.values()].every((each) => each) };
+    });
+}
+
+/** The text of a record; its URL stands first, last, or twice. */
+export function recordText({ members, space }: Members, url: string, at: number): string {
+  const named = { key: '"url"', value: JSON.stringify(url) };
+  const all = [
+    [named, ...members],
+    [...members, named],
+    [{ key: '"url"', value: '"https://e.com/not-this"' }, ...members, { ...named, key: '"\\u0075rl"' }],
+  ][at % 3];
+  return `{${space}${all?.map(({ key, value }) => `${key}${space}:${space}${value}`).join(`${space},`)}${space}}`;
+}
+
+/** Half of a surrogate pair anywhere in what a text means: no storage for text can hold it. */
+export function holdsHalfAPair(text: string): boolean {
+  return /\\ud[89a-f]/.test(JSON.stringify(JSON.parse(text)));
+}

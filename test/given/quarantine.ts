@@ -1,0 +1,57 @@
+import { rename } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { type Engine, withEngine } from '../../src/storage/engine.js';
+import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
+import { readMarkers } from '../../src/warehouse/markers.js';
+import { sha256Of } from '../../src/warehouse/stage.js';
+import { temporaryFolder } from './folder.js';
+
+/**
+ * Makes as if an older contract had refused what the one of today accepts: writes other texts into what is quarantined,
+ * and its new SHA-256 into the markers. To be followed by a rebuild, because followers have the old texts.
+ */
+export async function mendPayloads(warehouse: string, texts: Record<string, string>): Promise<void> {
+  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder(() => {}) }, async (engine) => {
+    for (const marker of await readMarkers(engine, warehouse)) {
+      if (!marker.files['rejected_records']) continue;
+      const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
+      const file = tableFile(warehouse, 'rejected_records', place);
+      const mended = Object.entries(texts).reduce(
+        (sql, [from, to]) => `replace(${sql}, '${from}', '${to}')`,
+        'payload',
+      );
+      await rewrite(engine, file, `* replace (${mended} as payload)`);
+      const files = { ...marker.files, rejected_records: { ...marker.files['rejected_records'] } };
+      files.rejected_records.sha256 = await sha256Of(file);
+      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}'::json as files)`);
+    }
+  });
+}
+
+async function rewrite(engine: Engine, file: string, columns: string): Promise<void> {
+  await engine.copy(
+    `select ${columns} from read_parquet('${file}', hive_partitioning = false)`,
+    `${file}.tmp`,
+    'format parquet',
+  );
+  await rename(`${file}.tmp`, file);
+}
+
+/** The ids of the replays that were committed, oldest first. */
+export async function replayIds(warehouse: string): Promise<string[]> {
+  return (await listTableFiles(warehouse, 'replays')).map((file) => basename(file, '.parquet')).sort();
+}
+
+/** How many rows a database file gives for each of its relations that hold anything. */
+export async function countsIn(file: string, relations: string[]): Promise<Record<string, number>> {
+  const options = { file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder(() => {}) };
+  return withEngine(options, async (engine) => {
+    const counts: Record<string, number> = {};
+    for (const name of relations) {
+      const [row] = await engine.rows(z.object({ n: z.int() }), `select count(*)::integer as n from ${name}`);
+      counts[name] = row?.n ?? 0;
+    }
+    return counts;
+  });
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Engine, withEngine } from '../../src/storage/engine.js';
+import { literal } from '../../src/storage/sql.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { DATA_TABLES, type Table } from '../../src/warehouse/tables.js';
+
+const MEMORY_BYTES = 256e6;
+
+/** The newest file of a table. */
+export async function newestFile(warehouse: string, table: Table): Promise<string> {
+  const file = (await listTableFiles(warehouse, table)).at(-1);
+  if (file === undefined) throw new Error(`${table} has no file`);
+  return file;
+}
+
+/** Writes a Parquet file anew from a query over itself, which is named `self`. */
+export async function rewrite(file: string, query: string): Promise<void> {
+  await withEngine({ memoryLimit: MEMORY_BYTES, temporary: dirname(file) }, async (engine) => {
+    await engine.view('self', `select * from read_parquet(${literal(file)}, hive_partitioning = false)`);
+    await engine.copy(query, `${file}.tmp`, 'format parquet');
+  });
+  renameSync(`${file}.tmp`, file);
+}
+
+/** Runs statements on `indexhouse.duckdb`, as somebody with a shell might. */
+export async function inDuckdb(warehouse: string, ...statements: string[]): Promise<void> {
+  await onDuckdb(warehouse, async (engine) => {
+    for (const statement of statements) await engine.run(statement);
+  });
+}
+
+export function onDuckdb<T>(warehouse: string, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const file = join(warehouse, 'indexhouse.duckdb');
+  return withEngine({ file, memoryLimit: MEMORY_BYTES, temporary: join(warehouse, 'tmp', 'tamper') }, use);
+}
+
+/** Hashes of all files that are the truth, by their paths. */
+export async function truth(warehouse: string): Promise<Record<string, string>> {
+  const files = await Promise.all(
+    [...DATA_TABLES, 'snapshots', 'runs'].map((table) => listTableFiles(warehouse, table as Table)),
+  );
+  return Object.fromEntries(files.flat().map((file) => [file, hashOf(file)]));
+}
+
+export function hashOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}

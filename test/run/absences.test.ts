@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { givenNights, type NightEnd, type Nights } from '../given/nights.js';
+import type { Row } from '../given/parquet.js';
+
+const LISTING_ONLY = { reports: { max_per_run: 0 } };
+const INDEXED = { index_summary: 'Indexed' };
+const CRAWLED = { ...INDEXED, last_crawl_time: '2025-02-01T00:00:00.000Z' };
+const BACK = { index_summary: 'Not Indexed', last_crawl_time: '2025-03-01T00:00:00.000Z' };
+/** An entry that breaks the contract and still says which page it is. */
+const BROKEN = { index_summary: 5 };
+
+/** Some columns of a page's state. */
+function pick(row: Row | undefined, ...columns: string[]): unknown[] {
+  return columns.map((column) => row?.[column] ?? null);
+}
+
+/** Five nights with complete listings: what each page is then, in the listing and in its report. */
+const STORIES: Record<string, { listed: (object | null)[]; reports?: (object | number)[] }> = {
+  stays: { listed: [INDEXED, INDEXED, INDEXED, INDEXED, INDEXED] },
+  unasked: { listed: [INDEXED, null, null, null, null], reports: [{}, 500, 500, 500, 500] },
+  denied: { listed: [INDEXED, null, null, null, null], reports: [{}, 404, 404, 404, 404] },
+  hidden: { listed: [INDEXED, null, null, null, INDEXED], reports: [{}, {}, {}, {}, {}] },
+  once: { listed: [CRAWLED, null, BACK, BACK, BACK], reports: [{}, 500, {}, {}, {}] },
+  twice: { listed: [CRAWLED, null, null, BACK, INDEXED], reports: [{}, 500, 500, {}, {}] },
+  refused: { listed: [INDEXED, BROKEN, BROKEN, BROKEN, BACK] },
+  newcomer: { listed: [null, null, null, CRAWLED, CRAWLED] },
+  unreadable: { listed: [BROKEN, INDEXED, INDEXED, INDEXED, INDEXED] },
+};
+
+describe('a page that complete listings lack', () => {
+  const folder: (() => void | Promise<void>)[] = [];
+  const ends: NightEnd[] = [];
+  let given: Nights;
+  beforeAll(async () => {
+    given = await givenNights((clean) => folder.push(clean));
+    for (const night of [0, 1, 2, 3, 4]) {
+      const stories = Object.entries(STORIES);
+      const listed = stories.flatMap(([name, { listed }]) => (listed[night] ? [[name, listed[night]]] : []));
+      const reports = stories.flatMap(([name, story]) => (story.reports ? [[name, story.reports[night]]] : []));
+      ends.push(
+        await given.night({
+          list: Object.fromEntries(listed),
+          reports: Object.fromEntries(reports),
+          sections: { api: { max_attempts: 1 } },
+        }),
+      );
+    }
+  });
+  afterAll(async () => {
+    for (const clean of folder.reverse()) await clean();
+  });
+
+  /** What is told of a page, by night. */
+  const told = (name: string) => ends.map(({ changes }) => changes.filter((change) => change.startsWith(`${name} `)));
+  /** Some columns of its state, by night; from the second on. */
+  const state = (name: string, ...columns: string[]) =>
+    ends.map((end) => pick(end.state.get(name), ...columns)).slice(1);
+
+  it('has disappeared when two in a row lack it, told once', () => {
+    expect(told('unasked')).toEqual([[], [], ['unasked disappeared: Indexed → – (since night 1)'], [], []]);
+    const columns = ['absences', 'disappeared_at', 'last_seen_at', 'consecutive_failures', 'index_summary'];
+    expect(state('unasked', ...columns)).toEqual([
+      [1, null, given.at(1), 1, 'Indexed'],
+      [2, given.at(3), given.at(1), 2, 'Indexed'],
+      [3, given.at(3), given.at(1), 2, 'Indexed'],
+      [4, given.at(3), given.at(1), 2, 'Indexed'],
+    ]);
+  });
+
+  it('has disappeared that night where its report says so too', () => {
+    expect(told('denied')).toEqual([[], ['denied disappeared: Indexed → – (since night 1)'], [], [], []]);
+    expect(state('denied', 'disappeared_at')).toEqual(Array(4).fill([given.at(2)]));
+  });
+
+  it('is asked for first, until its disappearance is certain', () => {
+    const asked = (night: number, name: string) => ends[night - 1]?.asked.includes(name);
+    expect([2, 3, 4].map((night) => [asked(night, 'unasked'), asked(night, 'denied'), asked(night, 'hidden')])).toEqual(
+      [
+        [true, true, true],
+        [true, false, true],
+        [false, false, true],
+      ],
+    );
+  });
+
+  it('is there after all while its report answers', () => {
+    expect(told('hidden')).toEqual([[], [], [], [], []]);
+    expect(state('hidden', 'absences', 'last_seen_at', 'report_fetched_at')).toEqual([
+      [0, given.at(1), given.at(2)],
+      [0, given.at(1), given.at(3)],
+      [0, given.at(1), given.at(4)],
+      [0, given.at(5), given.at(5)],
+    ]);
+  });
+
+  it('appears alone when it comes back, whatever else is new about it, and is then compared with that', () => {
+    expect(told('once')).toEqual([[], [], ['once appeared: – → Not Indexed (since night 1)'], [], []]);
+    expect(told('twice')).toEqual([
+      [],
+      [],
+      ['twice disappeared: Indexed → – (since night 1)'],
+      ['twice appeared: – → Not Indexed (since night 1)'],
+      ['twice indexed: Not Indexed → Indexed (since night 4)'],
+    ]);
+    expect(state('twice', 'absences', 'disappeared_at', 'first_seen_at', 'last_seen_at')).toEqual([
+      [1, null, given.at(1), given.at(1)],
+      [2, given.at(3), given.at(1), given.at(1)],
+      [0, null, given.at(1), given.at(4)],
+      [0, null, given.at(1), given.at(5)],
+    ]);
+  });
+
+  it('appears where it is new, but for the first snapshot', () => {
+    expect(told('newcomer')).toEqual([[], [], [], ['newcomer appeared: – → Indexed (since never)'], []]);
+    expect(told('stays')).toEqual([[], [], [], [], []]);
+    expect(state('newcomer', 'first_seen_at', 'listed_snapshot_id', 'absences')).toEqual([
+      [null, null, null],
+      [null, null, null],
+      [given.at(4), given.snapshot(4), 0],
+      [given.at(4), given.snapshot(5), 0],
+    ]);
+  });
+
+  it('is present in quarantine, and is compared with its own last listing when it is accepted again', () => {
+    expect(told('refused')).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [
+        'refused crawled: – → 2025-03-01T00:00:00.000Z (since night 1)',
+        'refused deindexed: Indexed → Not Indexed (since night 1)',
+      ],
+    ]);
+    expect(state('refused', 'absences', 'last_seen_at', 'listed_snapshot_id', 'index_summary')).toEqual([
+      [0, given.at(2), given.snapshot(1), 'Indexed'],
+      [0, given.at(3), given.snapshot(1), 'Indexed'],
+      [0, given.at(4), given.snapshot(1), 'Indexed'],
+      [0, given.at(5), given.snapshot(5), 'Not Indexed'],
+    ]);
+    expect(told('unreadable')).toEqual([[], [], [], [], []]);
+    expect(state('unreadable', 'first_seen_at', 'index_summary')[0]).toEqual([given.at(1), 'Indexed']);
+  });
+});
+
+describe('a page that was only not seen', () => {
+  it.concurrent('by a partial listing is no absence; the pages that it holds are compared', async ({
+    onTestFinished,
+  }) => {
+    const given = await givenNights(onTestFinished);
+    const sections = LISTING_ONLY;
+    await given.night({ list: { a: INDEXED, b: INDEXED, c: INDEXED }, sections });
+    for (const night of [2, 3]) {
+      const list = { a: { index_summary: night % 2 === 0 ? 'Not Indexed' : 'Indexed' } };
+      const { receipt, changes, state } = await given.night({ list, partial: true, sections });
+      expect(receipt.listing_status).toBe('partial');
+      expect(changes.map((change) => change.split(':')[0])).toEqual([night % 2 === 0 ? 'a deindexed' : 'a indexed']);
+      expect(pick(state.get('b'), 'absences', 'disappeared_at', 'last_seen_at', 'listed_snapshot_id')).toEqual([
+        0,
+        null,
+        given.at(1),
+        given.snapshot(1),
+      ]);
+    }
+    const fifth = await given.night({ list: { a: {}, b: { index_summary: 'Not Indexed' } }, sections });
+    expect(fifth.changes).toEqual([
+      'a data_lost: Indexed → – (since night 3)',
+      'b deindexed: Indexed → Not Indexed (since night 1)',
+    ]);
+    // One complete listing lacks it; a partial one in between changes nothing about that.
+    expect(fifth.state.get('c')).toMatchObject({ absences: 1 });
+    const sixth = await given.night({ list: { a: {} }, partial: true, sections });
+    expect([sixth.changes, pick(sixth.state.get('c'), 'absences')]).toEqual([[], [1]]);
+    const seventh = await given.night({ list: { a: {}, b: { index_summary: 'Not Indexed' } }, sections });
+    expect(seventh.changes).toEqual(['c disappeared: Indexed → – (since night 1)']);
+  });
+
+  it.concurrent('appears where a partial listing is the first to hold it, after a complete one lacked it', async ({
+    onTestFinished,
+  }) => {
+    const given = await givenNights(onTestFinished);
+    await given.night({ list: { a: {} }, sections: LISTING_ONLY });
+    const second = await given.night({ list: { b: INDEXED }, partial: true, sections: LISTING_ONLY });
+    expect(second.changes).toEqual(['b appeared: – → Indexed (since never)']);
+  });
+
+  it.concurrent('has not appeared where no complete listing lacked it', async ({ onTestFinished }) => {
+    const given = await givenNights(onTestFinished);
+    const sections = LISTING_ONLY;
+    expect((await given.night({ list: { a: {} }, partial: true, sections })).changes).toEqual([]);
+    expect((await given.night({ list: { a: {}, b: {} }, sections })).changes).toEqual([]);
+    const third = await given.night({ list: { a: {}, b: {}, c: {} }, sections });
+    expect(third.changes).toEqual(['c appeared: – → – (since never)']);
+  });
+});
+
+describe('a report that could not be had', () => {
+  it.concurrent('on a night when all of them fail changes nothing, and is fetched later', async ({
+    onTestFinished,
+  }) => {
+    const given = await givenNights(onTestFinished);
+    const blocked = (value: string) => ({ blocked_by_robots_txt: value });
+    await given.night({ list: { a: INDEXED, b: INDEXED }, reports: { a: blocked('No'), b: blocked('No') } });
+    for (const failures of [1, 2]) {
+      const { receipt, changes, state } = await given.night({ list: { a: INDEXED }, reports: () => 500 });
+      expect([receipt.reports, receipt.reports_status]).toEqual([
+        { planned: 2, fetched: 0, reused: 0, missing: 0, failed: 2, rejected: 0 },
+        'complete',
+      ]);
+      // That b is lacking a second time is what the listing says, whatever its report does.
+      expect(changes).toEqual(failures === 1 ? [] : ['b disappeared: Indexed → – (since night 1)']);
+      expect(pick(state.get('a'), 'consecutive_failures', 'report_fetched_at', 'report_blocked_by_robots_txt')).toEqual(
+        [failures, given.at(1), 'No'],
+      );
+    }
+    const fourth = await given.night({ list: { a: INDEXED }, reports: { a: blocked('Yes') } });
+    expect(fourth.changes).toEqual(['a robots_blocked: No → Yes (since night 1)']);
+    expect(pick(fourth.state.get('a'), 'consecutive_failures', 'last_failure_at')).toEqual([0, null]);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { givenNights } from '../given/nights.js';
+
+const CRAWLED = '2025-02-01T00:00:00.000Z';
+const ENTRY = {
+  index_summary: 'Indexed',
+  index_coverage_state: 'Submitted and indexed',
+  canonicals_match: true,
+  searchengine_selected_canonical: 'https://w.example/c',
+  user_selected_canonical: 'https://w.example/c',
+  last_crawl_time: CRAWLED,
+  days_since_last_crawl: 1,
+};
+const REPORT = {
+  blocked_by_robots_txt: 'No',
+  page_fetch_status: 'Successful',
+  indexing_allowed: 'Yes',
+  sitemaps: ['https://w.example/1.xml', 'https://w.example/2.xml'],
+  searchenginebot_primary_crawler: 'MOBILE',
+};
+const OTHER = 'https://w.example/other';
+
+/** Each page differs from the night before in one thing. */
+const LISTING: Record<string, { now: object; told: string[] }> = {
+  same: { now: { days_since_last_crawl: 2, inspection_link: OTHER, service_link: OTHER }, told: [] },
+  deindexed: { now: { index_summary: 'Not Indexed' }, told: ['deindexed: Indexed → Not Indexed'] },
+  lost: { now: { index_summary: null }, told: ['data_lost: Indexed → –'] },
+  state: {
+    now: { index_coverage_state: 'Soft 404' },
+    told: ['coverage_state: Submitted and indexed → Soft 404'],
+  },
+  stateless: { now: { index_coverage_state: null }, told: ['coverage_state: Submitted and indexed → –'] },
+  engine: {
+    now: { searchengine_selected_canonical: OTHER },
+    told: [`searchengine_canonical: https://w.example/c → ${OTHER}`],
+  },
+  user: { now: { user_selected_canonical: null }, told: ['user_canonical: https://w.example/c → –'] },
+  match: { now: { canonicals_match: false }, told: ['canonicals_match: true → false'] },
+  matchless: { now: { canonicals_match: null }, told: ['canonicals_match: true → –'] },
+  crawled: {
+    now: { last_crawl_time: '2025-02-28T01:02:03.004Z' },
+    told: ['crawled: 2025-02-01T00:00:00.000Z → 2025-02-28T01:02:03.004Z'],
+  },
+  uncrawled: { now: { last_crawl_time: null, days_since_last_crawl: null }, told: [] },
+};
+
+/** And in one thing of its report. */
+const REPORTS: Record<string, { was?: object; now: object; told: string[] }> = {
+  same: { now: { sitemaps: [...REPORT.sitemaps].reverse(), page_detection: CRAWLED }, told: [] },
+  blocked: { now: { blocked_by_robots_txt: 'Yes' }, told: ['robots_blocked: No → Yes'] },
+  unblocked: {
+    was: { blocked_by_robots_txt: 'Yes' },
+    now: { blocked_by_robots_txt: 'No' },
+    told: ['robots_unblocked: Yes → No'],
+  },
+  unknown: { was: { blocked_by_robots_txt: null }, now: { blocked_by_robots_txt: 'Yes' }, told: [] },
+  fetch: { now: { page_fetch_status: 'Soft 404' }, told: ['fetch_status: Successful → Soft 404'] },
+  disallowed: { now: { indexing_allowed: 'No' }, told: ['indexing_allowed: Yes → No'] },
+  crawler: { now: { searchenginebot_primary_crawler: null }, told: ['crawler: MOBILE → –'] },
+  twice: { now: { sitemaps: [...REPORT.sitemaps, ...REPORT.sitemaps] }, told: [] },
+  sitemap: {
+    now: { sitemaps: ['https://w.example/2.xml'] },
+    told: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → ["https://w.example/2.xml"]'],
+  },
+  sitemapless: {
+    now: { sitemaps: [] },
+    told: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → []'],
+  },
+};
+
+function toldOf(pages: Record<string, { told: string[] }>, since: string): string[] {
+  return Object.entries(pages)
+    .flatMap(([name, { told }]) => told.map((change) => `${name} ${change} (since ${since})`))
+    .sort();
+}
+
+function listOf(pages: Record<string, { now: object }>, which: 'was' | 'now') {
+  return Object.fromEntries(
+    Object.entries(pages).map(([name, { now }]) => [name, which === 'now' ? { ...ENTRY, ...now } : ENTRY]),
+  );
+}
+
+function reportsOf(which: 'was' | 'now') {
+  return Object.fromEntries(
+    Object.entries(REPORTS).map(([name, { was = {}, now }]) => [
+      name,
+      { ...REPORT, ...was, ...(which === 'now' ? now : {}) },
+    ]),
+  );
+}
+
+describe('what is different about a page', () => {
+  it.concurrent('in the listing: each change alone, with what it was and is, there and back', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const sections = { reports: { max_per_run: 0 } };
+    expect((await given.night({ list: listOf(LISTING, 'was'), sections })).changes).toEqual([]);
+    const { changes, state } = await given.night({ list: listOf(LISTING, 'now'), sections });
+    expect(changes).toEqual(toldOf(LISTING, 'night 1'));
+    expect(Object.fromEntries([...state].map(([name, row]) => [name, row['report_wanted']]))).toEqual({
+      ...Object.fromEntries(Object.keys(LISTING).map((name) => [name, 'changed'])),
+      ...{ same: null, crawled: 'recrawled', uncrawled: null },
+    });
+    const back = await given.night({ list: listOf(LISTING, 'was'), sections });
+    expect(back.changes).toEqual([
+      'crawled crawled: 2025-02-28T01:02:03.004Z → 2025-02-01T00:00:00.000Z (since night 2)',
+      'deindexed indexed: Not Indexed → Indexed (since night 2)',
+      `engine searchengine_canonical: ${OTHER} → https://w.example/c (since night 2)`,
+      'lost indexed: – → Indexed (since night 2)',
+      'match canonicals_match: false → true (since night 2)',
+      'matchless canonicals_match: – → true (since night 2)',
+      'state coverage_state: Soft 404 → Submitted and indexed (since night 2)',
+      'stateless coverage_state: – → Submitted and indexed (since night 2)',
+      `uncrawled crawled: – → 2025-02-01T00:00:00.000Z (since night 2)`,
+      'user user_canonical: – → https://w.example/c (since night 2)',
+    ]);
+    // That it is wanted outlives what made it so.
+    expect(back.state.get('deindexed')).toMatchObject({ report_wanted: 'changed' });
+  });
+
+  it.concurrent('in its report, compared with its own last one, however long ago that was', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const list = listOf(Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }])), 'was');
+    expect((await given.night({ list, reports: reportsOf('was') })).changes).toEqual([]);
+    // A report that is refused, fails or is missing says nothing about the page.
+    const wrong = [{ sitemaps: 'none' }, 500, 404];
+    const nothing = await given.night({ list, reports: (name) => wrong[name.length % 3] });
+    expect(nothing.changes).toEqual([]);
+    const third = await given.night({ list, reports: reportsOf('now') });
+    expect(third.changes).toEqual(toldOf(REPORTS, 'night 1'));
+    expect(third.state.get('blocked')).toMatchObject({
+      report_blocked_by_robots_txt: 'Yes',
+      report_snapshot_id: given.snapshot(3),
+      consecutive_failures: 0,
+    });
+  });
+
+  it.concurrent('without inspection data is no loss where there was none, omitted or null', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const sections = { reports: { max_per_run: 0 } };
+    const empty = { index_summary: null, index_coverage_state: null, last_crawl_time: null };
+    await given.night({ list: { a: empty, b: { ...empty, canonicals_match: null } }, sections });
+    const { changes, state } = await given.night({
+      list: { a: { ...empty, canonicals_match: null }, b: empty },
+      sections,
+    });
+    expect(changes).toEqual([]);
+    expect([state.get('a'), state.get('b')].map((row) => row?.['canonicals_match_present'])).toEqual([true, false]);
+  });
+});

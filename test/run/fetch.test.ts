@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { givenNights, type Report } from '../given/nights.js';
+
+const CONCURRENCY = 4;
+const SECTIONS = { api: { concurrency: CONCURRENCY, max_attempts: 1 } };
+
+/** So many pages, named so that they are asked for in this order. */
+function pages(count: number): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [nameAt(at), {}]));
+}
+
+function nameAt(at: number): string {
+  return `p${String(at).padStart(3, '0')}`;
+}
+
+/** Answers by the place of the page in the plan. */
+function byPlace(answer: (at: number) => Report | undefined): (name: string) => Report | undefined {
+  return (name) => answer(Number(name.slice(1)));
+}
+
+describe('reports that are rejected one after the other', () => {
+  it.concurrent('for the same reason fifty times stop the fetching, and what is there is committed', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const { receipt, exitCode, asked, state } = await given.night({
+      list: pages(100),
+      reports: byPlace((at) => (at < 5 ? {} : { indexing_allowed: true })),
+      sections: SECTIONS,
+    });
+    expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'failed' });
+    expect(receipt.error).toMatch(/50 reports in a row .*indexing_allowed: .*expected string.*interface has changed/);
+    expect(exitCode).toBe(3);
+    expect(receipt.reports.fetched).toBe(5);
+    expect(asked.length).toBeGreaterThanOrEqual(55);
+    expect(asked.length).toBeLessThanOrEqual(55 + CONCURRENCY);
+    expect(receipt.reports.planned).toBe(asked.length);
+    expect(receipt.reports.rejected).toBe(asked.length - 5);
+    expect(await given.rows('coverage')).toHaveLength(100);
+    expect(state.get(nameAt(99))).toMatchObject({ consecutive_failures: 0 });
+  });
+
+  it.concurrent.for<[string, (at: number) => Report | undefined]>([
+    ['but for a good one after 49', (at) => (at === 49 ? {} : { sitemaps: 'none' })],
+    ['but for one that failed after 49', (at) => (at === 49 ? 500 : { sitemaps: 'none' })],
+    ['for different reasons', (at) => (at % 2 === 0 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' })],
+  ])('%s do not', async ([, answer], test) => {
+    const given = await givenNights(test.onTestFinished);
+    // One after the other, so that what comes after what is certain.
+    const sections = { api: { ...SECTIONS.api, concurrency: 1 } };
+    const { receipt, asked } = await given.night({ list: pages(99), reports: byPlace(answer), sections });
+    expect([receipt.reports_status, asked.length, receipt.error]).toEqual(['complete', 99, undefined]);
+    expect(receipt.reports.rejected).toBeGreaterThanOrEqual(98);
+  });
+
+  it.concurrent('are asked for again the next night, behind the ones that never failed', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const sections = SECTIONS;
+    const reports = { p000: { sitemaps: 1 } };
+    for (const night of [1, 2]) {
+      const { state } = await given.night({ list: pages(3), reports, sections });
+      expect(state.get('p000')).toMatchObject({ consecutive_failures: night, report_snapshot_id: null });
+    }
+    const { asked } = await given.night({ list: pages(3), sections: { api: { concurrency: 1 } } });
+    expect(asked).toEqual(['p001', 'p002', 'p000']);
+  });
+});
+
+describe('a refusal while reports are fetched', () => {
+  it.concurrent('of the key (401) stops the fetching; the listing is committed', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const reports = byPlace((at) => (at < 10 ? {} : 401));
+    const { receipt, exitCode, asked } = await given.night({ list: pages(60), reports, sections: SECTIONS });
+    expect(receipt).toMatchObject({ listing_status: 'complete', reports_status: 'failed', pages: { listed: 60 } });
+    expect(receipt.error).toMatch(/401.*api\.token/);
+    expect(exitCode).toBe(3);
+    expect(asked.length).toBeLessThanOrEqual(10 + CONCURRENCY);
+    // What was refused was not answered: it is planned again, and no failure of its page.
+    expect(receipt.reports).toMatchObject({ planned: 10, fetched: 10, failed: 0 });
+    const second = await given.night({
+      list: pages(60),
+      sections: { api: { concurrency: 1 }, reports: { max_per_run: 50 } },
+    });
+    expect(second.asked).toEqual(Object.keys(pages(60)).slice(10));
+  });
+
+  it.concurrent('of one page (403) is that page’s failure', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const { receipt, exitCode } = await given.night({
+      list: pages(20),
+      reports: byPlace((at) => (at === 7 ? 403 : {})),
+      sections: SECTIONS,
+    });
+    expect([receipt.reports_status, receipt.reports.fetched, receipt.reports.failed]).toEqual(['complete', 19, 1]);
+    expect(exitCode).toBe(0);
+    expect(await given.rows('report_failures')).toMatchObject([
+      { url: 'https://w.example/p007', outcome: 'failed', http_status: 403 },
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { BusyError, RunLock } from '../../src/run/lock.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { run, start } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
+
+describe('the run lock', () => {
+  test('is held by one at a time in a process, and free again when it is let go', async () => {
+    const warehouse = temporaryFolder();
+    const lock = await RunLock.take(warehouse, 'sync');
+    await expect(RunLock.take(warehouse, 'replay')).rejects.toThrow(BusyError);
+    lock.release();
+    (await RunLock.take(warehouse, 'sync')).release();
+    expect(readdirSync(warehouse)).toEqual(['run.lock.duckdb']);
+  });
+
+  test('names the process that holds it, and is free at once when that process is killed', async () => {
+    const warehouse = temporaryFolder();
+    (await RunLock.take(warehouse, 'sync')).release();
+    const holder = await holdOpen(join(warehouse, 'run.lock.duckdb'), 'READ_WRITE');
+    await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow(`process ${holder.pid} on`);
+    await holder.release();
+    (await RunLock.take(warehouse, 'sync')).release();
+  });
+
+  test('says what to do where its file is damaged, and keeps nobody out for good', async () => {
+    const warehouse = temporaryFolder();
+    const file = join(warehouse, 'run.lock.duckdb');
+    writeFileSync(file, '');
+    await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow(`cannot open the run lock ${file}`);
+    await expect(RunLock.take(warehouse, 'sync')).rejects.toThrow('delete it and try again');
+  });
+
+  test('keeps a second process out with exit code 4, until the first is killed', async () => {
+    const simulator = await startSimulator({ seed: 1, nights: 1, websites: [{ id: 'w', pages: 60 }] });
+    onTestFinished(() => simulator.close());
+    const folder = temporaryFolder();
+    // So slow that the first sync is under way until it is killed.
+    const api = { requests_per_minute: 60 };
+    const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'], sections: { api } });
+    const first = start(['sync', '--config', config]);
+    onTestFinished(() => first.kill('SIGKILL'));
+    await expect.poll(() => simulator.requests.answered, { timeout: 10_000 }).toBeGreaterThan(0);
+
+    for (const command of [['sync'], ['rebuild'], ['verify', '--repair']]) {
+      const second = await run([...command, '--config', config]);
+      expect([command, second.code, second.stdout]).toEqual([command, 4, '']);
+      expect(second.stderr).toContain(`process ${first.pid} on`);
+    }
+    first.kill('SIGKILL');
+    await first.ended;
+    const free = await RunLock.take(join(folder, 'warehouse'), 'sync');
+    free.release();
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { givenNights } from '../given/nights.js';
+
+/** One after the other, so that the order of the requests is the order of the plan. */
+const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 1 } };
+const LISTING_ONLY = { reports: { max_per_run: 0 } };
+
+describe('the plan', () => {
+  it.concurrent('asks for what says most first: missing, changed, new, recrawled, oldest', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const crawled = (day: number) => ({ last_crawl_time: `2025-02-0${day}T00:00:00.000Z` });
+    const pages = { missing: {}, changed: {}, recrawled: crawled(1), old: {}, older: {}, failing: {} };
+    const wrong = { failing: 500, older: 500 };
+    await given.night({ list: pages, reports: { failing: 500 }, sections: ONE_BY_ONE });
+    // The old one is asked for again here, the older one in vain.
+    const second = await given.night({ list: pages, reports: wrong, sections: ONE_BY_ONE });
+    expect(second.asked).toEqual(['failing', 'changed', 'missing', 'old', 'older', 'recrawled']);
+    const { asked, receipt } = await given.night({
+      list: {
+        old: {},
+        older: {},
+        failing: { index_summary: 'Indexed' },
+        recrawled: crawled(2),
+        fresh: {},
+        changed: { index_coverage_state: 'Soft 404' },
+      },
+      sections: ONE_BY_ONE,
+    });
+    expect(asked).toEqual(['missing', 'changed', 'fresh', 'recrawled', 'older', 'old', 'failing']);
+    expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1 });
+    expect((await given.rows('url_reports')).map(({ url, reason }) => [String(url).slice(18), reason])).toEqual([
+      ['changed', 'changed'],
+      ['failing', 'changed'],
+      ['fresh', 'new'],
+      ['old', 'oldest'],
+      ['older', 'oldest'],
+      ['recrawled', 'recrawled'],
+    ]);
+  });
+
+  it.concurrent('leaves out the reports of unchanged pages that are younger than refresh_after', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const sections = { ...ONE_BY_ONE, reports: { refresh_after: '2d' } };
+    const asked: string[][] = [];
+    for (const moved of ['a', '-', 'b', '-', '-', '-']) {
+      const list = { a: { days_since_last_crawl: asked.length }, b: moved === 'b' ? { index_summary: 'Indexed' } : {} };
+      asked.push((await given.night({ list, sections })).asked);
+    }
+    // The state of b changed in the third night and back in the fourth.
+    expect(asked).toEqual([['a', 'b'], [], ['b', 'a'], ['b'], ['a'], ['b']]);
+  });
+
+  it.concurrent('ends at max_per_run, and what it cut comes next', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const list = { a: {}, b: {}, c: {}, d: {}, e: {} };
+    const sections = { ...ONE_BY_ONE, reports: { max_per_run: 2 } };
+    const asked: string[][] = [];
+    for (const _ of [1, 2, 3]) {
+      const end = await given.night({ list, sections });
+      expect([end.receipt.reports_status, end.exitCode, end.receipt.error]).toEqual(['budget', 0, undefined]);
+      asked.push(end.asked);
+    }
+    expect(asked).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e', 'a'],
+    ]);
+    const all = await given.night({ list, sections: { ...ONE_BY_ONE, reports: { max_per_run: 5 } } });
+    expect(all.receipt.reports_status).toBe('complete');
+  });
+
+  it.concurrent('of no report at all is off, and the listing is committed', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const { receipt, asked, exitCode } = await given.night({ list: { a: {} }, sections: LISTING_ONLY });
+    expect([receipt.reports_status, asked, exitCode, receipt.pages.listed]).toEqual(['off', [], 0, 1]);
+    const nothing = await given.night({ list: {} });
+    expect(nothing.receipt.reports_status).toBe('complete');
+  });
+});
+
+describe('the deadline', () => {
+  it.concurrent('ends the fetching; what was wanted stays wanted until its report is there', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const names = ['a', 'b', 'c', 'd'];
+    const listed = (entry: object) => Object.fromEntries(names.map((name) => [name, entry]));
+    await given.night({ list: listed({}), sections: ONE_BY_ONE });
+    const changed = listed({ index_summary: 'Indexed' });
+    const second = await given.night({
+      list: changed,
+      sections: { ...ONE_BY_ONE, reports: { deadline: '1h' } },
+      onReport: (number, clock) => {
+        if (number === 2) clock.now += 3_600_000;
+      },
+    });
+    expect(second.asked).toEqual(['a', 'b']);
+    expect([second.receipt.reports_status, second.exitCode]).toEqual(['deadline', 0]);
+    // What the deadline cut was not asked for, so it is not among the planned ones.
+    expect(second.receipt.reports).toMatchObject({ planned: 2, fetched: 2 });
+    const wanted = (state: Map<string, Record<string, unknown>>) =>
+      names.map((name) => state.get(name)?.['report_wanted']);
+    expect(wanted(second.state)).toEqual([null, null, 'changed', 'changed']);
+    // Nothing is new about them by now, and nothing is old enough.
+    const sections = { ...ONE_BY_ONE, reports: { refresh_after: '9d', max_per_run: 1 } };
+    const third = await given.night({ list: changed, sections });
+    expect([third.asked, wanted(third.state)]).toEqual([['c'], [null, null, null, 'changed']]);
+    const fourth = await given.night({ list: changed, reports: { d: 500 }, sections });
+    expect([fourth.asked, wanted(fourth.state)]).toEqual([['d'], [null, null, null, 'changed']]);
+    const fifth = await given.night({ list: changed, sections });
+    expect([fifth.asked, wanted(fifth.state)]).toEqual([['d'], [null, null, null, null]]);
+    expect((await given.rows('url_reports')).map(({ reason }) => reason)).toEqual(['changed']);
+  });
+});

@@ -1,0 +1,285 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { withReader } from '../../src/analysis/reader.js';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { journalFolder } from '../../src/journal/folder.js';
+import { writeHeader } from '../../src/journal/header.js';
+import { createLogger } from '../../src/observe/log.js';
+import { exitCodeOf, type ReplayOptions, type ReplayReceipt, replay } from '../../src/run/replay.js';
+import { currentContract } from '../../src/run/replay-journal.js';
+import { sync } from '../../src/run/sync.js';
+import { verify } from '../../src/verify/verify.js';
+import { schemaFile, stateFile } from '../../src/warehouse/layout.js';
+import { temporaryFolder } from '../given/folder.js';
+import { givenNights, type Night } from '../given/nights.js';
+import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { type Row, readParquet, readTable } from '../given/parquet.js';
+import { countsIn, mendPayloads, replayIds } from '../given/quarantine.js';
+import { configFor } from '../given/warehouse.js';
+
+/** What the service said in the bad nights, and what it would have been under a contract that takes it. */
+const MENDED = {
+  '"index_summary":7': '"index_summary":"Not Indexed"',
+  '"index_summary":8': '"index_summary":"Indexed"',
+  '"page_fetch_status":7': '"page_fetch_status":"Not found (404)"',
+};
+const INDEXED = { index_summary: 'Indexed' };
+const NOT_INDEXED = { index_summary: 'Not Indexed' };
+
+function replayOf(warehouse: string, options: Partial<ReplayOptions> = {}): Promise<ReplayReceipt> {
+  return replay({
+    config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }),
+    version: 'test',
+    log: createLogger({ level: 'silent' }),
+    websites: [],
+    since: null,
+    dryRun: false,
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+/** Nights whose bad records the contract of today would take, and the warehouse that they left. */
+async function mendedNights(nights: Night[]): Promise<string> {
+  const given = await givenNights(onTestFinished);
+  for (const night of nights) await given.night(night);
+  await mendPayloads(given.warehouse, MENDED);
+  await rebuildDuckdb({ warehouse: given.warehouse, memoryLimit: 256e6 });
+  return given.warehouse;
+}
+
+async function findingsIn(warehouse: string) {
+  const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  const { findings } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: false });
+  return findings.filter(({ level }) => level !== 'note');
+}
+
+async function changesOf(warehouse: string, commitId: string): Promise<string[]> {
+  const rows = (await readTable(warehouse, 'page_changes')).filter(({ commit_id }) => commit_id === commitId);
+  return rows
+    .map(({ url, change, from_value, to_value }) => `${nameOf(url)} ${change}: ${from_value} → ${to_value}`)
+    .sort();
+}
+
+function nameOf(url: unknown): string {
+  return String(url).split('/').at(-1) ?? '';
+}
+
+async function stateAfter(warehouse: string, commitId: string, name: string): Promise<Row | undefined> {
+  const rows = await readParquet(stateFile(warehouse, 'w', commitId));
+  return rows.find(({ url }) => nameOf(url) === name);
+}
+
+const BAD_SECOND_NIGHT: Night[] = [
+  { list: { a: INDEXED, b: INDEXED }, reports: { b: { page_fetch_status: 'Successful' } } },
+  {
+    list: {
+      a: { index_summary: 7 },
+      b: { ...INDEXED, last_crawl_time: '2025-03-01T20:00:00Z' },
+      c: { index_summary: 8 },
+    },
+    reports: { b: { page_fetch_status: 7 } },
+  },
+];
+
+describe('replay', () => {
+  test('commits what passes now, once, as rows of its snapshot, and tells what that changes', async () => {
+    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const [first, second] = (await readTable(warehouse, 'snapshots'))
+      .map(({ snapshot_id }) => String(snapshot_id))
+      .sort();
+    const quarantined = await readTable(warehouse, 'rejected_records');
+
+    const receipt = await replayOf(warehouse);
+    const [id] = await replayIds(warehouse);
+    expect(receipt.snapshots).toMatchObject([
+      { snapshot_id: second, replay_id: id, coverage: 2, url_reports: 1, changes: 3, still_rejected: 0 },
+    ]);
+    expect(exitCodeOf(receipt)).toBe(0);
+    expect(receipt.followers.map(({ behind }) => behind)).toEqual([0, 0]);
+
+    const rows = (await readTable(warehouse, 'coverage')).filter(({ commit_id }) => commit_id === id);
+    const original = quarantined.find(({ url }) => nameOf(url) === 'a');
+    expect(rows.find(({ url }) => nameOf(url) === 'a')).toMatchObject({
+      snapshot_id: second,
+      snapshot_at: original?.['snapshot_at'],
+      snapshot_date: original?.['snapshot_date'],
+      listed_at: original?.['received_at'],
+      index_summary: 'Not Indexed',
+    });
+    const reports = (await readTable(warehouse, 'url_reports')).filter(({ commit_id }) => commit_id === id);
+    expect(reports).toMatchObject([{ reason: 'replay', page_fetch_status: 'Not found (404)', snapshot_id: second }]);
+    expect(await changesOf(warehouse, id ?? '')).toEqual([
+      'a deindexed: Indexed → Not Indexed',
+      'b fetch_status: Successful → Not found (404)',
+      'c appeared: null → Indexed',
+    ]);
+    expect(await stateAfter(warehouse, id ?? '', 'a')).toMatchObject({
+      index_summary: 'Not Indexed',
+      listed_snapshot_id: second,
+      report_wanted: 'changed',
+    });
+    expect(await stateAfter(warehouse, id ?? '', 'b')).toMatchObject({
+      report_snapshot_id: second,
+      consecutive_failures: 0,
+    });
+    expect(first).not.toBe(second);
+
+    expect((await replayOf(warehouse)).snapshots).toEqual([]);
+    expect(await replayIds(warehouse)).toHaveLength(1);
+    expect(await readTable(warehouse, 'rejected_records')).toEqual(quarantined);
+    expect(await findingsIn(warehouse)).toEqual([]);
+  });
+
+  test('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
+    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const replayed = "select count(*) filter (replayed) || '/' || count(*) as told from quarantine";
+    await replayOf(warehouse);
+    const relations = [
+      'snapshots',
+      'replays',
+      'coverage',
+      'url_reports',
+      'page_changes',
+      'page_state',
+      'coverage_daily',
+    ];
+    const native = await countsIn(join(warehouse, 'indexhouse.duckdb'), relations);
+    expect(native).toEqual({
+      snapshots: 2,
+      replays: 1,
+      coverage: 5,
+      // The reports of the first night, those of the second, and the replayed one.
+      url_reports: 5,
+      page_changes: expect.any(Number),
+      page_state: 3,
+      coverage_daily: 5,
+    });
+    expect(await countsIn(join(warehouse, 'analytics.duckdb'), relations)).toEqual(native);
+    await withReader({ warehouse, memoryLimit: 256e6 }, async ({ engine }) => {
+      const reader = await engine.raw.runAndReadAll(replayed);
+      expect(reader.getRowObjectsJson()).toEqual([{ told: '3/3' }]);
+    });
+    const where = '(select * from quarantine where replayed)';
+    expect(await countsIn(join(warehouse, 'indexhouse.duckdb'), [where])).toEqual({ [where]: 3 });
+    expect(await countsIn(join(warehouse, 'analytics.duckdb'), [where])).toEqual({ [where]: 3 });
+  });
+
+  test('of a record older than the last known one adds its row, and changes neither state nor story', async () => {
+    const warehouse = await mendedNights([
+      { list: { a: INDEXED } },
+      { list: { a: { index_summary: 7 } } },
+      { list: { a: NOT_INDEXED } },
+    ]);
+    const newest = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort()[2];
+    const before = await stateAfter(warehouse, newest ?? '', 'a');
+    const receipt = await replayOf(warehouse);
+    expect(receipt.snapshots).toMatchObject([{ coverage: 1, changes: 0 }]);
+    const [id] = await replayIds(warehouse);
+    expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
+    expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
+    expect(await findingsIn(warehouse)).toEqual([]);
+  });
+
+  test('takes several snapshots in their order, and the next sync stands on what they left', async () => {
+    const given = await givenNights(onTestFinished);
+    await given.night({ list: { a: INDEXED, b: INDEXED } });
+    await given.night({ list: { a: { index_summary: 7 }, b: INDEXED } });
+    await given.night({ list: { a: { index_summary: 8 }, b: INDEXED } });
+    await mendPayloads(given.warehouse, MENDED);
+    await rebuildDuckdb({ warehouse: given.warehouse, memoryLimit: 256e6 });
+    await replayOf(given.warehouse);
+    const [second, third] = await replayIds(given.warehouse);
+    expect(await changesOf(given.warehouse, second ?? '')).toEqual(['a deindexed: Indexed → Not Indexed']);
+    expect(await changesOf(given.warehouse, third ?? '')).toEqual(['a indexed: Not Indexed → Indexed']);
+
+    // A state is derived: without its file the log gives it again, replays included.
+    rmSync(stateFile(given.warehouse, 'w', third ?? ''));
+    const next = await given.night({ list: { a: NOT_INDEXED, b: INDEXED } });
+    expect(next.changes).toEqual([expect.stringContaining('a deindexed: Indexed → Not Indexed')]);
+    expect(await findingsIn(given.warehouse)).toEqual([]);
+  });
+
+  test('leaves alone what breaks the contract still, another page’s report among it', async () => {
+    const given = await givenNights(onTestFinished);
+    await given.night({
+      list: { a: INDEXED, b: { index_summary: [] } },
+      reports: { a: { url: 'https://other.example/' } },
+    });
+    const receipt = await replayOf(given.warehouse);
+    expect(receipt.snapshots).toMatchObject([{ replay_id: null, coverage: 0, url_reports: 0, still_rejected: 2 }]);
+    expect(await replayIds(given.warehouse)).toEqual([]);
+    expect(await readTable(given.warehouse, 'coverage')).toHaveLength(1);
+  });
+
+  test('judges without committing in a dry run, and only what was asked for', async () => {
+    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    expect((await replayOf(warehouse, { dryRun: true })).snapshots).toMatchObject([
+      { replay_id: null, coverage: 2, url_reports: 1, still_rejected: 0 },
+    ]);
+    expect((await replayOf(warehouse, { since: '2025-03-03' })).snapshots).toEqual([]);
+    expect(await replayIds(warehouse)).toEqual([]);
+    await expect(replayOf(warehouse, { websites: ['x'] })).rejects.toThrow(/no snapshot of x; it holds w/);
+  });
+
+  test('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
+    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    await writeHeader(journalFolder(warehouse, '0195-run', 'w'), {
+      run_id: '0195-run',
+      website_id: 'w',
+      website_name: null,
+      snapshot_id: '0195-snapshot',
+      started_at: '2025-03-03T02:00:00.000Z',
+      version: 'test',
+      resumed: 0,
+    });
+    const receipt = await replayOf(warehouse);
+    expect(receipt).toMatchObject({
+      snapshots: [],
+      skipped: [{ website_id: 'w', reason: expect.stringContaining('--recover') }],
+    });
+    expect(exitCodeOf(receipt)).toBe(3);
+    expect(await replayIds(warehouse)).toEqual([]);
+  });
+
+  test('of two websites under a laxer contract: numbers as texts; and in a warehouse that knows no replays yet', async () => {
+    const entriesOf = (id: string) =>
+      pagesOf(id, 3).map((url, at) => ({ url, index_summary: at === 1 ? 5 : 'Indexed' }));
+    const service = await startOddService({
+      one: { listing: (window) => windowOf(entriesOf('one'), window) },
+      two: { listing: (window) => windowOf(entriesOf('two'), window) },
+    });
+    onTestFinished(() => service.close());
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    const config = configFor({ baseUrl: service.url, warehouse, sections: { quality: { max_reject_ratio: 1 } } });
+    await sync({
+      config: { ...config, websites: [{ id: 'one' }, { id: 'two' }] },
+      version: 'test',
+      log: createLogger({ level: 'silent' }),
+      progress: null,
+      websites: [],
+      recoverOnly: false,
+      signal: new AbortController().signal,
+    });
+    rmSync(schemaFile(warehouse, 'replays'));
+    const requests = service.requests.length;
+    const contract = {
+      ...currentContract,
+      judgeEntry: (payload: unknown) =>
+        currentContract.judgeEntry({ ...Object(payload), index_summary: String(Object(payload).index_summary) }),
+    };
+    const receipt = await replayOf(warehouse, { contract });
+    expect(receipt.snapshots).toMatchObject([{ coverage: 1 }, { coverage: 1 }]);
+    expect(new Set(receipt.snapshots.map(({ website_id }) => website_id))).toEqual(new Set(['one', 'two']));
+    expect(service.requests).toHaveLength(requests);
+    const rows = await readTable(warehouse, 'coverage');
+    expect(
+      rows
+        .filter(({ index_summary }) => index_summary === '5')
+        .map(({ website_id }) => website_id)
+        .sort(),
+    ).toEqual(['one', 'two']);
+    expect(await findingsIn(warehouse)).toEqual([]);
+  });
+});
