@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Most of the time goes into real processes; loading every module anew for each file would only add to it.
+    isolate: false,
   },
 });
