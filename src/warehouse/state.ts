@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
+import { makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { type Marker, stateFileOf, viewDataTables } from './markers.js';
@@ -9,8 +10,8 @@ import { type Marker, stateFileOf, viewDataTables } from './markers.js';
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
 /**
- * The state that follows a website's newest commit: its file, or null before the first commit. A missing file is made
- * anew from the log, because a state is derived and nothing else.
+ * The state that follows a website's newest commit: its file, or null before the first commit. A missing or torn file is
+ * made anew from the log, because a state is derived and nothing else.
  *
  * @param markers all of this website, oldest first
  */
@@ -22,7 +23,7 @@ export async function currentState(
   const newest = markers.at(-1);
   if (!newest) return null;
   const file = stateFileOf(warehouse, newest);
-  if (!(await exists(file))) await rebuildState(warehouse, markers, engine, file);
+  if (!(await isWholeParquet(file))) await rebuildState(warehouse, markers, engine, file);
   return file;
 }
 
