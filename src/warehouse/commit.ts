@@ -76,11 +76,6 @@ export async function dropJournal(folder: JournalFolder): Promise<void> {
   }
 }
 
-/** Whether the marker of a commit is in the warehouse: the only place that says so. */
-export function markerFile(warehouse: string, manifest: Manifest): string {
-  return tableFile(warehouse, manifest.marker, placeOf(manifest));
-}
-
 /** Deletes state files that two newer ones follow, an hour after that. */
 export async function dropOldStates(warehouse: string, websiteId: string, now: number): Promise<void> {
   const folder = stateFolder(warehouse, websiteId);
