@@ -78,7 +78,11 @@ async function examineService(
   const seen: { answer: Answer; at: number }[] = [];
   // Once each: whether it works now is what is asked.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-  const keys = new Keys(once, effects, signal, (answer) => seen.push({ answer, at: effects.now() }));
+  const keys = new Keys(once, {
+    effects,
+    signal,
+    onAnswer: (answer) => seen.push({ answer, at: effects.now() }),
+  });
   try {
     const key = await askForKey(keys, config, { sent: 0, throttled: 0, retried: 0 });
     const { answer = null, at = 0 } = seen[0] ?? {};

@@ -29,7 +29,7 @@ export interface KeyAnswer {
 export async function askForKey(keys: Keys, { api }: Config, counts: RequestCounts): Promise<KeyAnswer> {
   const answer: KeyAnswer = { details: null, error: null, schemaProblem: null };
   try {
-    const text = await keys.clientOf(api.token).get('/v1', counts);
+    const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts });
     const parsed = keyDetailsSchema.safeParse(json(text));
     if (parsed.success) return { ...answer, details: parsed.data };
     const issue = issuesOf(parsed.error)[0];

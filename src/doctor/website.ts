@@ -31,7 +31,7 @@ export async function checkWebsite(
 ): Promise<WebsiteCheck> {
   const called = name ? `${name} (${id})` : id;
   try {
-    const window = readWindow(await client.get(listingPath(id, 0, 1), input.counts));
+    const window = readWindow(await client.get(listingPath(id, 0, 1), { lane: id, counts: input.counts }));
     return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
   } catch (error) {
     if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');

@@ -1,6 +1,6 @@
 import { type Planned, type PlannedPage, readPlan } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
-import { SourceError } from '../source/errors.js';
+import { SourceError, TooLate } from '../source/errors.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { withEngine } from '../storage/engine.js';
@@ -115,16 +115,21 @@ class ReportFetch {
 
   async #answer(page: PlannedPage): Promise<void> {
     const { client, requests, effects, progress, website } = this.run_;
+    const purpose = { lane: website.id, counts: requests, notAfter: this.#deadline };
     let outcome: ReportOutcome;
     try {
-      outcome = await fetchReport(client, page.url, requests);
+      outcome = await fetchReport(client, page.url, purpose);
     } catch (error) {
+      if (error instanceof TooLate) {
+        this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send another request' };
+        return;
+      }
       if (!(error instanceof SourceError)) throw error;
       this.#end = { status: 'failed', message: error.message };
       return;
     }
     await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.answered(website, requests.sent);
+    progress.answered(this.run_);
     this.#countRejects(outcome);
   }
 

@@ -1,11 +1,11 @@
 import type { Config } from '../config/schema.js';
 import { keyDetailsSchema } from '../contract/key.js';
 import { issuesOf } from '../contract/validate.js';
-import { Client } from '../source/client.js';
-import type { Effects } from '../source/effects.js';
+import { Client, type ClientOptions } from '../source/client.js';
 import { SourceError } from '../source/errors.js';
-import type { Answer } from '../source/transport.js';
 import type { Website } from './context.js';
+
+export type KeysOptions = Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer' | 'onNotice'>;
 
 /** One client for each API key, because pace and concurrency belong to the key. */
 export class Keys {
@@ -13,9 +13,7 @@ export class Keys {
 
   constructor(
     private readonly config: Config,
-    private readonly effects: Effects,
-    private readonly signal?: AbortSignal,
-    private readonly onAnswer?: (answer: Answer) => void,
+    private readonly options: KeysOptions,
   ) {}
 
   clientOf(token: string): Client {
@@ -29,9 +27,7 @@ export class Keys {
       concurrency: api.concurrency,
       timeout: api.timeout,
       maxAttempts: api.max_attempts,
-      effects: this.effects,
-      ...(this.signal ? { signal: this.signal } : {}),
-      ...(this.onAnswer ? { onAnswer: this.onAnswer } : {}),
+      ...this.options,
     });
     this.#clients.set(token, client);
     return client;
@@ -52,7 +48,7 @@ export async function configuredWebsites(config: Config, keys: Keys): Promise<We
   if (websites !== 'all') {
     return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
   }
-  const text = await keys.clientOf(api.token).get('/v1', { sent: 0, throttled: 0, retried: 0 });
+  const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
   const details = keyDetailsSchema.safeParse(parse(text));
   if (!details.success) {
     const [issue] = issuesOf(details.error);

@@ -1,5 +1,8 @@
 import type { Progress } from '../observe/progress.js';
-import type { Website } from './context.js';
+import type { Website, WebsiteRun } from './context.js';
+
+/** What of a website's run tells how fast it is. */
+type PacedRun = Pick<WebsiteRun, 'website' | 'client' | 'config' | 'requests'>;
 
 /**
  * The progress of all websites of a run as one line: first the pages that are listed, then the reports. Websites run
@@ -7,6 +10,8 @@ import type { Website } from './context.js';
  */
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
+  readonly #throttled = new Map<string, number>();
+  #answered = 0;
   #phase: 'pages' | 'reports' | null = null;
 
   constructor(private readonly progress: Progress | null) {}
@@ -21,11 +26,13 @@ export class RunProgress {
     this.#advance('reports', website, done, reports);
   }
 
-  answered(website: Website, requestsSent: number): void {
-    this.progress?.note(
-      this.#totals.reports.size > 1 ? `${this.#totals.reports.size} websites` : (website.name ?? website.id),
-    );
-    this.progress?.advance(1, { requestsSpent: requestsSent });
+  answered(run: PacedRun): void {
+    if (!this.progress) return;
+    this.#answered++;
+    this.#throttled.set(run.website.id, run.requests.throttled);
+    const requestsLeft = Math.max(0, sumOf(this.#totals.reports) - this.#answered);
+    this.progress.note([...this.#pace(run), this.#whose(run.website)].join('  '));
+    this.progress.advance(1, { requestsLeft });
   }
 
   /** What is done without requests: staging, committing, following. */
@@ -38,15 +45,36 @@ export class RunProgress {
     this.#phase = null;
   }
 
+  /** How well the key is used, and what slows it down. */
+  #pace({ client, config }: PacedRun): string[] {
+    const { utilisation } = client;
+    const throttled = sumOf(this.#throttled);
+    return [
+      utilisation === null ? '' : `${Math.round(utilisation * 100)} % of ${config.api.requests_per_minute}/min`,
+      throttled === 0 ? '' : `${throttled} throttled`,
+      client.othersPerMinute === null ? '' : 'shared key',
+    ].filter((text) => text !== '');
+  }
+
+  #whose(website: Website): string {
+    const websites = this.#totals.reports.size;
+    return websites > 1 ? `${websites} websites` : (website.name ?? website.id);
+  }
+
   #advance(phase: 'pages' | 'reports', website: Website, done: number, total: number | null): void {
     const totals = this.#totals[phase];
     if (total !== null) totals.set(website.id, total);
-    const sum = totals.size > 0 ? [...totals.values()].reduce((all, each) => all + each, 0) : null;
+    const sum = totals.size > 0 ? sumOf(totals) : null;
     // Reports of one website may begin while another is still listed; the line then shows the reports.
     if (this.#phase === 'reports' && phase === 'pages') return;
     if (this.#phase !== phase) this.progress?.start(phase, sum);
     else this.progress?.setTotal(sum);
     this.#phase = phase;
     if (done > 0) this.progress?.advance(done);
+    if (phase === 'reports') this.#answered += done;
   }
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((all, each) => all + each, 0);
 }

@@ -24,6 +24,7 @@ import { readBefore } from './facts.js';
 import { fetchReports } from './fetch-reports.js';
 import { configuredWebsites, Keys } from './keys.js';
 import { RunLock } from './lock.js';
+import { logPace } from './log-pace.js';
 import { plan } from './plan-reports.js';
 import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
 import { recordFailure } from './record-run.js';
@@ -82,7 +83,7 @@ class Sync {
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
     this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
-    this.#keys = new Keys(config, effects, signal);
+    this.#keys = new Keys(config, { effects, signal, onNotice: (notice) => logPace(log, notice) });
   }
 
   async run(): Promise<Receipt> {

@@ -34,7 +34,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
         baseUrl: api.base_url,
         pageSize: api.page_size,
         now: run.effects.now,
-        get: (path) => run.client.get(path, run.requests),
+        get: (path) => run.client.get(path, { lane: run.website.id, counts: run.requests }),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
           run.progress.listed(run.website, window.fresh.length, window.state.count);

@@ -1,8 +1,8 @@
-import pLimit from 'p-limit';
 import { errorBodySchema } from '../contract/key.js';
 import { type Effects, realEffects } from './effects.js';
-import { type FailureKind, SourceError, Stopped } from './errors.js';
-import { Pacer } from './pacer.js';
+import { type FailureKind, SourceError, Stopped, TooLate } from './errors.js';
+import { type PaceNotice, Pacer, type Slot } from './pacer.js';
+import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';
 import { Redactor } from './redact.js';
 import { type Answer, Transport } from './transport.js';
 
@@ -14,13 +14,22 @@ const DEFAULT_THROTTLE_MS = 5_000;
 const MAX_THROTTLES = 30;
 const EXCERPT_LENGTH = 200;
 /** No `Retry-After` is waited for longer than this before the service is asked again. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
   sent: number;
   throttled: number;
   retried: number;
+}
+
+/** What a request is for. */
+export interface Purpose {
+  /** Requests of different lanes take turns on the key: a lane for each website. */
+  lane: string;
+  counts: RequestCounts;
+  /** Milliseconds since 1970: a request that cannot be sent by then is not sent. */
+  notAfter?: number;
 }
 
 export interface ClientOptions {
@@ -37,6 +46,8 @@ export interface ClientOptions {
   effects?: Effects;
   /** Shown each answer as it came, whatever its status: its headers tell what `get` does not return. */
   onAnswer?: (answer: Answer) => void;
+  /** Told what a user should know of the pace. */
+  onNotice?: (notice: PaceNotice) => void;
 }
 
 /**
@@ -48,7 +59,7 @@ export class Client {
   readonly #effects: Effects;
   readonly #transport: Transport;
   readonly #pacer: Pacer;
-  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #clock = new ServerClock();
   readonly #redactor: Redactor;
   #revoked: SourceError | null = null;
 
@@ -56,8 +67,7 @@ export class Client {
     this.#options = options;
     this.#effects = options.effects ?? realEffects;
     this.#transport = new Transport({ ...options, connections: options.concurrency });
-    this.#pacer = new Pacer(options.requestsPerMinute, this.#effects);
-    this.#limit = pLimit(options.concurrency);
+    this.#pacer = new Pacer({ ...options, effects: this.#effects });
     this.#redactor = new Redactor(options.token);
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
   }
@@ -66,10 +76,21 @@ export class Client {
    * The text of a 200 answer.
    *
    * @param path below the base address, with its query
-   * @throws SourceError for every other end, after the retries that may help; `Stopped` when the signal fires
+   * @throws SourceError for every other end, after the retries that may help; `Stopped` when the signal fires;
+   *   `TooLate` when it cannot be sent by `notAfter`
    */
-  get(path: string, counts: RequestCounts): Promise<string> {
-    return this.#limit(() => this.#getWithRetries(path, counts));
+  async get(path: string, purpose: Purpose): Promise<string> {
+    for (let attempt = 1, throttles = 0; ; ) {
+      try {
+        return await this.#getOnce(path, purpose, attempt + throttles > 1);
+      } catch (error) {
+        if (!(error instanceof SourceError) || !error.retryable) throw error;
+        const tries = error.kind === 'throttled' ? ++throttles : attempt++;
+        const most = error.kind === 'throttled' ? MAX_THROTTLES : this.#options.maxAttempts;
+        if (tries >= most) throw error;
+        if (error.kind !== 'throttled') await this.#backOff(tries, error, purpose);
+      }
+    }
   }
 
   /** Text of the service with this key's token masked: what is refused is stored and logged, the token never. */
@@ -77,47 +98,57 @@ export class Client {
     return this.#redactor.text(text);
   }
 
+  /** Share of what the key's rate allowed since its first request, 0 to 1; null where there is no limit. */
+  get utilisation(): number | null {
+    return this.#pacer.utilisation;
+  }
+
+  /** Requests a minute that somebody else takes of the same key; null while nobody is known to. */
+  get othersPerMinute(): number | null {
+    return this.#pacer.othersPerMinute;
+  }
+
   async close(): Promise<void> {
     this.#pacer.close();
     await this.#transport.close();
   }
 
-  async #getWithRetries(path: string, counts: RequestCounts): Promise<string> {
-    for (let attempt = 1, throttles = 0; ; ) {
-      try {
-        return await this.#getOnce(path, counts);
-      } catch (error) {
-        if (!(error instanceof SourceError) || !error.retryable) throw error;
-        const tries = error.kind === 'throttled' ? ++throttles : attempt++;
-        const most = error.kind === 'throttled' ? MAX_THROTTLES : this.#options.maxAttempts;
-        if (tries >= most) throw error;
-        counts.retried++;
-        if (error.kind !== 'throttled') await this.#backOff(tries, error);
-      }
-    }
-  }
-
-  async #getOnce(path: string, counts: RequestCounts): Promise<string> {
-    const slot = await this.#pacer.slot(this.#options.signal);
+  async #getOnce(path: string, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
+    const slot = await this.#pacer.slot({ lane, notAfter, signal: this.#options.signal });
     if (this.#revoked) {
-      slot.passed();
+      slot.failed();
       throw this.#revoked;
     }
     counts.sent++;
+    if (isRetry) counts.retried++;
+    const sentAt = this.#effects.now();
     let answer: Answer;
     try {
       answer = await this.#transport.get(path);
     } catch (error) {
-      slot.passed();
+      slot.failed();
       if (this.#options.signal?.aborted) throw new Stopped();
       throw error;
     }
     this.#options.onAnswer?.(answer);
-    if (answer.status === 429) {
-      counts.throttled++;
-      slot.throttled(retryAfterMs(answer, this.#effects.now()) ?? DEFAULT_THROTTLE_MS);
-    } else slot.passed();
+    if (answer.status === 429) counts.throttled++;
+    this.#passOn(answer, sentAt, slot);
     return this.#textOf(answer);
+  }
+
+  /** Tells the pacer what the answer says about the key. */
+  #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
+    const now = this.#effects.now();
+    this.#clock.observe(headers.date, sentAt, now);
+    const reading = readRate(headers, this.#clock, now);
+    const untilReset = reading && Math.max(0, reading.resetAt - now);
+    if (status === 429) slot.throttled(this.#retryAfter(headers) ?? untilReset ?? DEFAULT_THROTTLE_MS);
+    else slot.answered(reading);
+  }
+
+  #retryAfter(headers: Answer['headers']): number | null {
+    const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
+    return waitMs === null ? null : Math.min(MAX_RETRY_AFTER_MS, waitMs);
   }
 
   #textOf(answer: Answer): string {
@@ -130,17 +161,19 @@ export class Client {
       );
     }
     const redacted = { ...answer, text: this.redact(answer.text ?? '') };
-    const error = failureOf(redacted, retryAfterMs(answer, this.#effects.now()));
+    const error = failureOf(redacted, this.#retryAfter(answer.headers));
     // No request with this token can succeed any more, whichever website it is for.
     if (error.kind === 'unauthorized') this.#revoked = error;
     throw error;
   }
 
-  /** Doubles from half a second with full jitter; a `Retry-After` of the service is the least. */
-  async #backOff(tries: number, error: SourceError): Promise<void> {
+  /** Doubles from half a second with jitter; a `Retry-After` of the service is the least. */
+  async #backOff(tries: number, error: SourceError, { notAfter }: Purpose): Promise<void> {
     const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
     const asked = error instanceof RetryLater ? error.waitMs : 0;
-    await this.#effects.sleep(Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2)), this.#options.signal);
+    const waitMs = Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2));
+    if (notAfter !== undefined && this.#effects.now() + waitMs > notAfter) throw new TooLate();
+    await this.#effects.sleep(waitMs, this.#options.signal);
   }
 }
 
@@ -203,17 +236,4 @@ function saying(answer: Answer): string {
 
 function excerpt(text: string): string {
   return text.slice(0, EXCERPT_LENGTH);
-}
-
-/** `Retry-After` as milliseconds from now, an hour at most, whether seconds or a date; null without a usable one. */
-export function retryAfterMs(answer: Pick<Answer, 'headers'>, now: number): number | null {
-  const value = answer.headers['retry-after'];
-  if (value === undefined) return null;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return within(Number(value) * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : within(date - now);
-}
-
-function within(ms: number): number {
-  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
 }

@@ -59,3 +59,12 @@ export class Stopped extends Error {
     super('stopped before the end; the next `indexhouse sync` goes on where this one was');
   }
 }
+
+/** The next slot of the key comes later than the request is of use. Nothing was sent. */
+export class TooLate extends Error {
+  override name = 'TooLate';
+
+  constructor() {
+    super('the key has no slot for another request before it would be too late');
+  }
+}

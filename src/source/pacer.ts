@@ -1,119 +1,267 @@
+import { Allowance } from './allowance.js';
 import { type Effects, realEffects } from './effects.js';
-import { Stopped } from './errors.js';
+import { Stopped, TooLate } from './errors.js';
+import type { RateReading } from './rate-headers.js';
+import { Spacing } from './spacing.js';
 
 const MINUTE_MS = 60_000;
+/** Timers are no finer than this. */
+const TIMER_STEP_MS = 1;
 
-/** The right to send one request. Whoever holds it says how the request ended, so that a pause can be lifted. */
+/** The right to send one request. Whoever holds it says how the request ended: another one waits for its place. */
 export interface Slot {
-  /** The key answered something other than 429, or the request never reached it. */
-  passed(): void;
+  /** The key answered something other than 429. */
+  answered(reading: RateReading | null): void;
   /** The key was told to wait. */
   throttled(waitMs: number): void;
+  /** No answer came, or nothing was sent. */
+  failed(): void;
+}
+
+export interface SlotRequest {
+  /** Requests of different lanes take turns, so that a huge website does not starve a small one. */
+  lane: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds since 1970: a slot after this is of no use. */
+  notAfter?: number | undefined;
+}
+
+/** What a user should know of the pace. */
+export type PaceNotice =
+  | { kind: 'throttled'; waitMs: number }
+  /** Somebody else uses the key. */
+  | { kind: 'shared_key'; othersPerMinute: number };
+
+export interface PacerOptions {
+  /** More than 0; Infinity for no limit. */
+  requestsPerMinute: number;
+  /** Requests under way at once. */
+  concurrency: number;
+  effects?: Effects;
+  onNotice?: (notice: PaceNotice) => void;
 }
 
 interface Waiter {
+  notAfter: number;
   grant(slot: Slot): void;
   refuse(error: Error): void;
 }
 
 /**
- * Paces the requests of one API key, whatever website they are for: evenly spaced, never above the configured rate,
- * first come first served. A 429 stops the whole key for as long as the service asks; then **one** request probes and
- * the others wait for its answer, because all at once would only be throttled together again.
+ * Paces the requests of one API key, whatever website they are for: evenly spaced with a small burst, never above the
+ * configured rate, slower where the rate headers say so, and never more under way than the concurrency. A 429 stops the
+ * whole key for as long as the service asks; then **one** request probes and the others wait for its answer, because
+ * all at once would only be throttled together again.
  */
 export class Pacer {
-  readonly #intervalMs: number;
+  readonly #options: PacerOptions;
   readonly #effects: Effects;
-  readonly #waiting: Waiter[] = [];
-  #nextAt = 0;
+  readonly #spacing: Spacing;
+  readonly #allowance: Allowance;
+  /** Waiting requests by lane; the lane whose turn it is comes first, and none is empty. */
+  readonly #lanes = new Map<string, Waiter[]>();
+  #underWay = 0;
+  #lastSentAt = 0;
   #pausedUntil = 0;
   #mustProbe = false;
   #probe: symbol | null = null;
-  #sleeping = false;
+  #sleepingUntil: number | null = null;
   /** Ends the sleep when nobody waits any more: a pause of an hour must not keep the process alive. */
   #alarm = new AbortController();
+  #clock = { last: 0, shift: 0 };
+  #toldOfOthers = false;
+  readonly #usage = { sent: 0, answered: 0, firstAt: 0, lastAt: 0 };
 
-  /** @param requestsPerMinute more than 0; Infinity for no limit. */
-  constructor(requestsPerMinute: number, effects: Effects = realEffects) {
-    this.#intervalMs = MINUTE_MS / requestsPerMinute;
-    this.#effects = effects;
+  constructor(options: PacerOptions) {
+    this.#options = options;
+    this.#effects = options.effects ?? realEffects;
+    this.#spacing = new Spacing(options.requestsPerMinute);
+    this.#allowance = new Allowance(this.#spacing.intervalMs);
   }
 
-  /** Waits for the next slot. Rejects with `Stopped` when the signal fires first. */
-  slot(signal?: AbortSignal): Promise<Slot> {
+  /** Waits for the next slot. Rejects with `Stopped` when the signal fires, with `TooLate` when it would be too late. */
+  slot({ lane, signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
       const stop = () => {
-        const at = this.#waiting.indexOf(waiter);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        if (this.#waiting.length === 0) this.close();
+        this.#leave(lane, waiter);
         reject(new Stopped());
       };
+      const settle = () => signal?.removeEventListener('abort', stop);
       const waiter: Waiter = {
+        notAfter,
         grant: (slot) => {
-          signal?.removeEventListener('abort', stop);
+          settle();
           resolve(slot);
         },
-        refuse: reject,
+        refuse: (error) => {
+          settle();
+          reject(error);
+        },
       };
       signal?.addEventListener('abort', stop, { once: true });
-      this.#waiting.push(waiter);
+      const waiting = this.#lanes.get(lane);
+      if (waiting) waiting.push(waiter);
+      else this.#lanes.set(lane, [waiter]);
       this.#grantWhatIsDue();
     });
   }
 
+  /**
+   * Share of what the configured rate would have allowed between the first request and the last one that was answered,
+   * 0 to 1; null where there is no limit, or no answer yet.
+   */
+  get utilisation(): number | null {
+    const { answered, firstAt, lastAt } = this.#usage;
+    const { requestsPerMinute } = this.#options;
+    if (!Number.isFinite(requestsPerMinute) || answered === 0) return null;
+    return Math.min(1, answered / (1 + ((lastAt - firstAt) / MINUTE_MS) * requestsPerMinute));
+  }
+
+  /** Requests a minute that others take of the same key; null while nobody is known to. */
+  get othersPerMinute(): number | null {
+    return this.#allowance.othersPerMinute;
+  }
+
   /** Stops waiting for whatever it waits for. */
   close(): void {
+    this.#sleepingUntil = null;
     this.#alarm.abort();
     this.#alarm = new AbortController();
   }
 
   #grantWhatIsDue(): void {
-    while (this.#waiting.length > 0 && !this.#sleeping && this.#probe === null) {
-      const waitMs = Math.max(this.#nextAt, this.#pausedUntil) - this.#effects.now();
+    while (this.#lanes.size > 0 && this.#underWay < this.#options.concurrency && this.#probe === null) {
+      const now = this.#now();
+      const waitMs = this.#dueAt(now) - now;
+      this.#refuseBefore(this.#effects.now() + Math.max(0, waitMs));
+      if (this.#lanes.size === 0) return;
       if (waitMs > 0) {
-        this.#wakeIn(waitMs);
+        this.#wakeAt(now + waitMs);
         return;
       }
-      this.#nextAt = Math.max(this.#effects.now(), this.#nextAt) + this.#intervalMs;
-      this.#waiting.shift()?.grant(this.#newSlot());
+      this.#spacing.sentOne(now);
+      this.#usage.sent++;
+      if (this.#usage.sent === 1) this.#usage.firstAt = now;
+      this.#takeNext()?.grant(this.#newSlot(now));
     }
   }
 
-  #wakeIn(ms: number): void {
-    this.#sleeping = true;
+  #dueAt(now: number): number {
+    return Math.max(
+      this.#pausedUntil,
+      this.#spacing.dueAt,
+      this.#allowance.dueAt(now, this.#usage.sent, this.#lastSentAt),
+    );
+  }
+
+  /** Those for whom the next slot comes too late need not wait for it. */
+  #refuseBefore(slotAt: number): void {
+    for (const [lane, waiting] of this.#lanes) {
+      for (const waiter of waiting.filter(({ notAfter }) => notAfter < slotAt)) {
+        this.#leave(lane, waiter);
+        waiter.refuse(new TooLate());
+      }
+    }
+  }
+
+  /** The first of the lane whose turn it is; the lane goes to the end. */
+  #takeNext(): Waiter | undefined {
+    const [next] = this.#lanes;
+    if (!next) return undefined;
+    const [lane, waiting] = next;
+    const waiter = waiting.shift();
+    this.#lanes.delete(lane);
+    if (waiting.length > 0) this.#lanes.set(lane, waiting);
+    return waiter;
+  }
+
+  #leave(lane: string, waiter: Waiter): void {
+    const waiting = this.#lanes.get(lane) ?? [];
+    const at = waiting.indexOf(waiter);
+    if (at >= 0) waiting.splice(at, 1);
+    if (waiting.length === 0) this.#lanes.delete(lane);
+    if (this.#lanes.size === 0) this.close();
+  }
+
+  #wakeAt(at: number): void {
+    if (this.#sleepingUntil !== null && this.#sleepingUntil <= at + TIMER_STEP_MS) return;
+    // What is slept for has become due earlier.
+    if (this.#sleepingUntil !== null) this.close();
+    this.#sleepingUntil = at;
     const { signal } = this.#alarm;
-    this.#effects.sleep(ms, signal).then(
+    this.#effects.sleep(at - this.#now(), signal).then(
       () => {
-        this.#sleeping = false;
+        this.#sleepingUntil = null;
         this.#grantWhatIsDue();
       },
       (error) => {
-        this.#sleeping = false;
-        if (signal.aborted) return this.#grantWhatIsDue();
-        for (const waiter of this.#waiting.splice(0)) waiter.refuse(error);
+        if (!signal.aborted) this.#refuseAll(error);
       },
     );
   }
 
-  #newSlot(): Slot {
+  #refuseAll(error: Error): void {
+    this.#sleepingUntil = null;
+    const waiting = [...this.#lanes.values()].flat();
+    this.#lanes.clear();
+    for (const waiter of waiting) waiter.refuse(error);
+  }
+
+  #newSlot(now: number): Slot {
     const id = Symbol('slot');
+    const sequence = this.#usage.sent;
+    this.#lastSentAt = now;
+    this.#underWay++;
     if (this.#mustProbe) this.#probe = id;
     return {
-      passed: () => this.#ended(id, false),
+      answered: (reading) => {
+        this.#usage.answered++;
+        this.#usage.lastAt = this.#now();
+        if (reading) this.#observe(reading, sequence);
+        this.#ended(id, false);
+      },
       throttled: (waitMs) => {
-        this.#pausedUntil = Math.max(this.#pausedUntil, this.#effects.now() + waitMs);
+        this.#spacing.calm();
+        this.#pause(waitMs);
         this.#ended(id, true);
       },
+      failed: () => this.#ended(id, false),
     };
   }
 
+  #observe(reading: RateReading, sequence: number): void {
+    // The reading is by the clock that may be set, the allowance by the one that never goes back.
+    const resetAt = reading.resetAt + this.#now() - this.#effects.now();
+    this.#allowance.observe({ ...reading, resetAt }, sequence, this.#underWay, this.#now());
+    const others = this.#allowance.othersPerMinute;
+    if (others === null || this.#toldOfOthers) return;
+    this.#toldOfOthers = true;
+    this.#options.onNotice?.({ kind: 'shared_key', othersPerMinute: others });
+  }
+
+  #pause(waitMs: number): void {
+    const until = this.#now() + waitMs;
+    const isPaused = this.#pausedUntil > this.#now();
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    if (!isPaused) this.#options.onNotice?.({ kind: 'throttled', waitMs });
+  }
+
   #ended(id: symbol, throttled: boolean): void {
+    this.#underWay--;
     if (throttled) this.#mustProbe = true;
     if (this.#probe === id) {
       this.#probe = null;
       if (!throttled) this.#mustProbe = false;
     }
     this.#grantWhatIsDue();
+  }
+
+  /** Milliseconds that never go back, because a clock that is set must not stop the pace for as long as that. */
+  #now(): number {
+    const time = this.#effects.now() + this.#clock.shift;
+    if (time < this.#clock.last) this.#clock.shift += this.#clock.last - time;
+    else this.#clock.last = time;
+    return this.#clock.last;
   }
 }

@@ -1,6 +1,6 @@
 import { urlReportSchema } from '../contract/report.js';
 import { type Issue, validate } from '../contract/validate.js';
-import type { Client, RequestCounts } from './client.js';
+import type { Client, Purpose } from './client.js';
 import { looksLikeHtml, whyNotJson } from './coverage-window.js';
 import { SourceError } from './errors.js';
 import { reportPath } from './links.js';
@@ -23,10 +23,10 @@ export type ReportOutcome =
  *
  * @throws SourceError `unauthorized`, because no other page can be had either; `Stopped`
  */
-export async function fetchReport(client: Client, url: string, counts: RequestCounts): Promise<ReportOutcome> {
+export async function fetchReport(client: Client, url: string, purpose: Purpose): Promise<ReportOutcome> {
   let text: string;
   try {
-    text = await client.get(reportPath(url), counts);
+    text = await client.get(reportPath(url), purpose);
   } catch (error) {
     if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
     if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');

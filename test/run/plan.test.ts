@@ -109,4 +109,15 @@ describe('the deadline', () => {
     expect([fifth.asked, wanted(fifth.state)]).toEqual([['d'], [null, null, null, null]]);
     expect((await given.rows('url_reports')).map(({ reason }) => reason)).toEqual(['changed']);
   });
+
+  it.concurrent('ends the fetching at once where the key has to wait until after it', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const sections = { ...ONE_BY_ONE, reports: { deadline: '4s' } };
+    const before = given.clock.now;
+    const { receipt, exitCode } = await given.night({ list: { a: {}, b: {} }, reports: { a: 429 }, sections });
+    expect([receipt.reports_status, exitCode, receipt.reports.planned]).toEqual(['deadline', 0, 0]);
+    expect(receipt.error).toContain('before the key may send another request');
+    expect(receipt.requests).toMatchObject({ throttled: 1, retried: 0 });
+    expect(given.clock.now - before).toBeLessThan(4000);
+  });
 });

@@ -143,8 +143,8 @@ describe('a stop', () => {
     const server = await startRawServer(answer);
     const stop = new AbortController();
     const made = client(server.url.replace('http:', `${scheme}:`), stop);
-    const first = made.get('/a', counts());
-    const second = made.get('/b', counts());
+    const first = made.get('/a', { lane: '', counts: counts() });
+    const second = made.get('/b', { lane: '', counts: counts() });
     const ends = Promise.allSettled([first, second]);
     await sleep(80);
     const before = performance.now();

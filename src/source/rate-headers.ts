@@ -1,0 +1,98 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const REMAINING = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
+const RESET = ['x-ratelimit-reset', 'x-rate-limit-reset', 'ratelimit-reset'];
+const NUMBER = /^\d+(\.\d+)?$/;
+/** Numbers from here on are no waiting times: as seconds this is 31 years, and as a moment September 2001. */
+const LEAST_EPOCH_S = 1e9;
+/** As milliseconds this is 1973, as seconds the year 5138. */
+const LEAST_EPOCH_MS = 1e11;
+const SECOND_MS = 1000;
+
+/** What the rate headers of one answer say about the key. */
+export interface RateReading {
+  /** Requests that are left until the reset. */
+  remaining: number;
+  /** Milliseconds since 1970 by our clock. */
+  resetAt: number;
+  /** The header counts in steps this long, in milliseconds, so the reset may come this much earlier. */
+  resetStep: number;
+}
+
+/**
+ * How far the service's clock is from ours, from the `Date` headers of its answers. Such a header says only the second,
+ * but several of them narrow it down to the time that an answer travels.
+ */
+export class ServerClock {
+  #least = Number.NEGATIVE_INFINITY;
+  #most = Number.POSITIVE_INFINITY;
+
+  /** @param sentAt, receivedAt milliseconds since 1970 by our clock: somewhere in between the service wrote `date` */
+  observe(date: string | undefined, sentAt: number, receivedAt: number): void {
+    const at = Date.parse(date ?? '');
+    if (Number.isNaN(at)) return;
+    const [least, most] = [at - receivedAt, at + SECOND_MS - sentAt];
+    const agrees = least <= this.#most && most >= this.#least;
+    // Where it does not, one of the two clocks was set.
+    this.#least = agrees ? Math.max(this.#least, least) : least;
+    this.#most = agrees ? Math.min(this.#most, most) : most;
+  }
+
+  /** A moment by the service's clock as one by ours; both in milliseconds since 1970. */
+  toOurs(at: number): number {
+    return at - this.#ahead;
+  }
+
+  get #ahead(): number {
+    if (this.#least <= 0 && this.#most >= 0) return 0;
+    return (this.#least + this.#most) / 2;
+  }
+}
+
+/**
+ * Reads the rate headers of an answer; null where they are missing or say nothing usable. The unit of the reset is told
+ * from its magnitude: seconds to go, seconds or milliseconds since 1970, or a date.
+ */
+export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, receivedAt: number): RateReading | null {
+  const remaining = firstOf(headers, REMAINING);
+  const reset = firstOf(headers, RESET);
+  if (remaining === null || reset === null || !NUMBER.test(remaining)) return null;
+  const moment = momentOf(reset, clock, receivedAt);
+  return moment && { remaining: Math.floor(Number(remaining)), ...moment };
+}
+
+/** `Retry-After` as milliseconds from now, whether seconds or a date; null without a usable one. */
+export function retryAfterMs(headers: IncomingHttpHeaders, clock: ServerClock, now: number): number | null {
+  const value = firstOf(headers, ['retry-after']);
+  if (value === null) return null;
+  if (NUMBER.test(value)) return Number(value) * SECOND_MS;
+  const date = dateOf(value);
+  return date === null ? null : Math.max(0, clock.toOurs(date) - now);
+}
+
+function momentOf(text: string, clock: ServerClock, now: number): Omit<RateReading, 'remaining'> | null {
+  if (!NUMBER.test(text)) {
+    const date = dateOf(text);
+    return date === null ? null : { resetAt: clock.toOurs(date), resetStep: SECOND_MS };
+  }
+  const value = Number(text);
+  const step = text.includes('.') ? 0 : SECOND_MS;
+  if (value >= LEAST_EPOCH_MS) return { resetAt: clock.toOurs(value), resetStep: 0 };
+  if (value >= LEAST_EPOCH_S) return { resetAt: clock.toOurs(value * SECOND_MS), resetStep: step };
+  return { resetAt: now + value * SECOND_MS, resetStep: step };
+}
+
+/** Only what begins with a word or a four-digit year: `Date.parse` makes a date of `-5` as well. */
+function dateOf(text: string): number | null {
+  const date = /^([A-Za-z]|\d{4}-)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : date;
+}
+
+function firstOf(headers: IncomingHttpHeaders, names: string[]): string | null {
+  for (const name of names) {
+    const value = headers[name];
+    const text = Array.isArray(value) ? value[0] : value;
+    if (text !== undefined) return text.trim();
+  }
+  return null;
+}

@@ -1,0 +1,67 @@
+import type { Effects } from '../../src/source/effects.js';
+import { Stopped } from '../../src/source/errors.js';
+
+const START_MS = 1_700_000_000_000;
+
+/**
+ * Time that passes only while nothing else is to be done: hours of waiting take no time, and everything happens in the
+ * order of its moment.
+ */
+export class VirtualTime {
+  #now = START_MS;
+  #timers: { at: number; ring: () => void }[] = [];
+  /** What a clock that is set shows beside the time that passes. */
+  clockAhead = 0;
+
+  readonly effects: Effects = {
+    now: () => this.#now + this.clockAhead,
+    random: () => 0.5,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const stop = () => {
+          this.#timers = this.#timers.filter((one) => one !== timer);
+          reject(new Stopped());
+        };
+        const ring = () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const timer = { at: this.#now + Math.max(0, ms), ring };
+        this.#timers.push(timer);
+        signal?.addEventListener('abort', stop);
+      }),
+  };
+
+  /** Milliseconds since the beginning. */
+  get elapsed(): number {
+    return this.#now - START_MS;
+  }
+
+  /** How many wait for a moment to come. */
+  get asleep(): number {
+    return this.#timers.length;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.effects.sleep(ms);
+  }
+
+  /** Lets this much time pass. */
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    for (;;) {
+      await settled();
+      const [next = null] = this.#timers.toSorted((one, other) => one.at - other.at);
+      if (next === null || next.at > until) break;
+      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.#now = Math.max(this.#now, next.at);
+      next.ring();
+    }
+    this.#now = until;
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
