@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createLogger } from '../../src/observe/log.js';
+import { sync } from '../../src/run/sync.js';
+import { temporaryFolder } from '../given/folder.js';
+import { Clock } from '../given/nights.js';
+import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { configFor } from '../given/warehouse.js';
+
+const HUGE = 500;
+
+/** The small website's listing is answered when ten reports of the huge one are. */
+function websites(): Record<string, OddWebsite> {
+  let answered = 0;
+  let answerSmall = () => {};
+  return {
+    huge: {
+      listing: (window) => windowOf(pagesOf('huge', HUGE), window),
+      report: (url) => {
+        answered += 1;
+        if (answered === 10) answerSmall();
+        // Slow enough that there is something left when the small one begins.
+        return (response) => void setTimeout(() => response.end(JSON.stringify({ url })), 8);
+      },
+    },
+    small: {
+      listing: (window) => (response) => {
+        answerSmall = () => void response.end(windowOf(pagesOf('small', 9), window).body);
+      },
+    },
+  };
+}
+
+test('a huge website and a small one take turns on their key', async () => {
+  const service = await startOddService(websites());
+  onTestFinished(() => service.close());
+  const config = configFor({
+    baseUrl: service.url,
+    warehouse: `${temporaryFolder()}/warehouse`,
+    sections: { api: { concurrency: 3, page_size: 1000 } },
+  });
+  await sync({
+    config: { ...config, websites: [{ id: 'huge' }, { id: 'small' }] },
+    version: 'test',
+    log: createLogger({ level: 'silent' }),
+    progress: null,
+    websites: [],
+    recoverOnly: false,
+    signal: new AbortController().signal,
+    effects: new Clock().effects,
+  });
+  const ofSmall = service.requests.flatMap((request, at) => (request.includes('small.example') ? [at] : []));
+  const [first = 0, last = 0] = [ofSmall.at(0), ofSmall.at(-1)];
+  expect([service.requests.length, ofSmall.length]).toEqual([2 + HUGE + 9, 9]);
+  expect(last - first).toBeGreaterThan(10);
+  expect(last - first).toBeLessThan(30);
+});
