@@ -9,13 +9,14 @@ select
   position,
   received_at,
   issues::json as issues,
-  payload
+  payload,
+  reason
 from (
-  select 'coverage' as source, url, position, listed_at as received_at, issues, payload
+  select 'coverage' as source, url, position, listed_at as received_at, issues, payload, null as reason
   from listed_entries
   where kind = 'reject'
   union all
-  select 'url_report', url, null, "at", issues, payload
+  select 'url_report', url, null, "at", issues, payload, reason
   from journal_reports
   where kind = 'rejected'
 )

@@ -8,6 +8,7 @@ select
   "at" as attempted_at,
   kind as outcome,
   http_status,
-  message
+  message,
+  reason
 from journal_reports
 where kind in ('missing', 'failed')

@@ -1,8 +1,10 @@
 -- Quarantine: every rejected record, and whether a replay has taken it since.
 create or replace view quarantine as
 select
-  rejected_records.*,
-  taken.url is not null as replayed
+  -- A column that came later stands at the end.
+  rejected_records.* exclude (reason),
+  taken.url is not null as replayed,
+  rejected_records.reason
 from rejected_records
 left join (
   select 'coverage' as source, snapshot_id, url

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { exists, makeFolder } from '../storage/durable.js';
+import { exists } from '../storage/durable.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
-import { listTableFiles, schemaFile } from '../warehouse/layout.js';
+import { listTableFiles } from '../warehouse/layout.js';
 import {
   filesOf,
   type Marker,
@@ -15,7 +15,7 @@ import {
   readMarkers,
   stateFileOf,
 } from '../warehouse/markers.js';
-import { checkWarehouseThere, createTables, tableQuery } from '../warehouse/prepare.js';
+import { checkWarehouseThere, makeSchemas, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
@@ -101,7 +101,7 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 }
 
 async function openViews(engine: Engine, warehouse: string, options: EngineOptions): Promise<Marker[]> {
-  await writeSchemas(engine, options.temporary);
+  await makeSchemas(engine, options.temporary);
   // Before the markers, so that no run points to a snapshot that is not seen.
   const runs = await listTableFiles(warehouse, 'runs');
   const markers = await readMarkers(engine, warehouse);
@@ -109,16 +109,6 @@ async function openViews(engine: Engine, warehouse: string, options: EngineOptio
   for (const table of TABLES) await engine.view(table, tableQuery(options.temporary, table, files.get(table) ?? []));
   for (const statement of viewStatements()) await engine.run(statement);
   return markers;
-}
-
-/** The empty file of each table, made anew: a read-only warehouse of an older version may lack one, or a column. */
-async function writeSchemas(engine: Engine, folder: string): Promise<void> {
-  await makeFolder(join(folder, 'schema'));
-  await createTables(engine);
-  for (const table of TABLES) {
-    await engine.copy(`select * from ${table}`, schemaFile(folder, table), 'format parquet');
-    await engine.run(`drop table ${table}`);
-  }
 }
 
 async function filesSeen(

@@ -16,7 +16,7 @@ import {
   readMarkers,
   stateFileOf,
 } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
@@ -55,6 +55,9 @@ const runRow = z.object({
   outcome: z.enum(['committed', 'failed']),
   error: z.string().nullable(),
   requests_sent: z.int(),
+  requests_throttled: z.int(),
+  requests_retried: z.int(),
+  utilisation: z.number().nullable(),
 });
 
 const knownRow = z.object({
@@ -162,11 +165,12 @@ async function readWebsites(
   }
   const markers = await readMarkers(engine, warehouse);
   const states = await stateFiles(input, markers, temporary);
-  await engine.view('snapshots', tableQuery(warehouse, 'snapshots', markerPaths(markers, 'snapshots')));
-  await engine.view('runs', tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs')));
-  await engine.view('page_state', tableQuery(warehouse, 'page_state', states));
+  await makeSchemas(engine, temporary);
+  await engine.view('snapshots', tableQuery(temporary, 'snapshots', markerPaths(markers, 'snapshots')));
+  await engine.view('runs', tableQuery(temporary, 'runs', await listTableFiles(warehouse, 'runs')));
+  await engine.view('page_state', tableQuery(temporary, 'page_state', states));
   const observed = filesOf(warehouse, markers, 'drift_observations');
-  await engine.view('drift_observations', tableQuery(warehouse, 'drift_observations', observed));
+  await engine.view('drift_observations', tableQuery(temporary, 'drift_observations', observed));
   const at = { checked_at: new Date(input.now).toISOString() };
   const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
   const runs = await engine.rows(runRow, sql('status/last_runs'));

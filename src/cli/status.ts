@@ -93,7 +93,16 @@ function websiteTables({ websites, checked_at }: Status, tools: Tools): string {
     websites.filter(({ last_snapshot }) => last_snapshot).map((website) => reportsRow(website, tools)),
     width,
   );
-  return websites.some(({ last_snapshot }) => last_snapshot) ? `${snapshots}\n${reports}` : snapshots;
+  const requests = tools.formatTable(
+    ['website', 'last requests', 'throttled', 'retried', 'utilised'],
+    websites.filter(({ last_run }) => last_run).map((website) => requestsRow(website, tools)),
+    width,
+  );
+  return [
+    snapshots,
+    ...(websites.some(({ last_snapshot }) => last_snapshot) ? [reports] : []),
+    ...(websites.some(({ last_run }) => last_run) ? [requests] : []),
+  ].join('\n');
 }
 
 function snapshotRow(website: WebsiteStatus, now: number, { duration }: Tools): unknown[] {
@@ -114,16 +123,29 @@ function snapshotRow(website: WebsiteStatus, now: number, { duration }: Tools): 
 
 function reportsRow({ website_name, website_id, last_snapshot, pages }: WebsiteStatus, tools: Tools): unknown[] {
   const age = (seconds: number | null | undefined) => (seconds == null ? '' : tools.duration(seconds * 1000));
-  const share = pages?.report_share == null ? '' : `${tools.count(Math.floor(pages.report_share * 1000) / 10)} %`;
   return [
     website_name ?? website_id,
     last_snapshot?.reports_status,
     last_snapshot?.reports_fetched,
     last_snapshot?.reports_planned,
-    share,
+    percent(pages?.report_share, tools),
     age(pages?.oldest_report_seconds),
     age(pages?.median_report_seconds),
   ];
+}
+
+function requestsRow({ website_name, website_id, last_run }: WebsiteStatus, tools: Tools): unknown[] {
+  return [
+    website_name ?? website_id,
+    last_run?.requests_sent,
+    last_run?.requests_throttled,
+    last_run?.requests_retried,
+    percent(last_run?.utilisation, tools),
+  ];
+}
+
+function percent(share: number | null | undefined, { count }: Tools): string {
+  return share == null ? '' : `${count(Math.floor(share * 1000) / 10)} %`;
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status, { count, duration }: Tools): string {

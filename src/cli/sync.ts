@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Config } from '../config/schema.js';
 import type { Receipt } from '../run/receipt.js';
 import { configOf, flagsOf, type Globals, newCommand, type Outcome, packageVersion, UsageError } from './command.js';
 
@@ -41,12 +42,11 @@ async function syncOnce(flags: Flags): Promise<number> {
     websites: flags.website ?? [],
     recoverOnly: flags.recover ?? false,
   });
-  const { formatJson } = await import('./output.js');
-  process.stdout.write(flags.json ? `${formatJson(receipt)}\n` : await summary(receipt));
+  process.stdout.write(flags.json ? await jsonText(receipt) : await summary(receipt, config.websites));
   return exitCodeOf(receipt, config.quality.max_reject_ratio);
 }
 
-function checkWebsites(asked: string[], configured: 'all' | { id: string }[]): void {
+function checkWebsites(asked: string[], configured: Config['websites']): void {
   if (configured === 'all') return;
   const unknown = asked.filter((id) => !configured.some((website) => website.id === id));
   if (unknown.length === 0) return;
@@ -59,29 +59,13 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** The receipt for people: a line each website, and what is worth a look. */
-async function summary({ run_id, websites, followers }: Receipt): Promise<string> {
-  const { count, duration, formatTable } = await import('./output.js');
-  if (websites.length === 0) return 'Nothing to finish.\n';
-  const figures = ['pages', 'reports', 'missing', 'failed', 'rejected', 'requests', 'took'];
-  const columns = ['website', 'status', 'listing', ...figures.map((name) => ({ name, align: 'right' as const }))];
-  const rows = websites.map((website) => [
-    website.website_id,
-    website.resumed ? `${website.status} (resumed)` : website.status,
-    website.listing_status,
-    count(website.pages.listed),
-    `${count(website.reports.fetched)} (${website.reports_status ?? 'none'})`,
-    count(website.reports.missing),
-    count(website.reports.failed),
-    count(website.pages.rejected + website.reports.rejected),
-    count(website.requests.sent),
-    duration(website.duration_ms),
-  ]);
-  const looks = [
-    ...websites.flatMap(({ website_id, error }) => (error ? [`${website_id}: ${error}`] : [])),
-    ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
-  ];
-  const { safe } = await import('../observe/terminal.js');
-  const table = formatTable(columns, rows, { width: process.stdout.columns });
-  return `Run ${run_id}\n\n${table}\n${looks.map((look) => `\n! ${safe(look)}\n`).join('')}`;
+async function jsonText(receipt: Receipt): Promise<string> {
+  const { formatJson } = await import('./output.js');
+  return `${formatJson(receipt)}\n`;
+}
+
+async function summary(receipt: Receipt, configured: Config['websites']): Promise<string> {
+  const { syncSummary } = await import('./sync-output.js');
+  const names = new Map(configured === 'all' ? [] : configured.map(({ id, name }) => [id, name] as const));
+  return syncSummary(receipt, (id) => names.get(id) ?? id, process.stdout.columns);
 }

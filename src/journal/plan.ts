@@ -5,11 +5,15 @@ import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
 import { readLines } from './lines.js';
 
+/** Why a report is fetched, the most informative first. */
+export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
+export type Reason = (typeof REASONS)[number];
+
 const plannedSchema = z.object({
   /** Reports to fetch. */
   planned: z.int(),
-  /** Reports that were worth fetching; more than `planned` where the budget cut them. */
-  wanted: z.int(),
+  /** Reports that were worth fetching; more than `planned` where the budget cut them. Null: nobody looked. */
+  wanted: z.int().nullable(),
 });
 export type Planned = z.infer<typeof plannedSchema>;
 

@@ -4,13 +4,15 @@ import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
 import type { Fetched } from './fetch-reports.js';
-import type { WebsiteReceipt } from './receipt.js';
+import { byReason, type WebsiteReceipt } from './receipt.js';
 
 /** Makes every file of the commit from the journal. Nothing of it is visible yet. */
 export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
   const { header, requests } = run;
   const facts = commitFacts(run, listed, before);
   const finishedAt = new Date(run.effects.now()).toISOString();
+  // A listing-only run that was interrupted may have been planned since it ended.
+  const wanted = fetched.status === 'off' ? null : fetched.wanted;
   const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
   const input = {
     warehouse: run.warehouse,
@@ -34,6 +36,9 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
       requests_throttled: requests.throttled,
       resumed: header.resumed > 0,
       version: header.version,
+      requests_retried: requests.retried,
+      utilisation: run.utilisation(),
+      reports_wanted: wanted,
     },
     run: {
       ...ids,
@@ -60,6 +65,9 @@ export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetch
 /** The receipt of a commit, from what was staged of it. */
 export function committedReceipt({ snapshot, run }: Manifest, reused: number, now: number): WebsiteReceipt {
   const number = (name: string) => Number(snapshot[name] ?? 0);
+  // A version that knew none of these may have staged it.
+  const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
+  const wanted = numberIfKnown('reports_wanted');
   return {
     website_id: String(snapshot['website_id']),
     snapshot_id: String(snapshot['snapshot_id']),
@@ -67,7 +75,7 @@ export function committedReceipt({ snapshot, run }: Manifest, reused: number, no
     listing_status: snapshot['listing_status'] === 'complete' ? 'complete' : 'partial',
     reports_status: String(snapshot['reports_status']),
     pages: {
-      expected: snapshot['pages_expected'] === null ? null : number('pages_expected'),
+      expected: numberIfKnown('pages_expected'),
       listed: number('pages_listed'),
       rejected: number('pages_rejected'),
     },
@@ -78,12 +86,15 @@ export function committedReceipt({ snapshot, run }: Manifest, reused: number, no
       missing: number('reports_missing'),
       failed: number('reports_failed'),
       rejected: number('reports_rejected'),
+      by_reason: byReason(String(snapshot['reports_by_reason'] ?? '{}')),
+      left: wanted === null ? null : wanted - number('reports_planned'),
     },
     requests: {
       sent: number('requests_sent'),
       throttled: number('requests_throttled'),
       retried: Number(run['requests_retried'] ?? 0),
     },
+    utilisation: numberIfKnown('utilisation'),
     resumed: snapshot['resumed'] === true,
     duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
     ...(run['error'] === null ? {} : { error: String(run['error']) }),

@@ -51,6 +51,8 @@ export interface WebsiteRun extends RunContext {
   header: RunHeader;
   client: Client;
   requests: RequestCounts;
+  /** How much of what the key's pace allowed was answered so far, from 0 to 1; null where that is not known. */
+  utilisation: () => number | null;
 }
 
 /** How DuckDB is set up for a piece of work; its spill files lie in a folder of their own. */

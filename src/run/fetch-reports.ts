@@ -19,6 +19,8 @@ export interface Fetched {
   message: string | null;
   /** Answers that an interrupted run had journaled already. */
   reused: number;
+  /** Reports that were worth fetching; null where that is not known. */
+  wanted: number | null;
 }
 
 /**
@@ -31,22 +33,23 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
   const left = await readReports(run.folder);
   const reused = Object.values(left.counts).reduce((all, each) => all + each, 0);
   run.requests.sent += reused;
-  if (left.done) return { ...left.done, reused };
+  const { wanted } = planned;
+  if (left.done) return { ...left.done, reused, wanted };
   const journal = new ReportsJournal(run.folder, left.bytes);
   try {
     run.progress.planned(run.website, planned.planned, reused);
     const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));
-    const status = end.status === 'complete' ? statusOf(run, planned) : end.status;
+    const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
-    return { status, message: end.message, reused };
+    return { status, message: end.message, reused, wanted };
   } finally {
     journal.close();
   }
 }
 
-function statusOf(run: WebsiteRun, { planned, wanted }: Planned): ReportsStatus {
-  if (run.config.reports.max_per_run === 0) return 'off';
+function statusOf({ planned, wanted }: Planned): ReportsStatus {
+  if (wanted === null) return 'off';
   return planned < wanted ? 'budget' : 'complete';
 }
 

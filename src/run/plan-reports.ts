@@ -16,7 +16,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
   const made = await readPlanned(run.folder);
   if (made) return made;
-  if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: 0 };
+  if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null };
   const planned = await run.oneAtATime(() =>
     withEngine(journalEngine(run), async (engine) => {
       await viewListing(engine, run, listed, before);

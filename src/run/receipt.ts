@@ -1,5 +1,25 @@
+import { z } from 'zod';
 import type { FollowerState } from '../followers/duckdb.js';
+import type { Reason } from '../journal/plan.js';
 import type { RequestCounts } from '../source/client.js';
+
+/** How many reports were planned for each reason. */
+export type ByReason = Record<Reason, number>;
+
+export interface ReportsReceipt {
+  /** Asked for: `fetched` + `missing` + `failed` + `rejected`. */
+  planned: number;
+  fetched: number;
+  /** Of these, what was answered before an interruption. */
+  reused: number;
+  missing: number;
+  failed: number;
+  rejected: number;
+  /** `planned` again. */
+  by_reason: ByReason;
+  /** Worth fetching, but not asked for: what the next run goes on with. Null where only the listing was asked for. */
+  left: number | null;
+}
 
 /** What a run did to one website. The names are those of `sync --json`. */
 export interface WebsiteReceipt {
@@ -9,8 +29,10 @@ export interface WebsiteReceipt {
   listing_status: 'complete' | 'partial' | null;
   reports_status: string | null;
   pages: { expected: number | null; listed: number; rejected: number };
-  reports: { planned: number; fetched: number; reused: number; missing: number; failed: number; rejected: number };
+  reports: ReportsReceipt;
   requests: RequestCounts;
+  /** Answered requests ÷ those that the pace allowed, 0 to 1; null where that is unlimited or not known. */
+  utilisation: number | null;
   resumed: boolean;
   duration_ms: number;
   error?: string;
@@ -35,11 +57,35 @@ export function failedReceipt(
     listing_status: null,
     reports_status: null,
     pages: { expected: null, listed: 0, rejected: 0 },
-    reports: { planned: 0, fetched: 0, reused: 0, missing: 0, failed: 0, rejected: 0 },
+    reports: {
+      planned: 0,
+      fetched: 0,
+      reused: 0,
+      missing: 0,
+      failed: 0,
+      rejected: 0,
+      by_reason: byReason('{}'),
+      left: null,
+    },
+    utilisation: null,
     ...rest,
     error,
   };
 }
+
+/** Of `snapshots.reports_by_reason`: every reason, those that no report had included. */
+export function byReason(text: string): ByReason {
+  return byReasonSchema.parse(JSON.parse(text));
+}
+
+const counted = z.int().default(0);
+const byReasonSchema = z.object({
+  missing: counted,
+  changed: counted,
+  new: counted,
+  recrawled: counted,
+  oldest: counted,
+});
 
 /**
  * The exit code that a receipt asks for: 1 where a website got no snapshot, 3 where it is worth a look (a partial

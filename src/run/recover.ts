@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
-import { lastActivity, type RunHeader, readHeader } from '../journal/header.js';
+import { JournalError, lastActivity, type RunHeader, readHeader } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
+import { readPlanned } from '../journal/plan.js';
 import { ReportsJournal, readReports } from '../journal/reports.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { encodeId } from '../storage/names.js';
@@ -147,9 +148,21 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   // What stands behind the last whole line is cut off.
   new ReportsJournal(run.folder, bytes).close();
   const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
-  const fetched = { ...end, reused: await countAnswers(run.folder) };
+  const fetched = { ...end, reused: await countAnswers(run.folder), wanted: await wantedOf(run.folder) };
   const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
-  return commit(run, await stage(run, listing.listed, before, fetched), fetched);
+  // Whatever this process answers for the key, it is not of that run.
+  const old = { ...run, utilisation: () => null };
+  return commit(run, await stage(old, listing.listed, before, fetched), fetched);
+}
+
+/** Null where no plan was made, or where it is damaged: what was fetched is worth more than this count. */
+async function wantedOf(folder: JournalFolder): Promise<number | null> {
+  try {
+    return (await readPlanned(folder))?.wanted ?? null;
+  } catch (error) {
+    if (error instanceof JournalError) return null;
+    throw error;
+  }
 }
 
 async function countAnswers(folder: JournalFolder): Promise<number> {

@@ -165,7 +165,8 @@ class Sync {
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
     const requests = { sent: 0, throttled: 0, retried: 0 };
     const client = this.#keys.clientOf(website.token);
-    return { ...this.#context, runId: header.run_id, website, folder, header, client, requests };
+    const utilisation = () => client.utilisation;
+    return { ...this.#context, runId: header.run_id, website, folder, header, client, requests, utilisation };
   }
 
   /** The website of a journal, as it is configured now. */
@@ -176,10 +177,9 @@ class Sync {
   }
 
   async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {
-    const { log, website } = run;
     try {
       const receipt = await syncWebsite(run);
-      log.info({ website: website.id, pages: receipt.pages.listed, reports: receipt.reports.fetched }, 'committed');
+      run.log.info(toldOf(receipt), 'committed');
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;
@@ -190,6 +190,21 @@ class Sync {
       return keptForNextTime(run, error);
     }
   }
+}
+
+/** What the log tells of a commit: what it holds, and what was spent on it. */
+function toldOf({ website_id, pages, reports, requests, utilisation }: WebsiteReceipt) {
+  return {
+    website: website_id,
+    pages: pages.listed,
+    reports: reports.fetched,
+    reports_by_reason: reports.by_reason,
+    reports_left: reports.left,
+    requests: requests.sent,
+    throttled: requests.throttled,
+    retried: requests.retried,
+    utilisation,
+  };
 }
 
 /** The journal stays: what is wrong is on our side (a disk, a bug), and the next sync goes on from it. */

@@ -5,7 +5,7 @@ import { HeldError, RebuildError, rebuildDuckdb } from '../followers/rebuild.js'
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
 import { type Marker, markerPaths, markersOf, readMarkersThatCan, viewDataTables } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { MARKER_TABLES } from '../warehouse/tables.js';
 import { checkDuckdb } from './duckdb-file.js';
@@ -44,7 +44,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     };
     findings.push(...unreadable.map(({ path, message }) => damaged(`the marker ${path} cannot be read: ${message}`)));
     const runs = await readRuns(engine, options.warehouse);
-    findings.push(...runs.findings, ...(await checkRows(engine, options.warehouse, whole, runs)));
+    findings.push(...runs.findings, ...(await checkRows(engine, options, whole, runs)));
     const lost = await lostMarkers(options.warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
@@ -61,16 +61,17 @@ const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), p
 /** Asks each statement of `sql/checks`, which returns the rows that break an invariant. */
 async function checkRows(
   engine: Engine,
-  warehouse: string,
+  { warehouse, engine: { temporary } }: VerifyOptions,
   markers: readonly Marker[],
   runs: RunsRead,
 ): Promise<Finding[]> {
+  await makeSchemas(engine, temporary);
   await viewDataTables(engine, warehouse, markers);
   for (const table of MARKER_TABLES) {
-    await engine.view(table, tableQuery(warehouse, table, markerPaths(markers, table)));
+    await engine.view(table, tableQuery(temporary, table, markerPaths(markers, table)));
   }
   await engine.set({ unfinished: runs.unfinished });
-  await engine.view('runs', tableQuery(warehouse, 'runs', runs.files));
+  await engine.view('runs', tableQuery(temporary, 'runs', runs.files));
   const findings: Finding[] = [];
   for (const name of sqlNames('checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');

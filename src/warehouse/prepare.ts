@@ -117,6 +117,19 @@ export async function createTables(engine: Engine): Promise<void> {
 }
 
 /**
+ * Makes the empty file of each table in a folder outside the warehouse: one of an older version may lack a file, or a
+ * column, and who only reads does not mend that.
+ */
+export async function makeSchemas(engine: Engine, folder: string): Promise<void> {
+  await makeFolder(join(folder, 'schema'));
+  await createTables(engine);
+  for (const table of TABLES) {
+    await engine.copy(`select * from ${table}`, schemaFile(folder, table), 'format parquet');
+    await engine.run(`drop table ${table}`);
+  }
+}
+
+/**
  * A query over some Parquet files of a table: exactly these, one state of the world. The empty file comes first, so
  * that no files are an empty table, and it gives later columns to older files.
  */

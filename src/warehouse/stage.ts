@@ -161,9 +161,10 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
 
 const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
 
-/** The counts by the names of the columns that they stand in. */
-async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number>> {
-  const [counts] = await engine.rows(z.record(z.string(), z.int()), sql(COUNTED_BY[marker]));
+/** The counts by the names of the columns that they stand in; those by reason are JSON. */
+async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number | string>> {
+  const counted = z.record(z.string(), z.union([z.int(), z.string()]));
+  const [counts] = await engine.rows(counted, sql(COUNTED_BY[marker]));
   return counts ?? {};
 }
 

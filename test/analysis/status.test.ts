@@ -62,7 +62,14 @@ describe('status', () => {
       website_name: 'Site A',
       snapshots: 1,
       last_snapshot: { listing_status: 'complete', pages_listed: PAGES, reports_status: 'complete' },
-      last_run: { outcome: 'committed', error: null, requests_sent: PAGES + 1 },
+      last_run: {
+        outcome: 'committed',
+        error: null,
+        requests_sent: PAGES + 1,
+        requests_throttled: 0,
+        requests_retried: 0,
+        utilisation: null,
+      },
       pages: { monitored: PAGES, with_report: PAGES, report_share: 1 },
     });
     expect(website?.last_snapshot?.age_seconds).toBeGreaterThanOrEqual(3600);

@@ -36,6 +36,9 @@ describe('indexhouse status', () => {
     expect(shown.code).toBe(3);
     expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
     expect(shown.stdout).toMatch(/site-b +never .*FAILED/);
+    expect(shown.stdout).toMatch(
+      /last requests +throttled +retried +utilised\n.*\nsite-a +11 +0 +0\nsite-b +1 +0 +0\n/,
+    );
     expect(shown.stdout).toMatch(/! site-b: the last run failed: the service answered 403/);
     const json = await run(['status', '--warehouse', warehouse, '--json']);
     expect(json.code).toBe(3);

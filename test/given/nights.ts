@@ -1,4 +1,4 @@
-import { createLogger } from '../../src/observe/log.js';
+import { createLogger, type Logger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import { exitCodeOf, type WebsiteReceipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
@@ -26,6 +26,7 @@ export interface Night {
   body?: object;
   /** Pages that are not named answer 200 with nothing but their URL where they are listed, and 404 elsewhere. */
   reports?: Record<string, Report> | ((name: string) => Report | undefined);
+  log?: Logger;
   /** Sections of the configuration. */
   sections?: Record<string, Record<string, unknown>>;
   /** Called before each report is answered; may move the clock. */
@@ -96,7 +97,7 @@ export class Nights {
     const receipt = await sync({
       config: { ...config, websites: [{ id: WEBSITE }] },
       version: 'test',
-      log: createLogger({ level: 'silent' }),
+      log: night.log ?? createLogger({ level: 'silent' }),
       progress: null,
       websites: [],
       recoverOnly: false,

@@ -27,7 +27,8 @@ describe('the plan', () => {
       sections: ONE_BY_ONE,
     });
     expect(asked).toEqual(['missing', 'changed', 'fresh', 'recrawled', 'older', 'old', 'failing']);
-    expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1 });
+    expect(receipt.reports).toMatchObject({ planned: 7, fetched: 6, missing: 1, left: 0 });
+    expect(receipt.reports.by_reason).toEqual({ missing: 1, changed: 2, new: 1, recrawled: 1, oldest: 2 });
     expect((await given.rows('url_reports')).map(({ url, reason }) => [String(url).slice(18), reason])).toEqual([
       ['changed', 'changed'],
       ['failing', 'changed'],
@@ -55,9 +56,15 @@ describe('the plan', () => {
     const list = { a: {}, b: {}, c: {}, d: {}, e: {} };
     const sections = { ...ONE_BY_ONE, reports: { max_per_run: 2 } };
     const asked: string[][] = [];
-    for (const _ of [1, 2, 3]) {
+    for (const [fresh, old] of [
+      [2, 0],
+      [2, 0],
+      [1, 1],
+    ]) {
       const end = await given.night({ list, sections });
       expect([end.receipt.reports_status, end.exitCode, end.receipt.error]).toEqual(['budget', 0, undefined]);
+      expect(end.receipt.reports).toMatchObject({ planned: 2, left: 3, by_reason: { new: fresh, oldest: old } });
+      expect(await given.rows('snapshots')).toMatchObject([{ reports_planned: 2, reports_wanted: 5 }]);
       asked.push(end.asked);
     }
     expect(asked).toEqual([
@@ -66,13 +73,16 @@ describe('the plan', () => {
       ['e', 'a'],
     ]);
     const all = await given.night({ list, sections: { ...ONE_BY_ONE, reports: { max_per_run: 5 } } });
-    expect(all.receipt.reports_status).toBe('complete');
+    expect([all.receipt.reports_status, all.receipt.reports.left]).toEqual(['complete', 0]);
   });
 
   it.concurrent('of no report at all is off, and the listing is committed', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const { receipt, asked, exitCode } = await given.night({ list: { a: {} }, sections: LISTING_ONLY });
     expect([receipt.reports_status, asked, exitCode, receipt.pages.listed]).toEqual(['off', [], 0, 1]);
+    // Nobody looked what would have been worth it.
+    expect(receipt.reports.left).toBeNull();
+    expect(await given.rows('snapshots')).toMatchObject([{ reports_wanted: null, reports_by_reason: {} }]);
     const nothing = await given.night({ list: {} });
     expect(nothing.receipt.reports_status).toBe('complete');
   });
@@ -95,7 +105,7 @@ describe('the deadline', () => {
     expect(second.asked).toEqual(['a', 'b']);
     expect([second.receipt.reports_status, second.exitCode]).toEqual(['deadline', 0]);
     // What the deadline cut was not asked for, so it is not among the planned ones.
-    expect(second.receipt.reports).toMatchObject({ planned: 2, fetched: 2 });
+    expect(second.receipt.reports).toMatchObject({ planned: 2, fetched: 2, left: 2, by_reason: { changed: 2 } });
     const wanted = (state: Map<string, Record<string, unknown>>) =>
       names.map((name) => state.get(name)?.['report_wanted']);
     expect(wanted(second.state)).toEqual([null, null, 'changed', 'changed']);

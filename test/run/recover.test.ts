@@ -104,9 +104,11 @@ describe('a run that died', () => {
   describe('in the middle of the reports', () => {
     let interrupted: Home;
     let had: string[];
+    let planned: number;
     beforeAll(async () => {
       interrupted = await stopped({ reports: 20 });
       had = interrupted.journaled('w');
+      planned = JSON.parse(readFileSync(join(interrupted.journal('w'), 'planned.json'), 'utf8')).wanted;
     });
     beforeEach(() => {
       home = interrupted.copyTo(folderOf());
@@ -117,6 +119,7 @@ describe('a run that died', () => {
       const receipt = await home.syncOne();
       expect(receipt).toMatchObject({ status: 'committed', reports_status: 'complete', resumed: true });
       expect(receipt.reports.reused).toBe(had.length);
+      expect(receipt.reports).toMatchObject({ left: 0, by_reason: await countedByReason() });
       expect(home.asked().filter((url) => had.includes(url))).toEqual([]);
       expect(firstWindows()).toBe(0);
       await expectAsUnbroken();
@@ -128,8 +131,18 @@ describe('a run that died', () => {
       expect(run_id).not.toBe(runId);
       expect(websites).toMatchObject([{ status: 'committed', reports_status: 'complete', resumed: false }]);
       const old = (await readTable(home.warehouse, 'snapshots')).find((row) => row['run_id'] === runId);
-      expect(old).toMatchObject({ reports_status: 'interrupted', reports_planned: had.length });
+      expect(old).toMatchObject({ reports_status: 'interrupted', reports_planned: had.length, utilisation: null });
+      expect(old?.['reports_wanted']).toBe(planned);
+      expect(total(old?.['reports_by_reason'])).toBe(had.length);
       expect(await readTable(home.warehouse, 'snapshots')).toHaveLength(3);
+      expect(await home.wrong()).toEqual([]);
+    });
+
+    test('is committed without the count of what is left where that count is damaged, and it is too old', async () => {
+      writeFileSync(join(home.journal('w'), 'planned.json'), '{"pla');
+      home.configure(['other']);
+      const { websites } = await home.sync({ recoverOnly: true, laterMs: TOO_LATE_MS });
+      expect(websites).toMatchObject([{ status: 'committed', reports: { planned: had.length, left: null } }]);
       expect(await home.wrong()).toEqual([]);
     });
 
@@ -146,6 +159,8 @@ describe('a run that died', () => {
       const { websites } = await home.sync({ recoverOnly: true });
       expect(websites).toMatchObject([{ website_id: 'w', status: 'committed', reports_status: 'interrupted' }]);
       expect(websites[0]?.error).toContain('not part of this run');
+      expect(websites[0]?.reports).toMatchObject({ planned: had.length, left: planned - had.length });
+      expect(total(websites[0]?.reports.by_reason)).toBe(had.length);
       expect(simulator.requests.attempted).toBe(0);
       expect(await home.wrong()).toEqual([]);
     });
@@ -202,18 +217,21 @@ describe('a run that died', () => {
     expect(await home.wrong()).toEqual([]);
   });
 
-  test.for(['wrote the marker', 'recorded the run'])(
-    '%s: --recover brings the rest up to date and starts nothing',
-    async (step) => {
-      await died(step);
-      simulator.requests.reset();
-      // The reader is told that something is missing, not that something is wrong.
-      expect((await home.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
-      await home.sync({ recoverOnly: true });
-      expect(simulator.requests.attempted).toBe(0);
-      await expectAsUnbroken();
-    },
-  );
+  test.for<[string, number]>([
+    ['wrote the marker', 1],
+    ['recorded the run', 0],
+  ])('%s: --recover brings the rest up to date and starts nothing', async ([step, finished]) => {
+    await died(step);
+    simulator.requests.reset();
+    // The reader is told that something is missing, not that something is wrong.
+    expect((await home.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
+    const { websites } = await home.sync({ recoverOnly: true });
+    expect(simulator.requests.attempted).toBe(0);
+    await expectAsUnbroken();
+    const byReason = await countedByReason();
+    const told = { status: 'committed', reports: { left: 0, by_reason: byReason } };
+    expect(websites).toMatchObject(Array.from({ length: finished }, () => told));
+  });
 });
 
 function folderOf(): string {
@@ -230,6 +248,18 @@ async function stopped(stopAfter: { pages?: number; reports?: number }): Promise
 async function died(step: string): Promise<void> {
   const ended = await run(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
   expect(ended.signal).toBe('SIGKILL');
+}
+
+/** What the newest snapshot counts for each reason. */
+async function countedByReason(): Promise<unknown> {
+  const snapshots = await readTable(home.warehouse, 'snapshots');
+  return snapshots.sort((a, b) => (String(a['snapshot_id']) < String(b['snapshot_id']) ? 1 : -1))[0]?.[
+    'reports_by_reason'
+  ];
+}
+
+function total(byReason: unknown): number {
+  return Object.values(Object(byReason)).reduce<number>((all, planned) => all + Number(planned), 0);
 }
 
 /** How often the listing was begun. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -5,12 +6,16 @@ import { z } from 'zod';
 import { readStatus } from '../../src/analysis/status.js';
 import { writeAnalytics } from '../../src/followers/analytics.js';
 import { followDuckdb } from '../../src/followers/duckdb.js';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { packageFolder } from '../../src/storage/sql.js';
 import { schemaFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
+import { readTable } from '../given/parquet.js';
 import { countsIn } from '../given/quarantine.js';
+import { findingsOf } from '../given/verified.js';
 
 const MEMORY = 256e6;
 
@@ -64,6 +69,36 @@ test('a warehouse of an older version is read as it is, and gets what it lacks',
       replays: 0,
       quarantine: 0,
     });
+  }
+});
+
+test('columns that came later are null in what was committed before, in every reader, and nothing differs', async () => {
+  const folder = temporaryFolder();
+  execFileSync('tar', ['-xzf', join(packageFolder(), 'test', 'fixtures', 'warehouse-0.1.0.tgz'), '-C', folder]);
+  const warehouse = join(folder, 'warehouse');
+  const rows = (await readTable(warehouse, 'snapshots')).length;
+  const status = await statusOf(warehouse);
+  expect(status.websites.map(({ last_run }) => last_run)).toMatchObject([
+    { requests_throttled: 0, utilisation: null },
+    { requests_throttled: 0, utilisation: null },
+  ]);
+  expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag', remedy: expect.stringContaining('next sync') }]);
+
+  await prepareWarehouse(warehouse, 'UTC', MEMORY);
+  expect(await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 })).toMatchObject({ behind: 0 });
+  expect(await findingsOf(warehouse)).toEqual([]);
+  await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
+  expect(await findingsOf(warehouse)).toEqual([]);
+  await writeAnalytics(warehouse, MEMORY);
+  const later = [
+    'snapshots where coalesce(requests_retried, utilisation, reports_wanted) is null and reports_by_reason is null',
+    'report_failures where reason is null',
+    'rejected_records where reason is null',
+    'quarantine where reason is null',
+  ];
+  const counts = [rows, 2, 7, 7];
+  for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
+    expect(Object.values(await countsIn(join(warehouse, file), later))).toEqual(counts);
   }
 });
 

@@ -1,0 +1,2 @@
+-- Why the report was planned.
+alter table report_failures add column reason varchar

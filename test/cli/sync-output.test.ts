@@ -1,0 +1,77 @@
+import stringWidth from 'string-width';
+import { describe, expect, test } from 'vitest';
+import { syncSummary } from '../../src/cli/sync-output.js';
+import type { WebsiteReceipt } from '../../src/run/receipt.js';
+
+const NO_REASONS = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
+
+function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<WebsiteReceipt['reports']> = {}) {
+  return {
+    website_id: id,
+    snapshot_id: 's',
+    status: 'committed' as const,
+    listing_status: 'complete' as const,
+    reports_status: 'complete',
+    pages: { expected: 100_000, listed: 100_000, rejected: 0 },
+    reports: {
+      planned: 460,
+      fetched: 460,
+      reused: 0,
+      missing: 0,
+      failed: 0,
+      rejected: 0,
+      by_reason: NO_REASONS,
+      left: 0,
+      ...reports,
+    },
+    requests: { sent: 470, throttled: 0, retried: 0 },
+    utilisation: null,
+    resumed: false,
+    duration_ms: 61_000,
+    ...rest,
+  };
+}
+
+function summaryOf(websites: WebsiteReceipt[], width?: number): string {
+  const names: Record<string, string> = { w: 'example.com' };
+  return syncSummary({ run_id: 'r', websites, followers: [] }, (id) => names[id] ?? id, width);
+}
+
+describe('the summary of a sync', () => {
+  test('says what the reports were for, what is left for the next run, and what was sent again', () => {
+    const text = summaryOf([
+      website(
+        'w',
+        { reports_status: 'budget', requests: { sent: 1470, throttled: 12, retried: 15 } },
+        { by_reason: { ...NO_REASONS, changed: 100, new: 40, oldest: 300 }, left: 97_847 },
+      ),
+      website('v', { reports_status: 'deadline' }, { by_reason: { ...NO_REASONS, changed: 20 }, left: 1 }),
+      website('u', { reports_status: 'off' }, { left: null }),
+    ]);
+    expect(text.split('\n').filter((line) => /^\S+: |^Reports/.test(line))).toEqual([
+      'Reports by reason: 120 changed, 40 new, 300 oldest',
+      'example.com: 97,847 reports were left for the next run (budget reached); it goes on with them, the most informative first.',
+      'v: 1 report was left for the next run (deadline reached); it goes on with it.',
+      'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
+    ]);
+  });
+
+  test('shows a figure only where some website has one, and fits into 80 cells', () => {
+    const plain = summaryOf([website('w', {})], 80);
+    expect(plain).toMatch(/^website +status +listing +pages +reports +requests +took$/m);
+    const paced = summaryOf([website('w', { utilisation: 0.989 }), website('v', {})], 80);
+    expect(paced).toMatch(/^exam\S+ +committed +complete +100,000 +460 \(.*\) +470 +98 % +1m 1s$/m);
+    expect(paced).toMatch(/^v .* 470 +1m 1s$/m);
+    expect(summaryOf([website('w', {}), website('v', {}, { missing: 3 })])).toMatch(
+      /^website .* missing .*\n.*\n.* 0 .*/m,
+    );
+    for (const line of [...plain.split('\n'), ...paced.split('\n')]) expect(stringWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  test('of nothing, and of what a terminal would obey', () => {
+    expect(summaryOf([])).toBe('Nothing to finish.\n');
+    const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
+    expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
+    expect(hostile).not.toContain('\x1b');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createLogger } from '../../src/observe/log.js';
+import { committedReceipt } from '../../src/run/commit-snapshot.js';
+import { failedReceipt } from '../../src/run/receipt.js';
+import { Client } from '../../src/source/client.js';
+import { givenNights } from '../given/nights.js';
+
+const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 2 } };
+const NONE = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
+
+describe('what a run spent, and why', () => {
+  test('every report that was asked for tells why, whatever became of it', async () => {
+    const given = await givenNights(onTestFinished);
+    const list = { a: {}, b: {}, broken: {}, gone: {}, odd: { index_summary: 1 } };
+    const reports = { broken: 500, b: { sitemaps: 1 } };
+    const first = await given.night({ list, reports, sections: ONE_BY_ONE });
+    expect(first.receipt.reports).toMatchObject({ planned: 5, left: 0, by_reason: { ...NONE, new: 5 } });
+
+    const second = await given.night({
+      list: { a: {}, b: { index_summary: 'Indexed' }, broken: { index_summary: 'Indexed' }, odd: { index_summary: 1 } },
+      reports,
+      sections: ONE_BY_ONE,
+    });
+    expect(second.receipt.reports).toMatchObject({ planned: 5, left: 0 });
+    expect(second.receipt.reports.by_reason).toEqual({ ...NONE, missing: 1, changed: 2, oldest: 2 });
+    expect((await given.rows('report_failures')).map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ['failed', 'changed'],
+      ['missing', 'missing'],
+    ]);
+    expect((await given.rows('rejected_records')).map(({ source, reason }) => [source, reason])).toEqual([
+      ['coverage', null],
+      ['url_report', 'changed'],
+    ]);
+    expect(await given.rows('snapshots')).toMatchObject([
+      {
+        // One for the report that answered 500, which is tried twice.
+        requests_retried: 1,
+        utilisation: null,
+        reports_wanted: 5,
+        reports_by_reason: { missing: 1, changed: 2, oldest: 2 },
+      },
+    ]);
+  });
+
+  test('how much of the pace was used is stored and told, in the log too', async () => {
+    const used = vi.spyOn(Client.prototype, 'utilisation', 'get').mockReturnValue(0.75);
+    onTestFinished(() => used.mockRestore());
+    const given = await givenNights(onTestFinished);
+    const lines: Record<string, unknown>[] = [];
+    const log = createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } });
+    const { receipt } = await given.night({
+      list: { a: {}, b: {}, c: {} },
+      sections: { ...ONE_BY_ONE, reports: { max_per_run: 2 } },
+      log,
+    });
+    expect(receipt.utilisation).toBe(0.75);
+    expect(await given.rows('snapshots')).toMatchObject([{ utilisation: 0.75 }]);
+    expect(lines.filter(({ msg }) => msg === 'committed')).toMatchObject([
+      {
+        website: 'w',
+        reports_by_reason: { ...NONE, new: 2 },
+        reports_left: 1,
+        requests: 3,
+        throttled: 0,
+        retried: 0,
+        utilisation: 0.75,
+      },
+    ]);
+  });
+
+  test('a commit that a version staged which counted none of this has a receipt all the same', async () => {
+    const run = { started_at: '2025-03-01T02:00:00.000Z', error: null };
+    const staged = { website_id: 'w', date: '2025-03-01', commit_id: 'c', files: {}, marker: 'snapshots' as const };
+    const snapshot = { website_id: 'w', snapshot_id: 'c', listing_status: 'complete', reports_planned: 3 };
+    const receipt = committedReceipt({ ...staged, snapshot, run }, 0, Date.parse(run.started_at));
+    expect(receipt).toMatchObject({ utilisation: null, reports: { planned: 3, left: null, by_reason: NONE } });
+  });
+
+  test('a website without a snapshot has the same fields, with nothing in them', () => {
+    const requests = { sent: 5, throttled: 1, retried: 4 };
+    const receipt = failedReceipt('w', 'the service is down', { requests, resumed: false, duration_ms: 1 });
+    expect(receipt).toMatchObject({
+      requests,
+      utilisation: null,
+      reports: { planned: 0, left: null, by_reason: NONE },
+    });
+  });
+});
