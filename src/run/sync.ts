@@ -73,6 +73,14 @@ async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
   return commit(run, staged, fetched);
 }
 
+interface Begun {
+  runId: string | null;
+  runs: WebsiteRun[];
+  receipts: WebsiteReceipt[];
+  /** Why the service does not say which websites there are, where the configuration leaves that to it. */
+  unlisted?: SourceError;
+}
+
 class Sync {
   readonly #context: Omit<RunContext, 'runId'>;
   readonly #keys: Keys;
@@ -89,7 +97,7 @@ class Sync {
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse } = this.#context;
     try {
-      const { runId, runs, receipts } = await this.#begin();
+      const { runId, runs, receipts, unlisted } = await this.#begin();
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
         if (website.status === 'rejected') throw website.reason;
@@ -97,6 +105,8 @@ class Sync {
       }
       progress.note('catching up');
       const followers = await followAll({ config, warehouse, log });
+      // What an earlier run left is finished by now: for that nobody has to say which websites there are.
+      if (unlisted) throw unlisted;
       return { run_id: runId, websites: receipts, followers };
     } finally {
       progress.finish();
@@ -106,7 +116,7 @@ class Sync {
   }
 
   /** Recovers, and opens the journals of what is to be done: of the run that goes on, or of a new one. */
-  async #begin(): Promise<{ runId: string | null; runs: WebsiteRun[]; receipts: WebsiteReceipt[] }> {
+  async #begin(): Promise<Begun> {
     const { unfinished, runId, receipts, older } = await recover(
       { ...this.#context, runId: '' },
       (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
@@ -114,14 +124,19 @@ class Sync {
     );
     const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
-    const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
-    const started = await this.#startRest(runId ?? uuidv7(), taken);
     if (runId) this.#context.log.info({ run: runId }, 'going on with an interrupted run');
-    return { runId: started.runId, runs: [...runs, ...started.runs], receipts };
+    const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
+    const id = runId ?? uuidv7();
+    try {
+      return { runId: id, runs: [...runs, ...(await this.#startRest(id, taken))], receipts };
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      return { runId: id, runs, receipts, unlisted: error };
+    }
   }
 
   /** Begins the websites that are neither under way nor ended in this run. */
-  async #startRest(runId: string, taken: string[]): Promise<{ runId: string; runs: WebsiteRun[] }> {
+  async #startRest(runId: string, taken: string[]): Promise<WebsiteRun[]> {
     const websites = await this.#selected();
     const ended = await endedWebsites(
       this.#context.warehouse,
@@ -129,7 +144,7 @@ class Sync {
       websites.map(({ id }) => id),
     );
     const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
-    return { runId, runs: rest.map((website) => this.#start(website, runId)) };
+    return rest.map((website) => this.#start(website, runId));
   }
 
   async #selected(): Promise<Website[]> {

@@ -217,6 +217,16 @@ describe('a run that died', () => {
     expect(await home.wrong()).toEqual([]);
   });
 
+  test('is finished although the service does not say which websites there are', async () => {
+    await died('fetched');
+    const config = JSON.parse(readFileSync(home.config, 'utf8'));
+    writeFileSync(home.config, JSON.stringify({ ...config, websites: 'all' }));
+    simulator.setFaults({ redirect: 1 }, ['key']);
+    await expect(home.sync()).rejects.toThrow('the service answered 302');
+    simulator.setFaults({});
+    await expectAsUnbroken();
+  });
+
   test.for<[string, number]>([
     ['wrote the marker', 1],
     ['recorded the run', 0],
