@@ -1,27 +1,11 @@
 -- The pages whose reports to fetch, the most informative first.
 select url, reason
-from (
-  select
-    url,
-    case
-      when not present then 'missing'
-      when changed or was_report_wanted = 'changed' then 'changed'
-      when was_report_snapshot_id is null then 'new'
-      when recrawled or was_report_wanted = 'recrawled' then 'recrawled'
-      else 'oldest'
-    end as reason,
-    was_report_fetched_at,
-    was_consecutive_failures >= 2 as keeps_failing
-  from compared
-  where
-    present
-    -- Missing from a complete listing, until that is confirmed.
-    or (was_disappeared_at is null and (getvariable('listing_complete') or was_absences > 0))
-)
-where reason <> 'oldest' or was_report_fetched_at <= getvariable('refresh_before')
+from candidates
+where (reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before')) and not never_fetched(url)
 order by
   keeps_failing,
+  goes_first(url) desc,
   list_position(['missing', 'changed', 'new', 'recrawled', 'oldest'], reason),
-  was_report_fetched_at nulls first,
+  report_fetched_at nulls first,
   url
 limit getvariable('max_reports')::bigint

@@ -16,6 +16,7 @@ const SYNTAX: Record<string, [message: string, remedy: string]> = {
   ],
   MISSING_CHAR: ['a quote, a bracket or a colon is missing here', 'Add it.'],
   MULTIPLE_DOCS: ['a second document begins here', 'Keep one document in the file: remove the `---`.'],
+  BAD_ALIAS: ['a * stands here without quotes', 'Put text that begins with * in quotes.'],
   TAG_RESOLVE_FAILED: ['this tag is unknown', 'Remove the word that starts with `!`.'],
 };
 const BROKEN: [message: string, remedy: string] = ['this is not valid YAML', 'Check colons, quotes and indentation.'];
@@ -114,7 +115,8 @@ function plain(node: unknown, path: Path, walk: Walk, fallback: Place): unknown 
   walk.document.values.set(pathText(path), place);
   if (isMap(node)) return plainMap(node, path, walk);
   if (isSeq(node)) return node.items.map((item, index) => plain(item, [...path, index], walk, place));
-  if (isAlias(node)) return report(walk, path, place, 'is an alias', 'Write the value itself.');
+  if (isAlias(node))
+    return report(walk, path, place, 'is an alias', 'Write the value itself, in quotes if it begins with *.');
   const value = isScalar(node) ? node.value : null;
   return typeof value === 'string' ? filledIn(value, path, walk, place) : value;
 }

@@ -3,7 +3,7 @@ import { safe } from '../observe/terminal.js';
 import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
 import type { Origins } from './overrides.js';
-import { configSchema, SECTIONS, type Section } from './schema.js';
+import { configSchema, priority, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
@@ -64,7 +64,8 @@ function suggestion(key: string, parent: Path): string {
 }
 
 function knownKeys(parent: Path): string[] {
-  const [section] = parent;
+  const [section, key] = parent;
+  if (section === 'reports' && key === 'priority') return Object.keys(priority.shape);
   if (section === undefined) return Object.keys(configSchema.shape);
   return section === 'websites' ? WEBSITE_KEYS : Object.keys(SECTIONS[section as Section].shape);
 }

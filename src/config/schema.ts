@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cron } from './cron.js';
+import { globs } from './globs.js';
 import { baseUrl, duration, orUnlimited, says, size, text, timeZone, token, whole } from './scalars.js';
 
 const DAY_MS = 86_400_000;
@@ -58,6 +59,17 @@ const websites = z
   .prefault('all')
   .describe('Websites to keep, or "all": those that the token may read.');
 
+/** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */
+export const priority = z.strictObject(
+  {
+    first: globs()
+      .prefault([])
+      .describe('Patterns of page URLs, * for any characters: their reports go before all others.'),
+    never: globs().prefault([]).describe('Patterns of page URLs whose report is never fetched; wins over `first`.'),
+  },
+  mapping,
+);
+
 /** `reports`: `max_per_run` in reports (Infinity: unlimited), durations in milliseconds. */
 const reports = z.strictObject(
   {
@@ -68,6 +80,7 @@ const reports = z.strictObject(
       .prefault('0d')
       .describe("An unchanged page's report is not fetched again before this age."),
     deadline: duration(1000).prefault('20h').describe('Stop fetching reports then, and commit what is there.'),
+    priority: priority.prefault({}).describe('Which pages go first, and which never.'),
   },
   mapping,
 );
@@ -125,7 +138,7 @@ const schedule = z
     }
   });
 
-/** The sections whose keys are scalars, which flags and the environment can override one by one. */
+/** The sections, whose keys flags and the environment can override one by one where they are scalars. */
 export const SECTIONS = { api, reports, warehouse, sync, quality, schedule } as const;
 
 export type Section = keyof typeof SECTIONS;

@@ -23,6 +23,10 @@ reports:
   max_per_run: unlimited                # URL reports fetched in one run; 0: the listing only
   refresh_after: 0d                     # an unchanged page's report is not fetched again before this age
   deadline: 20h                         # stop fetching then, and commit what is there
+  priority: {}                          # or, with patterns of page URLs in which * stands for any characters:
+  # priority:
+  #   first: ["/blog/*"]                # these before all others; what begins with / is held against the path
+  #   never: ["*?print=*"]              # the reports of these never
 
 warehouse:
   path: ./warehouse                     # counts from the folder of this file

@@ -9,8 +9,7 @@ import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/
 import { viewJournal, viewKeptWalk } from '../warehouse/journal-views.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
-
-const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+import { setMaxReports, setPlanOrder } from './plan-order.js';
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
@@ -41,19 +40,19 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
 }
 
 async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
-  const { max_per_run: most, refresh_after: age } = run.config.reports;
-  await engine.setTimes({ refresh_before: new Date(run.effects.now() - age) });
-  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
+  const { reports } = run.config;
+  await engine.run(sql('plan/listed_candidates'));
+  await setPlanOrder(engine, reports, run.effects.now());
   const temporary = `${run.folder.plan}.tmp`;
   const planned = await engine.copy(sql('plan/report_plan'), temporary, 'format json');
   await syncFile(temporary);
   await publish(temporary, run.folder.plan);
   crashPoint('wrote the plan');
-  return { planned, wanted: planned < most ? planned : await countWanted(engine) };
+  return { planned, wanted: planned < reports.max_per_run ? planned : await countWanted(engine) };
 }
 
 async function countWanted(engine: Engine): Promise<number> {
-  await engine.set({ max_reports: NO_LIMIT });
+  await setMaxReports(engine, Number.POSITIVE_INFINITY);
   const [row] = await engine.rows(
     z.object({ wanted: z.coerce.number() }),
     `select count(*) as wanted from (${sql('plan/report_plan')})`,

@@ -20,7 +20,12 @@ describe('defaults', () => {
         max_attempts: 5,
       },
       websites: 'all',
-      reports: { max_per_run: Number.POSITIVE_INFINITY, refresh_after: 0, deadline: 20 * 3_600_000 },
+      reports: {
+        max_per_run: Number.POSITIVE_INFINITY,
+        refresh_after: 0,
+        deadline: 20 * 3_600_000,
+        priority: { first: [], never: [] },
+      },
       warehouse: {
         path: join(file, '../warehouse'),
         time_zone: 'UTC',

@@ -69,7 +69,7 @@ function configuration(): string {
   const rows: string[] = [];
   const walk = (node: unknown, path: string[]) => {
     const { description, default: value, properties } = schemaNode.parse(node);
-    if (properties && path.length < 2) {
+    if (properties && path.length < 3) {
       for (const [key, child] of Object.entries(properties)) walk(child, [...path, key]);
       return;
     }

@@ -1,0 +1,15 @@
+-- The same from the newest state alone: what the next run may fetch if its listing shows nothing new.
+create or replace temp view candidates as
+select
+  url,
+  case
+    when absences > 0 then 'missing'
+    when report_wanted = 'changed' then 'changed'
+    when report_snapshot_id is null then 'new'
+    when report_wanted = 'recrawled' then 'recrawled'
+    else 'oldest'
+  end as reason,
+  report_fetched_at,
+  consecutive_failures >= 2 as keeps_failing
+from previous_state
+where disappeared_at is null

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { globExpression } from '../../src/config/globs.js';
+import { Engine } from '../../src/storage/engine.js';
+import { sql } from '../../src/storage/sql.js';
+import { temporaryFolder } from '../given/folder.js';
+import { givenNights } from '../given/nights.js';
+
+const cleanings: (() => void)[] = [];
+let engine: Engine;
+
+beforeAll(async () => {
+  const folder = temporaryFolder((clean) => cleanings.push(clean));
+  engine = await Engine.open({ memoryLimit: 256e6, temporary: join(folder, 'duckdb') });
+  await engine.run(sql('plan/goes_first'));
+});
+
+afterAll(() => {
+  engine.close();
+  for (const clean of cleanings) clean();
+});
+
+async function matches(globs: string[], url: string): Promise<boolean | undefined> {
+  await engine.set({ first_pages: globExpression(globs) });
+  const [row] = await engine.rows(z.object({ is: z.boolean() }), 'select goes_first($url) as is', { url });
+  return row?.is;
+}
+
+describe('a pattern', () => {
+  it.each([
+    ['https://a.example/x', 'https://a.example/x', true],
+    ['https://a.example/x', 'https://a.example/x/', false],
+    ['https://a.example/x', 'https://a.example/', false],
+    ['*/x', 'https://a.example/b/x', true],
+    ['https://a.example/*/x', 'https://a.example/b/c/x', true],
+    ['*', 'https://a.example/', true],
+    ['*.html', 'https://a.example/x.html?page=2', false],
+    ['a.example', 'https://a.example/', false],
+    // What begins with / is held against what follows the host.
+    ['/blog/*', 'https://a.example/blog/x?y#z', true],
+    ['/blog/*', 'https://a.example/x/blog/y', false],
+    ['/blog/*', 'https://a.example?/blog/x', false],
+    ['/blog/*', 'https://a.example#/blog/x', false],
+    ['/blog/*', 'https://user:pw@a.example:8443/blog/', true],
+    ['//blog', 'https://a.example//blog', true],
+    ['//a.example/x', 'https://a.example/x', false],
+    ['/', 'https://a.example/', true],
+    ['/*', 'https://a.example', false],
+    // Everything else stands for itself.
+    ['/a?b', 'https://a.example/a?b', true],
+    ['/a?b', 'https://a.example/ab', false],
+    ['/a?b', 'https://a.example/axb', false],
+    ['/[ab]', 'https://a.example/[ab]', true],
+    ['/[ab]', 'https://a.example/a', false],
+    ['/a.b', 'https://a.example/axb', false],
+    ['/a+', 'https://a.example/aa', false],
+    ['/(?i)A', 'https://a.example/a', false],
+    ['/A', 'https://a.example/a', false],
+    ['/a|/b', 'https://a.example/b', false],
+    ['/a{2}', 'https://a.example/aa', false],
+    ['/^a$', 'https://a.example/^a$', true],
+    ['/\\d', 'https://a.example/5', false],
+    ['/\\E*\\Q', 'https://a.example/\\Ex\\Q', true],
+    ['/ü*ß', 'https://a.example/üä😀ß', true],
+    ['/ü', 'https://a.example/%C3%BC', false],
+    ['/*😀', 'https://a.example/😁😀', true],
+  ])('%s and %s: %s', async (glob, url, expected) => {
+    expect(await matches([glob], url)).toBe(expected);
+    expect(await matches(['https://other.example/', glob, '/other'], url)).toBe(expected);
+  });
+
+  it('costs no more than its length, however many stars and patterns there are', async () => {
+    const url = `https://a.example/${'a'.repeat(5000)}`;
+    expect(await matches([`/${'*a'.repeat(1000)}b`], url)).toBe(false);
+    expect(await matches([`/${'*'.repeat(20_000)}b`], url)).toBe(false);
+    const many = Array.from({ length: 1000 }, (_, at) => `*x${at}*`);
+    expect(await matches([...many, '*a'], url)).toBe(true);
+  });
+
+  it('is none in an empty list', async () => {
+    expect(await matches([], 'https://a.example/')).toBe(false);
+  });
+});
+
+describe('the plan', () => {
+  it('puts first what is named, in the usual order, and fetches never what is named so', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const priority = { first: ['/old*', '/fail*', '/both'], never: ['/never*', '/both'] };
+    const sections = { api: { concurrency: 1, max_attempts: 1 }, reports: { priority } };
+    const list = { fresh: {}, 'never-1': {}, both: {}, old: {}, older: {}, failing: {}, 'never-2': {} };
+    const reports = { failing: 500 };
+    const first = await given.night({ list, reports, sections });
+    expect(first.asked).toEqual(['failing', 'old', 'older', 'fresh']);
+    await given.night({ list, reports, sections });
+    // Missing and changed ones as well: whatever the reason, never wins, and first goes before it.
+    const { 'never-1': _missing, ...rest } = list;
+    const changed = {
+      ...rest,
+      'never-2': { index_summary: 'Indexed' },
+      fresh: { index_summary: 'Indexed' },
+      newer: {},
+    };
+    const third = await given.night({ list: changed, sections });
+    expect(third.asked).toEqual(['old', 'older', 'fresh', 'newer', 'failing']);
+    // Nothing was cut: what is never fetched is not wanted.
+    expect(third.receipt.reports_status).toBe('complete');
+  });
+});
