@@ -50,6 +50,15 @@ export async function configOf(
   return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
 }
 
+/** @throws UsageError where a website is asked for that the configuration does not list */
+export function checkWebsites(asked: readonly string[], configured: Config['websites']): void {
+  if (configured === 'all') return;
+  const unknown = asked.filter((id) => !configured.some((website) => website.id === id));
+  if (unknown.length === 0) return;
+  const known = configured.map(({ id }) => id).join(', ');
+  throw new UsageError(`--website ${unknown.join(', ')} is not configured; configured are: ${known}`);
+}
+
 /** A token of the configuration, as the logger masks them. */
 export function secretsOf({ api, websites }: Config): string[] {
   const own = websites === 'all' ? [] : websites.flatMap(({ token }) => (token ? [token] : []));

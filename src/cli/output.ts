@@ -8,6 +8,8 @@ const GAP = '  ';
 const MIN_CELLS = 6;
 const NULL_SIGN = '∅';
 const FORMULA = /^[=+\-@\t\r]/;
+/** Harmful to a terminal, yet left bare by JSON.stringify. */
+const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 export interface Column {
   name: string;
@@ -114,9 +116,27 @@ function styled(text: string, on: number, off: number, color: boolean): string {
   return color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
 }
 
+/** Breaks a line between words, to fit so many cells; left out: it stays whole. */
+export function wrapped(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    const longer = `${line} ${word}`;
+    if (line !== undefined && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.join('\n');
+}
+
 /** Pretty JSON with a line break at the end. Dates as ISO text; BigInts as numbers while exact, else as text. */
 export function formatJson(value: unknown): string {
-  return `${JSON.stringify(value, jsonSafe, 2) ?? 'null'}\n`;
+  return `${escapedJson(JSON.stringify(value, jsonSafe, 2) ?? 'null')}\n`;
+}
+
+/** The same JSON without characters that a terminal would obey. */
+export function escapedJson(json: string): string {
+  return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function jsonSafe(_key: string, value: unknown): unknown {

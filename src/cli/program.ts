@@ -3,6 +3,7 @@ import { type Outcome, withGlobals } from './command.js';
 import { demoCommand } from './demo.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
+import { planCommand } from './plan.js';
 import { queryCommand } from './query.js';
 import { rebuildCommand } from './rebuild.js';
 import { replayCommand } from './replay.js';
@@ -29,6 +30,7 @@ export function buildProgram(version: string, outcome: Outcome): Command {
   const commands = [
     initCommand(),
     doctorCommand(outcome),
+    planCommand(outcome),
     syncCommand(outcome),
     scheduleCommand(outcome),
     statusCommand(outcome),

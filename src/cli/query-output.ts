@@ -9,7 +9,7 @@ import type { Value } from '../analysis/values.js';
 import { colorsWanted } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
 import { UsageError } from './command.js';
-import { formatCsv, formatTable } from './output.js';
+import { escapedJson, formatCsv, formatTable } from './output.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet';
 
@@ -28,9 +28,6 @@ export interface Sink {
   guardFormulas: boolean;
   terminal: Terminal;
 }
-
-/** Harmful to a terminal, yet left bare by JSON.stringify. */
-const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** @throws UsageError where an answer could not be written, before it is worked out */
 export async function checkSink({ format, out, force, terminal }: Sink): Promise<void> {
@@ -62,7 +59,7 @@ async function writeText(parts: AsyncIterable<string>, { out, terminal }: Sink):
 }
 
 /** A file appears under its name only when it is whole. */
-async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
+export async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${out}.${process.pid}.tmp`;
   try {
     await write(temporary);
@@ -86,14 +83,10 @@ async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
     const texts = rows.map((row) =>
       JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null]))),
     );
-    yield `${before}  ${texts.join(',\n  ').replaceAll(BARE_IN_JSON, escaped)}`;
+    yield `${before}  ${escapedJson(texts.join(',\n  '))}`;
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 async function* csvText({ columns, parts }: Answer, guardFormulas: boolean): AsyncGenerator<string> {

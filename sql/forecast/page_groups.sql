@@ -1,0 +1,11 @@
+-- How many pages the plan treats alike. View `candidates`: one row per monitored page.
+select
+  keeps_failing,
+  goes_first(url) as goes_first,
+  never_fetched(url) as is_never_fetched,
+  reason,
+  reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before') as is_wanted,
+  count(*)::integer as pages
+from candidates
+group by all
+order by all

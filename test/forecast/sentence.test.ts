@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { listingRequests } from '../../src/forecast/listing-requests.js';
+import { type CostRules, costSentence, type KeyCost, longTime } from '../../src/forecast/sentence.js';
+
+const HOUR_MS = 3_600_000;
+const RULES: CostRules = {
+  requestsPerMinute: 60,
+  measuredPerSecond: null,
+  deadline: 20 * HOUR_MS,
+  maxPerRun: Number.POSITIVE_INFINITY,
+};
+
+function key(...pages: number[]): KeyCost {
+  const listed = pages.map((all) => listingRequests(all, 1000));
+  return {
+    websites: pages.map((all) => ({ pages: all, fetchable: all })),
+    listingRequests: listed.reduce((sum, each) => sum + each, 0),
+  };
+}
+
+describe('the sentence', () => {
+  test.each([
+    [
+      'one key',
+      [key(100_000)],
+      {},
+      '100,000 pages at 60 requests a minute: 101 requests (2 min) list them, 100,000 (27 h 47 min) fetch every report once; with a deadline of 20 h that is 2 nights.',
+    ],
+    [
+      'one page',
+      [key(1)],
+      {},
+      '1 page at 60 requests a minute: 1 request (1 s) lists it, 1 (1 s) fetches every report once; with a deadline of 20 h that is 1 night.',
+    ],
+    [
+      'two keys side by side: the slower one counts',
+      [key(3000), key(600, 600)],
+      {},
+      '4,200 pages at 60 requests a minute for each of 2 keys: 6 requests (4 s) list them, 4,200 (50 min) fetch every report once; with a deadline of 20 h that is 1 night.',
+    ],
+    [
+      'a budget',
+      [key(1000, 5000)],
+      { maxPerRun: 500 },
+      '6,000 pages at 60 requests a minute: 7 requests (7 s) list them, 6,000 (1 h 40 min) fetch every report once; with a deadline of 20 h and at most 500 reports of a website a night that is 10 nights.',
+    ],
+    [
+      'the listing only',
+      [key(1000)],
+      { maxPerRun: 0 },
+      '1,000 pages at 60 requests a minute: 1 request (1 s) lists them; reports.max_per_run is 0, so no report is fetched.',
+    ],
+    [
+      'no time',
+      [key(100_000)],
+      { deadline: 60_000 },
+      '100,000 pages at 60 requests a minute: 101 requests (2 min) list them, 100,000 (27 h 47 min) fetch every report once; with a deadline of 1 min the listing leaves no time for reports.',
+    ],
+    [
+      'no pace',
+      [key(100_000)],
+      { requestsPerMinute: Number.POSITIVE_INFINITY },
+      '100,000 pages, as fast as the service answers: 101 requests list them, 100,000 fetch every report once.',
+    ],
+    [
+      'a measured pace',
+      [key(100_000)],
+      { requestsPerMinute: Number.POSITIVE_INFINITY, measuredPerSecond: 1234.567 },
+      '100,000 pages at the 1,230 requests a second of the last run: 101 requests (1 s) list them, 100,000 (1 min) fetch every report once; with a deadline of 20 h that is 1 night.',
+    ],
+  ])('of %s', (_, keys, rules, sentence) => {
+    expect(costSentence(keys, { ...RULES, ...rules })).toBe(sentence);
+  });
+});
+
+test.each([
+  [0, '0 s'],
+  [59_001, '1 min'],
+  [60_000, '1 min'],
+  [59.6 * 60_000, '1 h'],
+  [47.99 * HOUR_MS, '47 h 59 min'],
+  [50 * HOUR_MS, '2 days 2 h'],
+])('%d ms: %s', (ms, text) => {
+  expect(longTime(ms)).toBe(text);
+});
+
+test.each([
+  [0, 100, 1],
+  [100, 100, 1],
+  [101, 100, 2],
+  [199, 100, 2],
+  [200, 100, 3],
+  [20, 2, 19],
+  [7, 1, 15],
+])('a listing of %d pages in windows of %d takes %d requests', (pages, window, requests) => {
+  expect(listingRequests(pages, window)).toBe(requests);
+});
+
+test('a listing takes as many requests as last time, by its windows or for each page', () => {
+  expect(listingRequests(320, 100, { requests: 2, pages: 120 })).toBe(4);
+  expect(listingRequests(320, 100, { requests: 4, pages: 120 })).toBe(8);
+  expect(listingRequests(7, 1000, { requests: 1, pages: 6 })).toBe(1);
+  expect(listingRequests(2000, 100, { requests: 60, pages: 1000 })).toBe(120);
+  expect(listingRequests(0, 100, { requests: 60, pages: 1000 })).toBe(1);
+});
