@@ -35,9 +35,10 @@ export class ServiceQuestion {
   ) {
     // Once each: whoever waits for the answer can ask again.
     const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-    this.#keys = new Keys(once, effects, signal, () => {
+    const onAnswer = () => {
       this.#sent += 1;
-    });
+    };
+    this.#keys = new Keys(once, { effects, signal, onAnswer });
   }
 
   /** Requests that were answered so far. */
@@ -71,8 +72,8 @@ export class ServiceQuestion {
   }
 
   async #firstWindow(id: string, client: Client): Promise<Window> {
-    const ask = async (limit: number | null) =>
-      readWindow(await client.get(listingPath(id, 0, limit), { sent: 0, throttled: 0, retried: 0 }));
+    const purpose = { lane: id, counts: { sent: 0, throttled: 0, retried: 0 } };
+    const ask = async (limit: number | null) => readWindow(await client.get(listingPath(id, 0, limit), purpose));
     try {
       return await ask(this.config.api.page_size);
     } catch (error) {
