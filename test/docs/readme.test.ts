@@ -30,7 +30,7 @@ test('the README names the two commands that do everything, and every command th
   expect(all.filter((name) => !named.has(name) && name !== 'demo')).toEqual([]);
 });
 
-test('every command of the README runs, one after the other, as it stands there', { timeout: 60_000 }, async () => {
+test('every command of the README runs, one after the other, as it stands there', { timeout: 120_000 }, async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 60 }] });
   const cwd = temporaryFolder();
   const env = {
