@@ -5,7 +5,7 @@
 -- param limit (integer, default 10): rows at most
 -- grain: one row per website and first directory of the URL's path
 with monitored as (
-  select website_id, url, coalesce(regexp_extract(url, '^[^:]+://[^/?#]+(/[^/?#]*/)', 1), '') as directory
+  select website_id, url, directory_of(url) as directory
   from pages
   where disappeared_at is null
 ),
@@ -21,7 +21,7 @@ fallen as (
 )
 select
   monitored.website_id,
-  if(monitored.directory = '', '/', monitored.directory) as directory,
+  monitored.directory,
   count(*) as pages,
   count(fallen.url) as deindexed,
   round(count(fallen.url) / count(*), 4) as share_deindexed

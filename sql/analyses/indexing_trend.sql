@@ -14,15 +14,15 @@ with listings as (
 counted as (
   select
     snapshot_id,
-    count(*) as pages,
-    count(*) filter (index_summary = 'Indexed') as indexed,
-    count(*) filter (index_summary is null) as without_data
-  from coverage
+    sum(pages)::bigint as pages,
+    coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed,
+    coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data
+  from snapshot_summary
   where snapshot_id in (select snapshot_id from listings)
   group by snapshot_id
 ),
 dated as (
-  -- From the listings, because one that lists no page at all has no rows in coverage.
+  -- From the listings, because one that lists no page at all has nothing to count.
   select
     website_id,
     website_name,

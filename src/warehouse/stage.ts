@@ -13,18 +13,20 @@ import { viewJournal, viewKeptWalk } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
 import { type DataTable, MARKER_TABLES, type MarkerTable } from './tables.js';
+import { macroStatements } from './views.js';
 
 const ROW_GROUP_SIZE = 20_480;
 
 /** What stands in the files of a commit, sorted so that equal values lie together. */
-const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number], string> = {
+const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', string> = {
   coverage: 'url',
+  coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match',
   url_reports: 'url',
   report_failures: 'url',
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
 };
-/** Taken from the journal alone; the changes and the state then stand over these. */
+/** Taken from the journal alone; the summary, the changes and the state then stand over these. */
 const FROM_THE_JOURNAL = [
   'coverage',
   'url_reports',
@@ -89,6 +91,8 @@ export async function stageCommit(input: StageInput): Promise<Manifest> {
       const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
       await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
     }
+    for (const statement of macroStatements()) await engine.run(statement);
+    rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
     await viewPreviousState(engine, warehouse, input.previousState);
     await viewComparison(engine, input.facts);
     rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));

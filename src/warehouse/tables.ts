@@ -3,6 +3,7 @@ import { sqlNames } from '../storage/sql.js';
 /** Tables whose rows belong to a commit. A table without rows in a commit has no file. */
 export const DATA_TABLES = [
   'coverage',
+  'coverage_summary',
   'url_reports',
   'report_failures',
   'rejected_records',

@@ -56,6 +56,7 @@ describe('what a reader sees', () => {
         'pages',
         'coverage_daily',
         'page_history',
+        'snapshot_summary',
         'api_drift',
         'quarantine',
       ].sort(),

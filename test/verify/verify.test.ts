@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
+import { DATA_TABLES } from '../../src/warehouse/tables.js';
 import { run, start } from '../given/cli.js';
 import { Home } from '../given/home.js';
 import { hashOf, inDuckdb, newestFile, rewrite } from '../given/tamper.js';
@@ -138,6 +139,18 @@ describe('the Parquet files', () => {
   });
 });
 
+test('a summary that does not add up, though file and marker agree', async () => {
+  const file = await newestFile(home.warehouse, 'coverage_summary');
+  const marker = await newestFile(home.warehouse, 'snapshots');
+  await rewrite(file, 'select * replace (pages + 1 as pages) from self');
+  await rewrite(
+    marker,
+    `select * replace (json_merge_patch(files::json, {coverage_summary: {sha256: '${hashOf(file)}'}}::json) as files)
+     from self`,
+  );
+  expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining('the summary of commit') });
+});
+
 describe('the state', () => {
   test('a deleted file is only a note, because the next sync makes it anew', async () => {
     const file = await newestState();
@@ -190,10 +203,9 @@ describe('indexhouse.duckdb', () => {
 
   test('lacks the newest snapshot: it lags', async () => {
     const id = basename(await newestFile(home.warehouse, 'snapshots'), '.parquet');
-    const tables = ['coverage', 'url_reports', 'report_failures', 'rejected_records', 'drift_observations'];
     await inDuckdb(
       home.warehouse,
-      ...[...tables, 'page_changes', 'snapshots'].map((table) => `delete from ${table} where snapshot_id = '${id}'`),
+      ...[...DATA_TABLES, 'snapshots'].map((table) => `delete from ${table} where snapshot_id = '${id}'`),
     );
     expect(await told()).toMatchObject({
       code: 3,

@@ -1,0 +1,3 @@
+-- The first directory of a URL's path, slashes included; `/` for pages that lie in none.
+create or replace macro directory_of(url) as
+  coalesce(nullif(regexp_extract(url, '^[^:]+://[^/?#]+(/[^/?#]*/)', 1), ''), '/')

@@ -1,0 +1,42 @@
+-- Rows of `coverage`, in the relation of this name, as rows of `coverage_summary`. The 500 largest directories of a
+-- commit stand by their names: a site that has one for each page must not make a summary as long as the listing.
+create or replace macro summary_of(listed) as table
+with counted as (
+  select
+    commit_id,
+    snapshot_id,
+    website_id,
+    snapshot_at,
+    snapshot_date,
+    directory_of(url) as directory,
+    index_summary,
+    index_coverage_state,
+    canonicals_match,
+    count(*) as pages,
+    count(last_crawl_time) as crawled,
+    coalesce(sum(days_since_last_crawl), 0) as days_since_crawl_total
+  from query_table(listed)
+  group by all
+),
+largest as (
+  select commit_id, directory
+  from counted
+  group by commit_id, directory
+  qualify row_number() over (partition by commit_id order by sum(pages) desc, directory) <= 500
+)
+select
+  commit_id,
+  snapshot_id,
+  website_id,
+  snapshot_at,
+  snapshot_date,
+  if(largest.directory is null, '(other)', counted.directory) as directory,
+  index_summary,
+  index_coverage_state,
+  canonicals_match,
+  sum(pages)::integer as pages,
+  sum(crawled)::integer as crawled,
+  sum(days_since_crawl_total)::bigint as days_since_crawl_total
+from counted
+left join largest using (commit_id, directory)
+group by all

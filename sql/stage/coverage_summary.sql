@@ -1,0 +1,1 @@
+select * from summary_of('now_coverage')

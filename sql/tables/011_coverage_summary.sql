@@ -1,0 +1,18 @@
+-- The listing of each commit, counted: trends read these few rows instead of every page of every snapshot. `directory`
+-- is the first of the URL's path, `/` for pages that lie in none, `(other)` beyond the 500 largest of the commit;
+-- `crawled` are pages with a `last_crawl_time`, `days_since_crawl_total` the sum of their `days_since_last_crawl`. A
+-- replay's commit has rows for what it adds, so the sums over a `snapshot_id` are those of its listing.
+create table coverage_summary (
+  commit_id varchar not null,
+  snapshot_id varchar not null,
+  website_id varchar not null,
+  snapshot_at timestamptz not null,
+  snapshot_date date not null,
+  directory varchar not null,
+  index_summary varchar,
+  index_coverage_state varchar,
+  canonicals_match boolean,
+  pages integer not null,
+  crawled integer not null,
+  days_since_crawl_total bigint not null
+)
