@@ -11,7 +11,8 @@ const PARAMETER = /^(\w+)=([\s\S]*)$/;
 const HELP = `
 Without a name: lists the ready-made analyses. Dates like "7 days ago" count from the newest snapshot.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
-page_changes and page_state, and the views pages, coverage_daily, page_history and api_drift.
+coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, coverage_daily, page_history,
+quarantine and api_drift.
 
 Examples:
   indexhouse query                                      what can be asked

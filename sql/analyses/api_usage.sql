@@ -1,0 +1,34 @@
+-- title: API usage
+-- description: What each run asked of the service, newest first: requests, those that were throttled (429) or sent again, and what came of them.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 30 days ago): first date
+-- param until (date, default today): last date
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per website and run
+select
+  runs.website_id,
+  runs.run_id,
+  runs.started_at,
+  round((epoch(runs.finished_at) - epoch(runs.started_at)) / 60, 1) as minutes,
+  runs.outcome,
+  runs.requests_sent,
+  runs.requests_throttled,
+  runs.requests_retried,
+  round(60 * runs.requests_sent / nullif(epoch(runs.finished_at) - epoch(runs.started_at), 0), 1)
+    as requests_per_minute,
+  snapshots.pages_listed,
+  snapshots.reports_planned,
+  snapshots.reports_fetched,
+  runs.error
+from runs
+left join snapshots on snapshots.snapshot_id = runs.snapshot_id
+where
+  runs.snapshot_date between $since::date and $until::date
+  and (
+    $website::varchar is null
+    -- A website that never got a snapshot has no name.
+    or runs.website_id = $website::varchar
+    or runs.website_id in (select website_id from snapshots where website_name = $website::varchar)
+  )
+order by runs.started_at desc, runs.website_id
+limit $limit::bigint

@@ -1,0 +1,30 @@
+-- title: Canonical flips
+-- description: Pages whose canonical URL became another one, newest first: that which the search engine chose, or that which the owner declares. One that only came or went is no flip.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): first date
+-- param until (date, default today): last date
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page, side and change
+select
+  flips.website_id,
+  flips.url,
+  if(flips.change = 'user_canonical', 'owner', 'search engine') as chosen_by,
+  flips.from_value as from_canonical,
+  flips.to_value as to_canonical,
+  flips.observed_at,
+  pages.searchengine_selected_canonical as searchengine_selected_canonical_now,
+  pages.user_selected_canonical as user_selected_canonical_now,
+  pages.index_summary as index_summary_now
+from page_changes as flips
+left join pages on pages.website_id = flips.website_id and pages.url = flips.url
+where
+  flips.change in ('searchengine_canonical', 'user_canonical')
+  and flips.from_value is not null
+  and flips.to_value is not null
+  and flips.snapshot_date between $since::date and $until::date
+  and (
+    $website::varchar is null
+    or flips.website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  )
+order by flips.observed_at desc, flips.website_id, flips.url, chosen_by
+limit $limit::bigint

@@ -1,0 +1,61 @@
+-- title: Coverage by directory
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what has changed since the one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` are directories beyond the 500 largest.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): changes are told against the last complete listing up to this date
+-- param until (date, default today): the last complete listing up to this date is counted
+-- param limit (integer, default 50): at most this many rows
+-- grain: one row per website and first directory of the URL's path
+with listings as (
+  select
+    website_id,
+    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $until::date) as snapshot_id,
+    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $since::date) as since_id
+  from snapshots
+  where
+    listing_status = 'complete'
+    and ($website::varchar is null or $website::varchar in (website_id, website_name))
+  group by website_id
+),
+counted as (
+  select
+    summary.website_id,
+    summary.directory,
+    listings.since_id,
+    summary.snapshot_id = listings.snapshot_id as is_now,
+    summary.snapshot_id = listings.since_id as is_then,
+    summary.index_summary,
+    summary.pages,
+    summary.crawled,
+    summary.days_since_crawl_total
+  from snapshot_summary as summary
+  join listings on summary.website_id = listings.website_id
+  where summary.snapshot_id in (listings.snapshot_id, listings.since_id)
+),
+summed as (
+  select
+    website_id,
+    directory,
+    since_id,
+    coalesce(sum(pages) filter (is_now), 0)::bigint as pages,
+    coalesce(sum(pages) filter (is_now and index_summary = 'Indexed'), 0)::bigint as indexed,
+    coalesce(sum(pages) filter (is_now and index_summary is null), 0)::bigint as without_data,
+    sum(days_since_crawl_total) filter (is_now) / nullif(sum(crawled) filter (is_now), 0) as days_since_crawl,
+    coalesce(sum(pages) filter (is_then), 0)::bigint as pages_then,
+    coalesce(sum(pages) filter (is_then and index_summary = 'Indexed'), 0)::bigint as indexed_then
+  from counted
+  group by website_id, directory, since_id
+)
+select
+  website_id,
+  directory,
+  pages,
+  indexed,
+  pages - indexed - without_data as not_indexed,
+  without_data,
+  round(indexed / nullif(pages, 0), 4) as share_indexed,
+  round(days_since_crawl, 1) as days_since_crawl,
+  if(since_id is null, null, pages - pages_then) as pages_change,
+  if(since_id is null, null, indexed - indexed_then) as indexed_change
+from summed
+order by pages desc, website_id, directory
+limit $limit::bigint

@@ -1,0 +1,34 @@
+-- title: Coverage by sitemap
+-- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet.
+-- param website (text, default all): id or name of one website
+-- param limit (integer, default 50): at most this many rows
+-- grain: one row per website and sitemap
+with listed as (
+  select
+    website_id,
+    index_summary,
+    unnest(case
+      when report_fetched_at is null then ['(no report)']
+      when len(report_sitemaps) > 0 then list_distinct(report_sitemaps)
+      else ['(none)']
+    end) as sitemap
+  from pages
+  where
+    is_monitored
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+)
+select
+  website_id,
+  sitemap,
+  count(*) as pages,
+  count(*) filter (index_summary = 'Indexed') as indexed,
+  count(*) filter (index_summary <> 'Indexed') as not_indexed,
+  count(*) filter (index_summary is null) as without_data,
+  round(count(*) filter (index_summary = 'Indexed') / count(*), 4) as share_indexed
+from listed
+group by website_id, sitemap
+order by pages desc, website_id, sitemap
+limit $limit::bigint

@@ -1,0 +1,30 @@
+-- title: Crawl freshness
+-- description: How long ago the search engine last crawled the monitored pages, counted from the website's newest snapshot.
+-- param website (text, default all): id or name of one website
+-- grain: one row per website and span of days since the last crawl
+with newest as (
+  select website_id, max(snapshot_at) as snapshot_at
+  from snapshots
+  where $website::varchar is null or $website::varchar in (website_id, website_name)
+  group by website_id
+),
+aged as (
+  select
+    pages.website_id,
+    pages.is_indexed,
+    pages.last_crawl_time,
+    date_sub('day', pages.last_crawl_time, newest.snapshot_at) as days
+  from pages
+  join newest using (website_id)
+  where pages.is_monitored
+)
+select
+  website_id,
+  age_span(days) as last_crawl,
+  count(*) as pages,
+  count(*) filter (is_indexed) as indexed,
+  round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
+  min(last_crawl_time) as oldest_crawl_time
+from aged
+group by website_id, last_crawl
+order by website_id, min(days) nulls last

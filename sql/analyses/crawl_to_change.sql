@@ -1,0 +1,52 @@
+-- title: Last crawl and change of state
+-- description: How many days lie between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` are changes that came with a crawl which the listing before did not know; the others changed without one. Days are whole, over pages that were crawled.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 30 days ago): first date
+-- param until (date, default today): last date
+-- grain: one row per website and kind of change: indexed, deindexed, coverage_state
+with told as (
+  select website_id, commit_id, snapshot_id, url, change, observed_at
+  from page_changes
+  where
+    change in ('indexed', 'deindexed', 'coverage_state', 'crawled')
+    and snapshot_date between $since::date and $until::date
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+),
+changed as (
+  select * from told where change <> 'crawled'
+),
+crawled as (
+  select commit_id, url from told where change = 'crawled'
+),
+listed as (
+  select commit_id, url, last_crawl_time
+  from coverage
+  semi join changed using (commit_id, url)
+  where snapshot_date between $since::date and $until::date
+),
+timed as (
+  select
+    changed.website_id,
+    changed.change,
+    crawled.url is not null as is_new_crawl,
+    listed.last_crawl_time is null as is_never_crawled,
+    greatest(date_sub('day', listed.last_crawl_time, changed.observed_at), 0) as days
+  from changed
+  join listed using (commit_id, url)
+  left join crawled using (commit_id, url)
+)
+select
+  website_id,
+  change,
+  count(*) as changes,
+  count(*) filter (is_new_crawl) as after_new_crawl,
+  count(*) filter (is_never_crawled) as never_crawled,
+  median(if(is_never_crawled, null, days)) as median_days,
+  quantile_disc(if(is_never_crawled, null, days), 0.9) as ninth_tenth_days,
+  max(if(is_never_crawled, null, days)) as most_days
+from timed
+group by website_id, change
+order by website_id, change

@@ -1,0 +1,97 @@
+-- title: What de-indexed pages have in common
+-- description: Which directory, sitemap, coverage state, canonical and fetch status stand out among the pages that fell out of the index, against all pages. `share` is of the fallen pages, `overall_share` of all pages, `lift` the one by the other: 1 means nothing, 5 that such a page fell five times as often as any page. First comes what explains most pages beyond an even spread. Coverage state: the one that the page went to. Canonical: what the search engine has chosen. Sitemap and fetch status: of the last report; a page counts in each of its sitemaps.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): fell on or after this date
+-- param until (date, default today): fell on or before this date
+-- param reindexed (boolean, default false): also pages that are indexed again now
+-- param min_pages (integer, default 3): leaves out what fewer fallen pages share
+-- param limit (integer, default 30): at most this many rows
+-- grain: one row per website, dimension and value
+with fell as (
+  select website_id, url, arg_max(commit_id, observed_at) as commit_id
+  from page_changes
+  where
+    change = 'deindexed'
+    and snapshot_date between $since::date and $until::date
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+  group by website_id, url
+),
+went_to as (
+  select website_id, url, to_value as coverage_state
+  from page_changes
+  semi join fell using (website_id, url, commit_id)
+  where change = 'coverage_state'
+),
+-- All pages that are monitored, and those that fell and are gone since.
+population as (
+  select
+    pages.website_id,
+    pages.url,
+    fell.url is not null and ($reindexed::boolean or pages.is_indexed is not true) as is_fallen,
+    if(is_fallen and went_to.url is not null, went_to.coverage_state, pages.index_coverage_state) as coverage_state,
+    pages.searchengine_selected_canonical as canonical,
+    if(pages.report_fetched_at is null, '(no report)', coalesce(pages.report_page_fetch_status, '(none)'))
+      as fetch_status,
+    case
+      when pages.report_fetched_at is null then ['(no report)']
+      when len(pages.report_sitemaps) > 0 then list_distinct(pages.report_sitemaps)
+      else ['(none)']
+    end as sitemaps
+  from pages
+  left join fell using (website_id, url)
+  left join went_to using (website_id, url)
+  where
+    (pages.is_monitored or fell.url is not null)
+    and pages.website_id in (select website_id from fell)
+),
+totals as (
+  select website_id, count(*) as pages, count(*) filter (is_fallen) as fallen
+  from population
+  group by website_id
+),
+traits as (
+  select website_id, is_fallen, unnest([
+    {dimension: 'directory', "value": directory_of(url)},
+    {dimension: 'coverage_state', "value": coalesce(coverage_state, '(none)')},
+    {
+      dimension: 'canonical',
+      "value": case
+        when canonical is null then 'none'
+        when canonical = url then 'self'
+        when host_of(canonical) = host_of(url) then 'other page, same host'
+        else 'other host'
+      end
+    },
+    {dimension: 'fetch_status', "value": fetch_status}
+  ], recursive := true)
+  from population
+  union all
+  select website_id, is_fallen, 'sitemap', unnest(sitemaps)
+  from population
+),
+counted as (
+  select website_id, dimension, "value", count(*) as pages, count(*) filter (is_fallen) as deindexed
+  from traits
+  group by website_id, dimension, "value"
+)
+select
+  counted.website_id,
+  counted.dimension,
+  counted."value",
+  counted.pages,
+  counted.deindexed,
+  round(counted.deindexed / totals.fallen, 4) as share,
+  round(counted.pages / totals.pages, 4) as overall_share,
+  round((counted.deindexed / totals.fallen) / (counted.pages / totals.pages), 2) as lift
+from counted
+join totals using (website_id)
+where counted.deindexed >= greatest($min_pages::bigint, 1)
+order by
+  counted.deindexed - totals.fallen * (counted.pages / totals.pages) desc,
+  counted.website_id,
+  counted.dimension,
+  counted."value"
+limit $limit::bigint

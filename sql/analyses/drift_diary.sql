@@ -1,0 +1,25 @@
+-- title: Drift diary
+-- description: What the service did that its contract does not foresee, since when and how often; what is newest first. The sample is a page that showed it.
+-- param website (text, default all): id or name of one website
+-- param since (date, default none): first seen on or after this date
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per website, source, kind, field and value
+select
+  website_id,
+  source,
+  kind,
+  field,
+  "value",
+  min(snapshot_at) as first_seen,
+  max(snapshot_at) as last_seen,
+  count(distinct snapshot_id) as snapshots,
+  sum(occurrences)::bigint as occurrences,
+  arg_max(sample, snapshot_at) as sample
+from drift_observations
+where
+  $website::varchar is null
+  or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+group by website_id, source, kind, field, "value"
+having $since::date is null or min(snapshot_date) >= $since::date
+order by first_seen desc, website_id, source, kind, field, "value"
+limit $limit::bigint

@@ -1,0 +1,37 @@
+-- title: Fetch problems
+-- description: Monitored pages that the search engine could not fetch, by their last report, newest problem first. `since` is the snapshot that saw it begin, null where it was so from the first report.
+-- param website (text, default all): id or name of one website
+-- param status (text, default all): one `page_fetch_status`
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page
+with problems as (
+  select *
+  from pages
+  where
+    is_monitored
+    and report_page_fetch_status <> 'Successful'
+    and ($status::varchar is null or report_page_fetch_status = $status::varchar)
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+),
+began as (
+  select website_id, url, max(observed_at) as since
+  from page_changes
+  where change = 'fetch_status'
+  group by website_id, url
+)
+select
+  problems.website_id,
+  problems.url,
+  problems.report_page_fetch_status as page_fetch_status,
+  began.since,
+  problems.index_summary,
+  problems.index_coverage_state,
+  problems.last_crawl_time,
+  problems.report_fetched_at
+from problems
+left join began using (website_id, url)
+order by began.since desc nulls last, problems.website_id, problems.url
+limit $limit::bigint

@@ -1,0 +1,37 @@
+-- title: Flapping pages
+-- description: Pages that came into the index or left it several times, the most restless first, and how they stand now. Inspection data that came or went is no such change.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 30 days ago): first date
+-- param until (date, default today): last date
+-- param times (integer, default 2): entered or left the index at least this often
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page
+with flapping as (
+  select
+    website_id,
+    url,
+    count(*) filter (change = 'deindexed') as left_index,
+    count(*) filter (change = 'indexed') as entered_index,
+    min(observed_at) as first_change_at,
+    max(observed_at) as last_change_at
+  from page_changes
+  where
+    change in ('indexed', 'deindexed')
+    and from_value is not null
+    and snapshot_date between $since::date and $until::date
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+  group by website_id, url
+  having greatest(left_index, entered_index) >= $times::bigint
+)
+select
+  flapping.*,
+  pages.index_summary as index_summary_now,
+  pages.index_coverage_state as index_coverage_state_now,
+  pages.is_monitored as is_monitored_now
+from flapping
+left join pages using (website_id, url)
+order by left_index + entered_index desc, last_change_at desc, website_id, url
+limit $limit::bigint

@@ -1,0 +1,28 @@
+-- title: Pages in a sitemap that are not indexed
+-- description: Monitored pages that their owner submits in a sitemap, by their last report, and that their last listing has not indexed; known longest first. Without an `index_summary` the search engine has never inspected the page.
+-- param website (text, default all): id or name of one website
+-- param sitemap (text, default all): URL of one sitemap
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page
+select
+  website_id,
+  url,
+  index_summary,
+  index_coverage_state,
+  report_sitemaps as sitemaps,
+  first_seen_at,
+  last_crawl_time,
+  report_page_fetch_status as page_fetch_status,
+  report_fetched_at
+from pages
+where
+  is_monitored
+  and is_indexed is not true
+  and len(report_sitemaps) > 0
+  and ($sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar))
+  and (
+    $website::varchar is null
+    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  )
+order by first_seen_at, website_id, url
+limit $limit::bigint

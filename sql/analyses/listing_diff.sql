@@ -1,0 +1,83 @@
+-- title: Difference between two dates
+-- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of both is neither new nor gone.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date
+-- param until (date, default today): the later listing: the last complete one up to this date
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page that differs
+with listings as (
+  select
+    website_id,
+    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $since::date) as then_id,
+    arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $until::date) as now_id
+  from snapshots
+  where
+    listing_status = 'complete'
+    and ($website::varchar is null or $website::varchar in (website_id, website_name))
+  group by website_id
+  having then_id <> now_id
+),
+earlier as (
+  select
+    website_id,
+    url,
+    index_summary,
+    index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical
+  from coverage
+  where snapshot_id in (select then_id from listings)
+),
+later as (
+  select
+    website_id,
+    url,
+    index_summary,
+    index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical
+  from coverage
+  where snapshot_id in (select now_id from listings)
+),
+quarantined as (
+  select distinct website_id, url
+  from rejected_records
+  where
+    source = 'coverage'
+    and url is not null
+    and (
+      snapshot_id in (select then_id from listings)
+      or snapshot_id in (select now_id from listings)
+    )
+)
+select
+  coalesce(later.website_id, earlier.website_id) as website_id,
+  coalesce(later.url, earlier.url) as url,
+  case when earlier.url is null then 'new' when later.url is null then 'gone' else 'changed' end as difference,
+  earlier.index_summary as index_summary_then,
+  later.index_summary as index_summary_now,
+  earlier.index_coverage_state as index_coverage_state_then,
+  later.index_coverage_state as index_coverage_state_now,
+  earlier.searchengine_selected_canonical as searchengine_selected_canonical_then,
+  later.searchengine_selected_canonical as searchengine_selected_canonical_now,
+  earlier.user_selected_canonical as user_selected_canonical_then,
+  later.user_selected_canonical as user_selected_canonical_now
+from earlier
+full join later on later.website_id = earlier.website_id and later.url = earlier.url
+left join quarantined
+  on quarantined.website_id = coalesce(later.website_id, earlier.website_id)
+  and quarantined.url = coalesce(later.url, earlier.url)
+where
+  ((earlier.url is null or later.url is null) and quarantined.url is null)
+  or (
+    earlier.url is not null
+    and later.url is not null
+    and (
+      earlier.index_summary is distinct from later.index_summary
+      or earlier.index_coverage_state is distinct from later.index_coverage_state
+      or earlier.searchengine_selected_canonical is distinct from later.searchengine_selected_canonical
+      or earlier.user_selected_canonical is distinct from later.user_selected_canonical
+    )
+  )
+order by website_id, difference, url
+limit $limit::bigint

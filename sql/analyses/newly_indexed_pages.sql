@@ -1,0 +1,41 @@
+-- title: Newly indexed pages
+-- description: Pages that came into the index, newest first, and how they stand now. `how` is `indexed`, or `appeared` where the first listing that has the page has it indexed; `returned` says that it was indexed or listed before.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): first date
+-- param until (date, default today): last date
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page and time that it came into the index
+with entered as (
+  select website_id, url, change, from_value, from_snapshot_id, observed_at
+  from page_changes
+  where
+    (change = 'indexed' or (change = 'appeared' and to_value = 'Indexed'))
+    and snapshot_date between $since::date and $until::date
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+),
+left_before as (
+  select website_id, url, min(observed_at) as first_left_at
+  from page_changes
+  semi join entered using (website_id, url)
+  where change in ('deindexed', 'data_lost', 'disappeared') and from_value = 'Indexed'
+  group by website_id, url
+)
+select
+  entered.website_id,
+  entered.url,
+  entered.change as how,
+  entered.from_value,
+  entered.observed_at,
+  coalesce(first_left_at < entered.observed_at, false)
+    or (entered.change = 'appeared' and entered.from_snapshot_id is not null) as returned,
+  pages.index_summary as index_summary_now,
+  pages.index_coverage_state as index_coverage_state_now,
+  pages.is_monitored as is_monitored_now
+from entered
+left join left_before using (website_id, url)
+left join pages using (website_id, url)
+order by entered.observed_at desc, entered.website_id, entered.url
+limit $limit::bigint

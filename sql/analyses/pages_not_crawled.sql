@@ -1,0 +1,31 @@
+-- title: Pages not crawled for a while
+-- description: Monitored pages that the search engine has not crawled for so many days before the website's newest snapshot, or never; the longest first.
+-- param website (text, default all): id or name of one website
+-- param days (integer, default 30): days without a crawl, at least
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per page
+with newest as (
+  select website_id, max(snapshot_at) as snapshot_at
+  from snapshots
+  where $website::varchar is null or $website::varchar in (website_id, website_name)
+  group by website_id
+)
+select
+  pages.website_id,
+  pages.url,
+  pages.last_crawl_time,
+  date_sub('day', pages.last_crawl_time, newest.snapshot_at) as days_since_crawl,
+  pages.first_seen_at,
+  pages.index_summary,
+  pages.index_coverage_state,
+  pages.report_sitemaps as sitemaps
+from pages
+join newest using (website_id)
+where
+  pages.is_monitored
+  and (
+    pages.last_crawl_time is null
+    or date_sub('day', pages.last_crawl_time, newest.snapshot_at) >= $days::bigint
+  )
+order by pages.last_crawl_time nulls first, pages.website_id, pages.url
+limit $limit::bigint

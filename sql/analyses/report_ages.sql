@@ -1,0 +1,33 @@
+-- title: Age of detail
+-- description: How old the last report of the monitored pages is, counted from the website's newest snapshot; `never` are pages without one.
+-- param website (text, default all): id or name of one website
+-- grain: one row per website and span of days since the last report
+with newest as (
+  select website_id, max(snapshot_at) as snapshot_at
+  from snapshots
+  where $website::varchar is null or $website::varchar in (website_id, website_name)
+  group by website_id
+),
+aged as (
+  select
+    pages.website_id,
+    pages.report_fetched_at,
+    -- A report is fetched after its snapshot has begun.
+    if(
+      pages.report_fetched_at is null,
+      null,
+      greatest(date_sub('day', pages.report_fetched_at, newest.snapshot_at), 0)
+    ) as days
+  from pages
+  join newest using (website_id)
+  where pages.is_monitored
+)
+select
+  website_id,
+  age_span(days) as report_age,
+  count(*) as pages,
+  round(count(*) / sum(count(*)) over (partition by website_id), 4) as share,
+  min(report_fetched_at) as oldest_report_at
+from aged
+group by website_id, report_age
+order by website_id, min(days) nulls last

@@ -1,0 +1,24 @@
+-- title: State transitions
+-- description: From which coverage state to which how many pages went. Null is no inspection data. `share_of_from` is of all changes away from that state.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): first date
+-- param until (date, default today): last date
+-- grain: one row per website, state before and state after
+select
+  website_id,
+  from_value as from_state,
+  to_value as to_state,
+  count(distinct url) as pages,
+  count(*) as changes,
+  round(count(*) / sum(count(*)) over (partition by website_id, from_value), 4) as share_of_from,
+  max(observed_at) as last_observed_at
+from page_changes
+where
+  change = 'coverage_state'
+  and snapshot_date between $since::date and $until::date
+  and (
+    $website::varchar is null
+    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  )
+group by website_id, from_value, to_value
+order by changes desc, website_id, from_state, to_state

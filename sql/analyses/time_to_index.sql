@@ -1,0 +1,51 @@
+-- title: Time to index for new pages
+-- description: How long new pages take from their first listing into the index, by the week in which they appeared. `half_indexed_after_days` counts all of them, also those still waiting or gone, so it is null until half are indexed. `not_yet` are still waiting, `gone` disappeared without having been indexed. Pages of a website's first snapshot are not new.
+-- param website (text, default all): id or name of one website
+-- param since (date, default 90 days ago): appeared on or after this date
+-- param until (date, default today): appeared on or before this date
+-- grain: one row per website and week, which begins on Monday
+with appeared as (
+  select website_id, url, observed_at as appeared_at, snapshot_date
+  from page_changes
+  where
+    change = 'appeared'
+    -- One that returns has been listed before.
+    and from_snapshot_id is null
+    and snapshot_date between $since::date and $until::date
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
+),
+first_indexed as (
+  select website_id, url, min(observed_at) as indexed_at
+  from page_changes
+  semi join appeared using (website_id, url)
+  where change = 'indexed' or (change = 'appeared' and to_value = 'Indexed')
+  group by website_id, url
+),
+timed as (
+  select
+    appeared.website_id,
+    date_trunc('week', appeared.snapshot_date)::date as week,
+    date_sub('day', appeared.appeared_at, first_indexed.indexed_at) as days,
+    pages.is_monitored
+  from appeared
+  left join first_indexed using (website_id, url)
+  left join pages using (website_id, url)
+)
+select
+  website_id,
+  week,
+  count(*) as pages,
+  count(days) as indexed,
+  count(*) filter (days is null and is_monitored) as not_yet,
+  count(*) filter (days is null and not is_monitored) as gone,
+  round(count(days) / count(*), 4) as share_indexed,
+  nullif(quantile_disc(coalesce(days::double, 'infinity'::double), 0.5), 'infinity'::double)::bigint
+    as half_indexed_after_days,
+  min(days) as fastest_days,
+  max(days) as slowest_days
+from timed
+group by website_id, week
+order by website_id, week
