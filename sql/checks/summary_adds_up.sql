@@ -3,8 +3,8 @@ select
   website_id,
   snapshot_id,
   format(
-    'the summary of commit {} has {} pages too many as {}, {} (canonicals match: {}), or their crawls differ',
-    commit_id, sum(pages), coalesce(index_summary, '–'), coalesce(index_coverage_state, '–'),
+    'the summary of commit {} has {} pages and {} crawled ones too many as {}, {} (canonicals match: {})',
+    commit_id, sum(pages), sum(crawled), coalesce(index_summary, '–'), coalesce(index_coverage_state, '–'),
     coalesce(canonicals_match::varchar, '–')
   ) as problem
 from (
@@ -16,8 +16,7 @@ from (
     index_coverage_state,
     canonicals_match,
     pages,
-    crawled,
-    days_since_crawl_total as days
+    crawled
   from coverage_summary
   union all
   select
@@ -28,8 +27,7 @@ from (
     index_coverage_state,
     canonicals_match,
     -count(*),
-    -count(last_crawl_time),
-    -coalesce(sum(days_since_last_crawl), 0)
+    -count(last_crawl_time)
   from coverage
   where commit_id in (
     select snapshot_id from snapshots where json_exists(files, '$.coverage_summary')
@@ -39,4 +37,4 @@ from (
   group by all
 )
 group by website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match
-having sum(pages) <> 0 or sum(crawled) <> 0 or sum(days) <> 0
+having sum(pages) <> 0 or sum(crawled) <> 0

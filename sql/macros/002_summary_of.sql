@@ -14,7 +14,10 @@ with counted as (
     canonicals_match,
     count(*) as pages,
     count(last_crawl_time) as crawled,
-    coalesce(sum(days_since_last_crawl), 0) as days_since_crawl_total
+    coalesce(
+      sum(coalesce(days_since_last_crawl, floor((epoch(listed_at) - epoch(last_crawl_time)) / 86400))),
+      0
+    ) as days_since_crawl_total
   from query_table(listed)
   group by all
 ),
