@@ -1,5 +1,5 @@
 -- title: Canonical mismatches
--- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing it has been so without a break.
+-- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing it has been so without a break; a page that was gone counts from its return.
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
@@ -14,38 +14,57 @@ with mismatched as (
       or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
     )
 ),
-listings as (
+-- What each was before a change, in a struct, because null is a value too.
+flips as (
   select
     website_id,
     url,
-    coverage.listed_at,
-    coalesce(coverage.searchengine_selected_canonical <> coverage.user_selected_canonical, false) as differed
-  from coverage
+    observed_at,
+    bool_or(change = 'appeared') as appeared,
+    any_value({"value": from_value}) filter (change = 'searchengine_canonical') as engine_was,
+    any_value({"value": from_value}) filter (change = 'user_canonical') as user_was
+  from page_changes
   semi join mismatched using (website_id, url)
+  where change in ('appeared', 'searchengine_canonical', 'user_canonical')
+  group by website_id, url, observed_at
 ),
-last_without as (
-  select website_id, url, max(listed_at) as listed_at
-  from listings
-  where not differed
+-- Before a change that one of both had no part in, it was what it was before its next change, or what it is now.
+before_flips as (
+  select
+    flips.website_id,
+    flips.url,
+    observed_at,
+    appeared,
+    coalesce(
+      first_value(engine_was ignore nulls) over from_here_on,
+      {"value": mismatched.searchengine_selected_canonical}
+    )."value" as engine_was,
+    coalesce(
+      first_value(user_was ignore nulls) over from_here_on,
+      {"value": mismatched.user_selected_canonical}
+    )."value" as user_was
+  from flips
+  join mismatched using (website_id, url)
+  window from_here_on as (
+    partition by flips.website_id, flips.url order by observed_at rows between current row and unbounded following
+  )
+),
+began as (
+  select website_id, url, max(observed_at) as differs_since
+  from before_flips
+  where appeared or (engine_was <> user_was) is not true
   group by website_id, url
-),
-spans as (
-  select listings.website_id, listings.url, min(listings.listed_at) as differs_since
-  from listings
-  left join last_without using (website_id, url)
-  where listings.differed and (last_without.listed_at is null or listings.listed_at > last_without.listed_at)
-  group by listings.website_id, listings.url
 )
 select
   mismatched.website_id,
   mismatched.url,
   mismatched.searchengine_selected_canonical,
   mismatched.user_selected_canonical,
-  coalesce(spans.differs_since, mismatched.listed_at) as differs_since,
+  coalesce(began.differs_since, mismatched.first_seen_at) as differs_since,
   mismatched.listed_at as last_listed_at,
   mismatched.index_summary,
   mismatched.index_coverage_state
 from mismatched
-left join spans using (website_id, url)
+left join began using (website_id, url)
 order by differs_since, mismatched.website_id, mismatched.url
 limit $limit::bigint
