@@ -134,6 +134,25 @@ describe('what is different about a page', () => {
     });
   });
 
+  it.concurrent('is told once, against its own last listing and report, past nights that did not see it', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const unasked = { reports: { max_per_run: 0 } };
+    const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
+    const pages = { ...unlisted, ...LISTING };
+    await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
+    // A partial listing that holds one page, then a complete one in which every other is quarantined; no reports.
+    const partial = await given.night({ list: { same: ENTRY }, partial: true, sections: unasked });
+    expect([partial.receipt.listing_status, partial.changes]).toEqual(['partial', []]);
+    const broken = Object.fromEntries(Object.keys(pages).map((name) => [name, { index_summary: 5 }]));
+    const quarantined = await given.night({ list: { ...broken, same: ENTRY }, sections: unasked });
+    expect([quarantined.receipt.pages.rejected, quarantined.changes]).toEqual([Object.keys(pages).length - 1, []]);
+
+    const told = [...toldOf(LISTING, 'night 1'), ...toldOf(REPORTS, 'night 1')].sort();
+    const fourth = await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') });
+    expect(fourth.changes).toEqual(told);
+    expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
+  });
+
   it.concurrent('without inspection data is no loss where there was none, omitted or null', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const sections = { reports: { max_per_run: 0 } };
