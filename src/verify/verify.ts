@@ -66,7 +66,7 @@ async function checkRows(
   runs: RunsRead,
 ): Promise<Finding[]> {
   await makeSchemas(engine, temporary);
-  await viewDataTables(engine, warehouse, markers);
+  await viewDataTables(engine, warehouse, markers, { schemas: temporary });
   for (const table of MARKER_TABLES) {
     await engine.view(table, tableQuery(temporary, table, markerPaths(markers, table)));
   }

@@ -157,14 +157,18 @@ export function stateFileOf(warehouse: string, marker: Marker): string {
   return stateFile(warehouse, marker.websiteId, marker.commitId);
 }
 
-/** Makes a view of each data table over the files of these commits, named `prefix` + table. */
+/**
+ * Makes a view of each data table over the files of these commits, named `prefix` + table.
+ *
+ * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
+ */
 export async function viewDataTables(
   engine: Engine,
   warehouse: string,
   markers: readonly Marker[],
-  prefix = '',
+  { prefix = '', schemas = warehouse }: { prefix?: string; schemas?: string } = {},
 ): Promise<void> {
   for (const table of DATA_TABLES) {
-    await engine.view(`${prefix}${table}`, tableQuery(warehouse, table, filesOf(warehouse, markers, table)));
+    await engine.view(`${prefix}${table}`, tableQuery(schemas, table, filesOf(warehouse, markers, table)));
   }
 }

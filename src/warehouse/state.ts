@@ -6,6 +6,7 @@ import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { type Marker, stateFileOf, viewDataTables } from './markers.js';
+import { makeSchemas } from './prepare.js';
 
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
@@ -36,13 +37,14 @@ export async function rebuildState(
 ): Promise<void> {
   const [even, odd] = [join(options.temporary, 'state.even'), join(options.temporary, 'state.odd')];
   await withEngine(options, async (engine) => {
+    await makeSchemas(engine, options.temporary);
     let before: string | null = null;
     for (const [at, marker] of markers.entries()) {
       const after = at % 2 === 0 ? even : odd;
       const facts = factsOf(marker, markers.slice(0, at));
       await setCommitFacts(engine, facts);
-      await viewDataTables(engine, warehouse, [marker], 'now_');
-      await viewPreviousState(engine, warehouse, before);
+      await viewDataTables(engine, warehouse, [marker], { prefix: 'now_', schemas: options.temporary });
+      await viewPreviousState(engine, options.temporary, before);
       await viewComparison(engine, facts);
       await copyComparison(engine, sql('stage/page_state'), { file: after, format: STATE_FORMAT, sortedBy: 'url' });
       before = after;

@@ -153,9 +153,12 @@ describe('the view over summaries', () => {
     const scannedWith = (files: string) =>
       inTables(300_000, 3, async (engine) => {
         await engine.run(
-          `insert into snapshots
-           select 'c', 'r', 'w', null, now(), current_date, now(), 'complete', 'off', 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-             false, 'test', $files`,
+          `insert into snapshots by name
+           select 'c' as snapshot_id, 'r' as run_id, 'w' as website_id, now() as snapshot_at,
+             current_date as snapshot_date, now() as finished_at, 'complete' as listing_status, 'off' as reports_status,
+             1 as pages_listed, 0 as pages_rejected, 1 as walks, 0 as reports_planned, 0 as reports_fetched,
+             0 as reports_missing, 0 as reports_failed, 0 as reports_rejected, 0 as requests_sent,
+             0 as requests_throttled, false as resumed, 'test' as version, $files::json as files`,
           { files },
         );
         const explained = 'explain (analyze, format json) select sum(pages) from snapshot_summary';
