@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { analyticsCommand } from './analytics.js';
 import { type Outcome, withGlobals } from './command.js';
 import { demoCommand } from './demo.js';
 import { doctorCommand } from './doctor.js';
@@ -35,6 +36,7 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     scheduleCommand(outcome),
     statusCommand(outcome),
     queryCommand(outcome),
+    analyticsCommand(),
     verifyCommand(outcome),
     rebuildCommand(outcome),
     replayCommand(outcome),

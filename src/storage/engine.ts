@@ -23,6 +23,8 @@ export interface EngineOptions {
   /** A database file, or nothing for one in memory. */
   file?: string;
   readOnly?: boolean;
+  /** Of a file that is made: the oldest version of DuckDB that has to read it, such as `v1.0.0`. */
+  storageVersion?: string;
   /** Bytes. */
   memoryLimit: number;
   /** The folder below which DuckDB spills to a folder of its own; made if missing. */
@@ -142,6 +144,7 @@ async function createInstance(options: EngineOptions, temporary: string): Promis
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
+      ...(options.storageVersion ? { storage_compatibility_version: options.storageVersion } : {}),
     });
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });

@@ -40,9 +40,7 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
  * @throws WarehouseError as `prepareWarehouse` does
  */
 export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
-  if (PATTERN_CHARACTERS.test(path)) {
-    throw new WarehouseError(`warehouse.path holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
-  }
+  checkPath('warehouse.path', path);
   const found = await readIdentity(warehouseFolder(path).identity);
   if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
@@ -57,6 +55,13 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
     );
   }
   return true;
+}
+
+/** @throws WarehouseError for a path that DuckDB would not take as it is */
+export function checkPath(name: string, path: string): void {
+  if (PATTERN_CHARACTERS.test(path)) {
+    throw new WarehouseError(`${name} holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
+  }
 }
 
 /** @throws WarehouseError where there is no warehouse */
@@ -93,6 +98,23 @@ async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
       await engine.copy(`select * from ${table}`, `${file}.tmp`, 'format parquet');
       await syncFile(`${file}.tmp`);
       await publish(`${file}.tmp`, file);
+    }
+  });
+}
+
+/**
+ * Checks that the empty file of each table is there with all columns, without writing any.
+ *
+ * @param temporary folder for spill files
+ * @throws WarehouseError where a table lacks some: an older version wrote it, or it is a copy of the Parquet files alone
+ */
+export async function checkSchemas(path: string, memoryLimit: number, temporary: string): Promise<void> {
+  await withEngine({ memoryLimit, temporary }, async (engine) => {
+    await createTables(engine);
+    for (const table of TABLES) {
+      const file = schemaFile(path, table);
+      if (await hasItsColumns(engine, table, file)) continue;
+      throw new WarehouseError(`${file} is not of this version: run \`indexhouse sync\` or \`rebuild\` first`);
     }
   });
 }

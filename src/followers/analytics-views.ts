@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Engine } from '../storage/engine.js';
+import { identifier, literal, sql } from '../storage/sql.js';
+import { listTableFiles, namesIn, schemaFile } from '../warehouse/layout.js';
+import { createTables } from '../warehouse/prepare.js';
+import { DATA_TABLES, MARKER_TABLES, type Table } from '../warehouse/tables.js';
+import { viewStatements } from '../warehouse/views.js';
+
+const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
+
+/** The warehouse whose files the views read. */
+export interface AnalyticsPlace {
+  warehouse: string;
+  /** Where their readers see it: an absolute path, which need not exist on this machine. */
+  root: string;
+}
+
+/** The columns that a table's view shows, as a list for `select`. */
+type Columns = ReadonlyMap<string, string>;
+
+const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
+
+/**
+ * Makes `read_parquet` stand for empty tables with the columns of ours, for as long as this engine is open. Views that
+ * are made meanwhile keep the call as it is written, so whoever opens them later reads the files.
+ */
+export async function standInForFiles(engine: Engine): Promise<void> {
+  const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
+  await engine.run("attach ':memory:' as columns_of");
+  await engine.run('use columns_of');
+  await createTables(engine);
+  await engine.run('alter table page_state add column filename varchar');
+  await engine.run(`use ${identifier(home?.name ?? '')}`);
+  await engine.run(sql('analytics/read_parquet'));
+}
+
+/** The statements that make every view over the Parquet files, in order. The engine has to stand in for the files. */
+export async function analyticsStatements(engine: Engine, place: AnalyticsPlace): Promise<string[]> {
+  return [...(await tableViews(place, await columnsOf(engine))), ...viewStatements()];
+}
+
+/**
+ * By name, so that a file of a newer version does not change what a view promises. JSON is told as such: DuckDB 1.0
+ * takes it for text.
+ */
+async function columnsOf(engine: Engine): Promise<Columns> {
+  const rows = await engine.rows(
+    columnRow,
+    `select table_name, column_name, data_type from duckdb_columns()
+     where database_name = 'columns_of' and column_name <> 'filename'
+     order by table_name, column_index`,
+  );
+  const lists = new Map<string, string>();
+  for (const { table_name: table, column_name, data_type } of rows) {
+    const name = identifier(column_name);
+    const shown = data_type === 'JSON' ? `${name}::json as ${name}` : name;
+    lists.set(table, lists.has(table) ? `${lists.get(table)}, ${shown}` : shown);
+  }
+  return lists;
+}
+
+/** What has no marker does not exist, so every view joins the markers. */
+async function tableViews(place: AnalyticsPlace, columns: Columns): Promise<string[]> {
+  const views: string[] = [];
+  for (const table of [...MARKER_TABLES, 'runs'] as const) {
+    views.push(`create or replace view ${table} as select ${columns.get(table)} from ${await source(place, table)}`);
+  }
+  for (const table of DATA_TABLES) {
+    views.push(`create or replace view ${table} as
+select ${columns.get(table)} from ${await source(place, table)}
+where commit_id in (${COMMITS})`);
+  }
+  views.push(await stateView(place, columns));
+  return views;
+}
+
+async function stateView({ warehouse, root }: AnalyticsPlace, columns: Columns): Promise<string> {
+  const any = (await namesIn(join(warehouse, 'state'))).length > 0;
+  const files = [schemaFile(root, 'page_state'), ...(any ? [join(root, 'state', '*', '*.parquet')] : [])];
+  return `create or replace view page_state as
+select ${columns.get('page_state')} from ${readParquet(files, ', filename = true')}
+where parse_filename(filename, true) in (
+  select max(id)
+  from (select website_id, snapshot_id as id from snapshots union all select website_id, replay_id from replays)
+  group by website_id
+)`;
+}
+
+/** A pattern without files is an error, so it is left out until there are some. */
+async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
+  const any = (await listTableFiles(warehouse, table)).length > 0;
+  const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');
+  return readParquet([schemaFile(root, table), ...(any ? [pattern] : [])]);
+}
+
+function readParquet(files: string[], options = ''): string {
+  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${options})`;
+}

@@ -1,0 +1,120 @@
+import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve, win32 } from 'node:path';
+import { z } from 'zod';
+import { exists, publish, syncFile } from '../storage/durable.js';
+import { withEngine } from '../storage/engine.js';
+import { lockHolder } from '../storage/lock-holder.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
+import { type AnalyticsEngine, makeAnalytics, readStatements } from './analytics-file.js';
+
+export interface ExportInput {
+  warehouse: string;
+  /** Where the readers see the warehouse: an absolute path of theirs. */
+  root: string;
+  /** The file to write. */
+  out: string;
+  /** Bytes. */
+  memoryLimit: number;
+}
+
+export interface Exported {
+  file: string;
+  root: string;
+  /** Names of the views. */
+  views: string[];
+}
+
+/** What was asked for cannot be written; nothing was changed. */
+export class ExportError extends Error {
+  override name = 'UsageError';
+}
+
+/**
+ * Writes what `analytics.duckdb` holds for readers that see the warehouse under another path. Takes no lock, and leaves
+ * the warehouse as it is.
+ *
+ * @throws WarehouseError where there is none that can be read; ExportError for a root or a file that cannot be meant
+ */
+export async function exportAnalytics({ warehouse, root, out, memoryLimit }: ExportInput): Promise<Exported> {
+  const seenAt = rootOf(root);
+  await checkWarehouseThere(warehouse);
+  const engine = { memoryLimit, temporary: await mkdtemp(join(tmpdir(), 'indexhouse-analytics-')) };
+  try {
+    await checkSchemas(warehouse, engine.memoryLimit, engine.temporary);
+    const file = await replaceable(out, warehouse, engine);
+    await write(file, await readStatements({ warehouse, root: seenAt }, engine), engine);
+    return { file, root: seenAt, views: await viewsIn(file, engine) };
+  } finally {
+    await rm(engine.temporary, { recursive: true, force: true });
+  }
+}
+
+/** The root without a slash at its end. */
+function rootOf(root: string): string {
+  // Readers may run under Windows; what is absolute elsewhere is absolute there too.
+  if (!win32.isAbsolute(root)) {
+    throw new ExportError(`--root is the absolute path under which the readers see the warehouse (given: ${root})`);
+  }
+  checkPath('--root', root);
+  return root.replace(/(?<=.)[/\\]+$/, '');
+}
+
+/** The file to write, of which nothing is lost: only what is a file of views over a warehouse is written over. */
+async function replaceable(out: string, warehouse: string, engine: AnalyticsEngine): Promise<string> {
+  const folder = dirname(resolve(out));
+  if (!(await isFolder(folder))) throw new ExportError(`there is no folder ${folder}`);
+  const file = join(await realpath(folder), basename(resolve(out)));
+  const { database, analytics, lock } = warehouseFolder(await realpath(warehouse));
+  if ([database, analytics, lock].includes(file)) {
+    throw new ExportError(`${file} is the warehouse's own: choose another name for --out`);
+  }
+  if (!(await exists(file))) return file;
+  if (await isFolder(file)) throw new ExportError(`${file} is a folder: name a file in it, such as analytics.duckdb`);
+  if (await isAnalytics(file, engine)) return file;
+  throw new ExportError(`${file} exists and is no analytics file: choose another name for --out, or delete it`);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await exists(path)) && (await stat(path)).isDirectory();
+}
+
+/** Whether a file holds nothing but views, those of a warehouse among them. */
+async function isAnalytics(file: string, engine: AnalyticsEngine): Promise<boolean> {
+  try {
+    const views = await viewsIn(file, engine);
+    return ['snapshots', 'coverage', 'page_state'].every((name) => views.includes(name));
+  } catch (error) {
+    const holder = lockHolder(error);
+    if (holder) throw new ExportError(`${basename(file)} is held by ${holder}, which has it open for writing`);
+    return false;
+  }
+}
+
+/** The names of the views in a file; none where it holds a table. */
+async function viewsIn(file: string, engine: AnalyticsEngine): Promise<string[]> {
+  return withEngine({ ...engine, file, readOnly: true }, async (opened) => {
+    const row = z.object({ name: z.string(), is_view: z.boolean() });
+    const relations = await opened.rows(
+      row,
+      `select view_name as name, true as is_view from duckdb_views() where not internal
+       union all select table_name, false from duckdb_tables()
+       order by name`,
+    );
+    return relations.some(({ is_view }) => !is_view) ? [] : relations.map(({ name }) => name);
+  });
+}
+
+async function write(file: string, statements: string[], engine: AnalyticsEngine): Promise<void> {
+  const temporary = `${file}.indexhouse.tmp`;
+  try {
+    await makeAnalytics(temporary, statements, engine);
+    await syncFile(temporary);
+    // What somebody who died wrote into the old file must not be played into the new one.
+    await rm(`${file}.wal`, { force: true });
+    await publish(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
