@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
-import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
+import { type Engine, type EngineOptions, type Parameters, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { viewJournal, viewKeptWalk } from './journal-views.js';
@@ -118,7 +118,7 @@ async function stageComparison(
 
 async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
-  const query = `${sql(`stage/${table}`)}`;
+  const query = await plainly(engine, sql(`stage/${table}`), input.compression);
   const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
   const rows = await engine.copy(sorted, file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
@@ -132,6 +132,25 @@ async function stageTable(engine: Engine, input: StageInput, table: keyof typeof
 function parquetFormat(compression: string): string {
   const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
   return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
+}
+
+const describedColumn = z.object({ column_name: z.string(), column_type: z.string() });
+
+/**
+ * A query with its JSON columns as text, for the same readers: DuckDB cuts a column's statistics at 256 bytes, and a
+ * reader that takes them for JSON cannot even open the file then.
+ */
+async function plainly(
+  engine: Engine,
+  query: string,
+  compression: string,
+  parameters: Parameters = {},
+): Promise<string> {
+  if (compression === 'zstd') return query;
+  const columns = await engine.rows(describedColumn, `describe ${query}`, parameters);
+  const json = columns.filter(({ column_type }) => column_type === 'JSON').map(({ column_name: name }) => name);
+  if (json.length === 0) return query;
+  return `select * replace (${json.map((name) => `${name}::varchar as ${name}`).join(', ')}) from (${query}\n)`;
 }
 
 async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTable, number>): Promise<Manifest> {
@@ -180,7 +199,8 @@ export async function stageRow(
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
   const file = stagedFile(folder, table);
-  await engine.run(`copy (${sql(`stage/${table}`)}) to $file (${parquetFormat(compression)})`, { ...row, file });
+  const query = await plainly(engine, sql(`stage/${table}`), compression, row);
+  await engine.run(`copy (${query}\n) to $file (${parquetFormat(compression)})`, { ...row, file });
 }
 
 /** Hex, of the file's bytes. */

@@ -9,9 +9,14 @@ import { temporaryFolder } from './folder.js';
 
 /**
  * Makes as if an older contract had refused what the one of today accepts: writes other texts into what is quarantined,
- * and its new SHA-256 into the markers. To be followed by a rebuild, because followers have the old texts.
+ * and its new SHA-256 into the markers. To be followed by a rebuild, because followers have the old texts. `format` is
+ * that of the files.
  */
-export async function mendPayloads(warehouse: string, texts: Record<string, string>): Promise<void> {
+export async function mendPayloads(
+  warehouse: string,
+  texts: Record<string, string>,
+  format = 'format parquet',
+): Promise<void> {
   await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder(() => {}) }, async (engine) => {
     for (const marker of await readMarkers(engine, warehouse)) {
       if (!marker.files['rejected_records']) continue;
@@ -21,20 +26,16 @@ export async function mendPayloads(warehouse: string, texts: Record<string, stri
         (sql, [from, to]) => `replace(${sql}, '${from}', '${to}')`,
         'payload',
       );
-      await rewrite(engine, file, `* replace (${mended} as payload)`);
+      await rewrite(engine, file, `* replace (${mended} as payload)`, format);
       const files = { ...marker.files, rejected_records: { ...marker.files['rejected_records'] } };
       files.rejected_records.sha256 = await sha256Of(file);
-      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}'::json as files)`);
+      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}' as files)`, format);
     }
   });
 }
 
-async function rewrite(engine: Engine, file: string, columns: string): Promise<void> {
-  await engine.copy(
-    `select ${columns} from read_parquet('${file}', hive_partitioning = false)`,
-    `${file}.tmp`,
-    'format parquet',
-  );
+async function rewrite(engine: Engine, file: string, columns: string, format: string): Promise<void> {
+  await engine.copy(`select ${columns} from read_parquet('${file}', hive_partitioning = false)`, `${file}.tmp`, format);
   await rename(`${file}.tmp`, file);
 }
 

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { createLogger } from '../../src/observe/log.js';
+import { replay } from '../../src/run/replay.js';
+import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
+import type { Table } from '../../src/warehouse/tables.js';
+import { givenNights, type Night, urlOf } from './nights.js';
+import { mendPayloads } from './quarantine.js';
+import { configFor } from './warehouse.js';
+
+export type Codec = 'zstd' | 'snappy' | 'gzip';
+
+const MENDED = { '"index_summary":7': '"index_summary":"Not Indexed"' };
+const MEMORY_BYTES = 256e6;
+
+/** Paths that are hard to write down, in a shell, in SQL, in CSV, and in JSON. */
+const HOSTILE_NAMES = [
+  "it's?q=%27%22&x=1;--",
+  '%E6%97%A5%E6%9C%AC',
+  'straße/ÄÖÜ/日本語/🏠',
+  'e\u0301-is-not-\u00e9',
+  '=HYPERLINK("a")',
+  '{{x}}<b>&amp;</b>\\n\u202e',
+];
+
+function nightsOf(): Night[] {
+  const hostile = Object.fromEntries(
+    HOSTILE_NAMES.map((name, at) => [
+      name,
+      { index_summary: 'Indexed', index_coverage_state: `"Submitted"\n\t${name}`, days_since_last_crawl: -at },
+    ]),
+  );
+  const crawled = { last_crawl_time: '2025-02-28T23:59:59.999Z', canonicals_match: false };
+  return [
+    {
+      list: {
+        ...hostile,
+        a: { index_summary: 'Indexed', ...crawled, searchengine_selected_canonical: urlOf('x,"y"') },
+        none: {},
+        unknown: { index_summary: 'Indexed', colour: { name: 'räd', list: [1, null, 'x"y'] }, note: null },
+        lists: { index_summary: 'Indexed' },
+      },
+      reports: {
+        a: { sitemaps: [], inspection_date: '1999-12-31T00:00:00.001Z', blocked_by_robots_txt: 'No' },
+        lists: { sitemaps: [urlOf('s.xml'), urlOf("straße's.xml")], weight: 1.5 },
+        none: 404,
+        unknown: 403,
+      },
+    },
+    {
+      list: { a: { index_summary: 7 }, b: { index_summary: 7 }, none: { index_summary: 'New' }, lists: {} },
+      reports: { b: { sitemaps: ['no URL'] }, lists: { sitemaps: null, blocked_by_robots_txt: 'Yes' } },
+    },
+  ];
+}
+
+/** A small warehouse in which every table has rows, with values that readers get wrong, its files compressed so. */
+export async function givenEveryTable(
+  codec: Codec,
+  onFinished: (clean: () => void | Promise<void>) => void,
+): Promise<string> {
+  const nights = await givenNights(onFinished);
+  const sections = { warehouse: { parquet_compression: codec } };
+  for (const night of nightsOf()) await nights.night({ ...night, sections });
+  const { warehouse } = nights;
+  await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
+  await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
+  await replay({
+    config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections }),
+    version: 'test',
+    log: createLogger({ level: 'silent' }),
+    websites: [],
+    since: null,
+    dryRun: false,
+    signal: new AbortController().signal,
+  });
+  return warehouse;
+}
+
+/** The Parquet files of a table; of the state of pages, the newest one. */
+export async function filesOfTable(warehouse: string, table: Table): Promise<string[]> {
+  if (table !== 'page_state') return listTableFiles(warehouse, table);
+  const folder = stateFolder(warehouse, 'w');
+  const newest = (await namesIn(folder)).at(-1);
+  return newest === undefined ? [] : [join(folder, newest)];
+}
