@@ -99,7 +99,7 @@ function listOf(value: unknown): unknown[] {
 }
 
 function instant(value: unknown): string {
-  return (value instanceof Date ? value : new Date(String(value))).toISOString();
+  return (value instanceof Date ? value : new Date(typeof value === 'number' ? value : String(value))).toISOString();
 }
 
 function inEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T> {

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { literal } from '../../src/storage/sql.js';
+import { filesOfTable, givenEveryTable } from '../given/every-table.js';
+import type { Row } from '../given/parquet.js';
+import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
+import { askClickhouse, askDuckdb, duckdbModule, installReaders } from './packages.js';
+
+const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
+  VARCHAR: 'Nullable(String)',
+  // By itself it makes an object of JSON text, which the lists in `issues` are none of.
+  JSON: 'Nullable(String)',
+  INTEGER: 'Nullable(Int32)',
+  BOOLEAN: 'Nullable(Bool)',
+  DATE: 'Nullable(Date32)',
+  'TIMESTAMP WITH TIME ZONE': "Nullable(DateTime64(6, 'UTC'))",
+  'VARCHAR[]': 'Array(Nullable(String))',
+};
+/** Versions write a list as text in different ways, but not as JSON. */
+const LISTS: Readonly<Record<string, string>> = {
+  url_reports: 'sitemaps',
+  page_state: 'report_sitemaps',
+  pages: 'report_sitemaps',
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'indexhouse-readers-'));
+
+beforeAll(() => installReaders(folder));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
+  test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
+    const warehouse = await givenEveryTable(codec, onTestFinished);
+    for (const [table, columns] of await documentedColumns()) {
+      const files = await filesOfTable(warehouse, table);
+      const rows = canonical(await byDuckdb(files), columns);
+      expect([table, rows.length]).not.toEqual([table, 0]);
+      const clickhouse = canonical(byClickhouse(files, columns), columns);
+      expect([table, fingerprint(clickhouse)]).toEqual([table, fingerprint(rows)]);
+      expect(clickhouse).toEqual(rows);
+
+      const texts = [asTexts(table, `read_parquet([${files.map(literal).join(', ')}])`)];
+      expect([table, askDuckdb(duckdbModule(folder), texts)]).toEqual([table, askDuckdb(duckdbModule(), texts)]);
+    }
+  });
+
+  test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
+    const file = join(await givenEveryTable(codec, onTestFinished), 'analytics.duckdb');
+    const list = [
+      "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all",
+    ];
+    const names = z.array(z.array(z.tuple([z.string()]))).parse(askDuckdb(duckdbModule(), list, file))[0] ?? [];
+    expect(names.length).toBeGreaterThan(10);
+    const statements = names.map(([name]) => asTexts(name, name));
+    const older = askDuckdb(duckdbModule(folder), statements, file);
+    expect(older).toEqual(askDuckdb(duckdbModule(), statements, file));
+  });
+});
+
+/** A query for all values as texts, but for what follows from the hour at which it is asked. */
+function asTexts(relation: string, from: string): string {
+  const list = LISTS[relation];
+  const ages = relation === 'pages' ? 'exclude (listing_age_days, report_age_days)' : '';
+  const shown = `* ${ages} ${list ? `replace (to_json(${list}) as ${list})` : ''}`;
+  return `select columns(*)::varchar from (select ${shown} from ${from}) order by all`;
+}
+
+function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
+  const structure = columns.map(({ name, type }) => `${name} ${CLICKHOUSE_TYPES[type]}`).join(', ');
+  const shown = columns.map(({ name, type }) =>
+    type.startsWith('TIMESTAMP') ? `toUnixTimestamp64Milli(${name})` : name,
+  );
+  const statements = files.map(
+    (file) =>
+      `select ${shown.join(', ')} from file(${literal(file)}, Parquet, ${literal(structure)})
+       settings output_format_json_quote_64bit_integers = 0`,
+  );
+  const answers = z.array(z.string()).parse(askClickhouse(folder, statements));
+  const lines = answers.flatMap((answer) => answer.split('\n').filter((line) => line !== ''));
+  return lines.map((line) => {
+    const values = z.array(z.unknown()).parse(JSON.parse(line));
+    return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]]));
+  });
+}

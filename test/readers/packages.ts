@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** By the name that they are installed under. */
+const PACKAGES = {
+  /** ClickHouse's engine, 26.7: 550 MB. */
+  chdb: 'chdb@3.4.0',
+  /** The oldest DuckDB that there is a prebuilt package of. */
+  'duckdb-1.1': 'npm:@duckdb/node-api@1.1.2-alpha.4',
+};
+
+/** Runs in a process of its own: two builds of one engine in a process would mix up their symbols. */
+const ASK_DUCKDB = `
+const { DuckDBInstance } = await import(process.argv[1]);
+const { file, statements } = JSON.parse(process.argv[2]);
+const instance = await DuckDBInstance.create(file ?? ':memory:', file ? { access_mode: 'READ_ONLY' } : {});
+const connection = await instance.connect();
+await connection.run("set TimeZone = 'UTC'");
+const answers = [];
+for (const sql of statements) answers.push((await connection.runAndReadAll(sql)).getRows());
+console.log(JSON.stringify(answers));
+`;
+const ASK_CLICKHOUSE = `
+const { createRequire } = await import('node:module');
+const { query } = createRequire(process.argv[1])('chdb');
+const { statements } = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(statements.map((sql) => query(sql, 'JSONCompactEachRow'))));
+`;
+
+/** Installs the readers into a folder, as somebody would who has never heard of this project. */
+export function installReaders(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"private": true}');
+  const named = Object.entries(PACKAGES).map(([name, wanted]) => (name === 'chdb' ? wanted : `${name}@${wanted}`));
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
+  execFileSync('npm', ['install', ...options, ...named], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** The module of a DuckDB: the one that is installed there, or the project's own. */
+export function duckdbModule(folder?: string): string {
+  if (folder) return import.meta.resolve(join(folder, 'node_modules', 'duckdb-1.1', 'lib', 'index.js'));
+  return import.meta.resolve('@duckdb/node-api');
+}
+
+/** The rows of each statement, all values as texts or null; of a file, opened read-only, or of none. */
+export function askDuckdb(module: string, statements: string[], file?: string): unknown {
+  return ask(ASK_DUCKDB, module, { statements, file });
+}
+
+/** The rows of each statement, in ClickHouse's format of one JSON array a line. */
+export function askClickhouse(folder: string, statements: string[]): unknown {
+  return ask(ASK_CLICKHOUSE, join(folder, 'package.json'), { statements });
+}
+
+function ask(script: string, module: string, question: object): unknown {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', script, module, JSON.stringify(question)],
+    { encoding: 'utf8', maxBuffer: 1e9, cwd: dirname(fileURLToPath(import.meta.url)) },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
