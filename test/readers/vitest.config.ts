@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/readers/*.readers.ts'],
     env: { TZ: 'UTC', NO_COLOR: '1' },
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 600_000,
     fileParallelism: false,
   },
