@@ -33,7 +33,7 @@ describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of ever
       const files = await filesOfTable(warehouse, table);
       for (const file of files) expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
       const rows = canonical(await byDuckdb(files), columns);
-      expect([table, rows.length]).not.toEqual([table, 0]);
+      expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
       expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
       // The state of pages is not for other readers, and zstd always.
       if (codec === 'zstd' || table === 'page_state') continue;
