@@ -30,6 +30,8 @@ absent as (
   join known using (website_id)
   where
     snapshots.listing_status = 'complete'
+    -- What a listing held that retention put out of use is not known any more.
+    and snapshots.snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
     and snapshots.snapshot_at > known.first_seen_at
     and (known.disappeared_at is null or snapshots.snapshot_at <= known.disappeared_at)
     and snapshots.snapshot_id not in (select snapshot_id from listed)

@@ -9,7 +9,11 @@ from (
     coalesce(coverage_rows.rows, 0) as accepted,
     coalesce(rejected_rows.rows, 0) as rejected
   from snapshots
-  left join (select commit_id, count(*) as rows from coverage group by commit_id) as coverage_rows
+  left join (
+    select commit_id, count(*) as rows from coverage group by commit_id
+    union all
+    select distinct commit_id, rows from tombstones where table_name = 'coverage'
+  ) as coverage_rows
     on coverage_rows.commit_id = snapshots.snapshot_id
   left join (
     select commit_id, count(*) as rows from rejected_records where source = 'coverage' group by commit_id

@@ -14,7 +14,11 @@ from (
     coalesce(failures.failed, 0) as failed,
     coalesce(rejects.rows, 0) as rejected
   from snapshots
-  left join (select commit_id, count(*) as rows from url_reports group by commit_id) as reports
+  left join (
+    select commit_id, count(*) as rows from url_reports group by commit_id
+    union all
+    select distinct commit_id, rows from tombstones where table_name = 'url_reports'
+  ) as reports
     on reports.commit_id = snapshots.snapshot_id
   left join (
     select

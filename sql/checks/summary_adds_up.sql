@@ -1,4 +1,4 @@
--- The summary of a commit adds up to its coverage, state by state.
+-- The summary of a commit adds up to its coverage, state by state, as long as retention keeps that.
 select
   website_id,
   snapshot_id,
@@ -18,6 +18,7 @@ from (
     pages,
     crawled
   from coverage_summary
+  where commit_id not in (select commit_id from tombstones where table_name = 'coverage')
   union all
   select
     website_id,
@@ -34,6 +35,7 @@ from (
     union all
     select replay_id from replays where json_exists(files, '$.coverage_summary')
   )
+  and commit_id not in (select commit_id from tombstones where table_name = 'coverage')
   group by all
 )
 group by website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match

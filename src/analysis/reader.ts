@@ -105,7 +105,9 @@ async function openViews(engine: Engine, warehouse: string, options: EngineOptio
   // Before the markers, so that no run points to a snapshot that is not seen.
   const runs = await listTableFiles(warehouse, 'runs');
   const markers = await readMarkers(engine, warehouse);
-  const files = await filesSeen(warehouse, { runs, markers, options });
+  // Behind them, so that no file is left out without its tombstone being seen.
+  const tombstones = await listTableFiles(warehouse, 'tombstones');
+  const files = await filesSeen(warehouse, { runs, tombstones, markers, options });
   for (const table of TABLES) await engine.view(table, tableQuery(options.temporary, table, files.get(table) ?? []));
   for (const statement of viewStatements()) await engine.run(statement);
   return markers;
@@ -113,7 +115,12 @@ async function openViews(engine: Engine, warehouse: string, options: EngineOptio
 
 async function filesSeen(
   warehouse: string,
-  { runs, markers, options }: { runs: string[]; markers: Marker[]; options: EngineOptions },
+  {
+    runs,
+    tombstones,
+    markers,
+    options,
+  }: { runs: string[]; tombstones: string[]; markers: Marker[]; options: EngineOptions },
 ): Promise<Files> {
   const state: string[] = [];
   for (const marker of newestMarkers(markers)) state.push(await stateOf(warehouse, marker, markers, options));
@@ -121,6 +128,7 @@ async function filesSeen(
     ...DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)] as const),
     ...MARKER_TABLES.map((table) => [table, markerPaths(markers, table)] as const),
     ['runs', runs],
+    ['tombstones', tombstones],
     ['page_state', state],
   ]);
 }

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { safe } from '../observe/terminal.js';
 
-export { count, duration } from '../observe/format.js';
+export { count, duration, size } from '../observe/format.js';
 
 const GAP = '  ';
 /** Columns are not squeezed below this many cells. */

@@ -4,6 +4,7 @@ import { type Outcome, withGlobals } from './command.js';
 import { demoCommand } from './demo.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
+import { maintainCommand } from './maintain.js';
 import { planCommand } from './plan.js';
 import { queryCommand } from './query.js';
 import { rebuildCommand } from './rebuild.js';
@@ -40,6 +41,7 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     verifyCommand(outcome),
     rebuildCommand(outcome),
     replayCommand(outcome),
+    maintainCommand(outcome),
     simulateCommand(),
     demoCommand(outcome),
   ];

@@ -18,25 +18,22 @@ export function rebuildCommand(outcome: Outcome): Command {
 }
 
 async function rebuild(flags: Globals): Promise<number> {
-  const [{ rebuildDuckdb }, { RunLock }, { checkWarehouseThere, prepareWarehouse }, { formatJson }] = await Promise.all(
-    [
+  const [{ rebuildDuckdb }, { RunLock }, { checkWarehouseThere, prepareWarehouse }, { retainedFrom }, { formatJson }] =
+    await Promise.all([
       import('../followers/rebuild.js'),
       import('../run/lock.js'),
       import('../warehouse/prepare.js'),
+      import('../maintain/dates.js'),
       import('./output.js'),
-    ],
-  );
-  const {
-    path: warehouse,
-    memory_limit: memoryLimit,
-    time_zone: timeZone,
-  } = (await configOf(flags, { withoutTokens: true })).warehouse;
+    ]);
+  const config = await configOf(flags, { withoutTokens: true });
+  const { path: warehouse, memory_limit: memoryLimit, time_zone: timeZone } = config.warehouse;
   await checkWarehouseThere(warehouse);
   const lock = await RunLock.take(warehouse, 'rebuild');
   try {
     // A copy of the Parquet files alone lacks what is derived from the schema.
     await prepareWarehouse(warehouse, timeZone, memoryLimit);
-    const state = await rebuildDuckdb({ warehouse, memoryLimit });
+    const state = await rebuildDuckdb({ warehouse, memoryLimit, retainedFrom: retainedFrom(config, Date.now()) });
     const done = `Made indexhouse.duckdb anew${state.reason ? `, but: ${state.reason}` : ''}\n`;
     process.stdout.write(flags.json ? `${formatJson(state)}\n` : done);
     return state.behind > 0 ? EXIT.look : EXIT.done;

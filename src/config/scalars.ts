@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+const DAY_MS = 86_400_000;
 /** Longest duration that the configuration takes: ten years. */
 const MAX_DURATION_MS = 3650 * 86_400_000;
 const DURATION_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -51,6 +52,15 @@ export function size(min = 0) {
     .regex(SIZE, bad)
     .transform((text) => scaled(SIZE, SIZE_BYTES, text))
     .refine((bytes) => bytes >= min, says('is too small', `Write at least ${min / 1e6}MB.`));
+}
+
+/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be taken for thirty months. */
+export function daysOrUnlimited() {
+  const form = 'a number of days, such as 400d, or `unlimited`';
+  const bad = says(`is not ${form}`, `Write ${form}.`);
+  return z
+    .union([z.literal('unlimited'), duration().refine((ms) => ms >= DAY_MS, bad)], bad)
+    .transform((value) => (value === 'unlimited' ? Number.POSITIVE_INFINITY : value));
 }
 
 function scaled(form: RegExp, units: Record<string, number>, text: string): number {

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { cron } from './cron.js';
 import { globs } from './globs.js';
-import { baseUrl, duration, orUnlimited, says, size, text, timeZone, token, whole } from './scalars.js';
+import {
+  baseUrl,
+  daysOrUnlimited,
+  duration,
+  orUnlimited,
+  says,
+  size,
+  text,
+  timeZone,
+  token,
+  whole,
+} from './scalars.js';
 
 const DAY_MS = 86_400_000;
 const MIN_MEMORY_BYTES = 64e6;
@@ -12,6 +23,7 @@ const JOB_NAME = /^[a-z][a-z0-9-]*$/;
 const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
 const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
 const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
+const period = says('is not a period', 'Write weekly or monthly.');
 const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
 
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
@@ -109,6 +121,23 @@ const sync = z.strictObject(
   mapping,
 );
 
+/** `retention`: durations in milliseconds (Infinity: unlimited). */
+const retention = z.strictObject(
+  {
+    duckdb_keep: daysOrUnlimited()
+      .prefault('unlimited')
+      .describe('`maintain` drops older rows of coverage and url_reports from indexhouse.duckdb; or "unlimited".'),
+    parquet_keep_daily: daysOrUnlimited()
+      .prefault('unlimited')
+      .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),
+    parquet_then: z
+      .enum(['weekly', 'monthly'], period)
+      .prefault('monthly')
+      .describe('Of the older ones, the last complete snapshot of each week or month stays.'),
+  },
+  mapping,
+);
+
 const quality = z.strictObject(
   {
     max_reject_ratio: z
@@ -139,7 +168,7 @@ const schedule = z
   });
 
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
-export const SECTIONS = { api, reports, warehouse, sync, quality, schedule } as const;
+export const SECTIONS = { api, reports, warehouse, retention, sync, quality, schedule } as const;
 
 export type Section = keyof typeof SECTIONS;
 
@@ -150,6 +179,7 @@ export const configSchema = z.strictObject(
     websites,
     reports: reports.prefault({}).describe('Which URL reports are fetched.'),
     warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
+    retention: retention.prefault({}).describe('What `indexhouse maintain` drops; by default nothing.'),
     sync: sync.prefault({}).describe('How runs go on.'),
     quality: quality.prefault({}).describe('What counts as good enough.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),

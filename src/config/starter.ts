@@ -36,6 +36,11 @@ warehouse:
   min_free_disk: 1GB                    # with less than this free: stop fetching, and commit
   lock_timeout: 30s                     # how long to wait for a reader of indexhouse.duckdb
 
+retention:                              # for: indexhouse maintain; by default everything is kept
+  duckdb_keep: unlimited                # or such as 400d: older coverage and url_reports leave indexhouse.duckdb
+  parquet_keep_daily: unlimited         # or such as 400d: older Parquet files of both are thinned
+  parquet_then: monthly                 # to the last complete snapshot of each month; or weekly
+
 sync:
   resume_within: 6h                     # an interrupted run that is younger than this is taken up again
 

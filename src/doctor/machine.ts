@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.js';
+import { size as sized } from '../observe/format.js';
 import { type Finding, findingsOf } from './finding.js';
 
 const LEAST_NODE = [20, 19] as const;
@@ -41,9 +42,4 @@ export function checkMemory({ warehouse }: Config, available: number): Finding {
   if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);
   const fitting = `${Math.max(64, Math.floor((available * SAFE_SHARE_OF_MEMORY) / 2e6))}MB`;
   return memory.warning(message, `Lower warehouse.memory_limit to ${fitting} or so: the system may end the process.`);
-}
-
-function sized(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
-  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
 }

@@ -4,7 +4,7 @@ import type { Engine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
 import { listTableFiles, namesIn, schemaFile } from '../warehouse/layout.js';
 import { createTables } from '../warehouse/prepare.js';
-import { DATA_TABLES, MARKER_TABLES, type Table } from '../warehouse/tables.js';
+import { DATA_TABLES, MARKER_TABLES, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 
 const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
@@ -60,19 +60,27 @@ async function columnsOf(engine: Engine): Promise<Columns> {
   return lists;
 }
 
-/** What has no marker does not exist, so every view joins the markers. */
+/** What has no marker does not exist, so every view joins the markers; nor does what has a tombstone. */
 async function tableViews(place: AnalyticsPlace, columns: Columns): Promise<string[]> {
   const views: string[] = [];
-  for (const table of [...MARKER_TABLES, 'runs'] as const) {
+  for (const table of [...MARKER_TABLES, 'runs', 'tombstones'] as const) {
     views.push(`create or replace view ${table} as select ${columns.get(table)} from ${await source(place, table)}`);
   }
   for (const table of DATA_TABLES) {
     views.push(`create or replace view ${table} as
 select ${columns.get(table)} from ${await source(place, table)}
-where commit_id in (${COMMITS})`);
+where commit_id in (${COMMITS})${isThinned(table) ? `\n  and ${notDropped(table)}` : ''}`);
   }
   views.push(await stateView(place, columns));
   return views;
+}
+
+function isThinned(table: Table): boolean {
+  return THINNED_TABLES.some((thinned) => thinned === table);
+}
+
+function notDropped(table: Table): string {
+  return `commit_id not in (select commit_id from tombstones where table_name = ${literal(table)})`;
 }
 
 async function stateView({ warehouse, root }: AnalyticsPlace, columns: Columns): Promise<string> {

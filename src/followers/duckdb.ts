@@ -13,6 +13,7 @@ import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 import { knownCommits } from './known-commits.js';
+import { dropOldRows, isDropped, makeRetention, takeTombstones } from './retention.js';
 
 const RETRY_INTERVAL_MS = 250;
 
@@ -33,6 +34,8 @@ export interface FollowDuckdbInput {
   lockTimeout: number;
   /** Another file than `indexhouse.duckdb`, for one that is made anew. */
   file?: string;
+  /** Drops older rows of `coverage` and `url_reports`: a date. Left out or null: what was dropped before stays so. */
+  retainedFrom?: string | null;
 }
 
 /**
@@ -75,7 +78,8 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
   return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 
-async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
+/** Opens the file for writing, waiting for who holds it; made if missing. @throws EngineError where it stays held */
+export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
   const until = Date.now() + input.lockTimeout;
   if (!(await exists(file))) await makeWhole(input, file);
@@ -98,15 +102,21 @@ async function makeWhole(input: FollowDuckdbInput, file: string): Promise<void> 
   await rename(temporary, file);
 }
 
-async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker[]): Promise<FollowerState> {
+/** Takes what the open file lacks, and drops from it what retention dropped. */
+export async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker[]): Promise<FollowerState> {
   await migrate(engine);
+  const retainedFrom = await inTransaction(engine, () => dropOldRows(engine, input.retainedFrom ?? null));
+  crashPoint('dropped old rows');
+  await inTransaction(engine, () => takeTombstones(engine, input.warehouse));
+  crashPoint('followed the tombstones');
   const known = await knownCommits(engine);
   const lacking = markers.filter((marker) => !known.has(marker.commitId));
   const newest = new Set(newestMarkers(markers).map((marker) => marker.commitId));
   const skipped: string[] = [];
   for (const marker of lacking) {
     try {
-      await inTransaction(engine, () => take(engine, input, marker, newest.has(marker.commitId) ? markers : null));
+      const all = newest.has(marker.commitId) ? markers : null;
+      await inTransaction(engine, () => take(engine, input, { marker, all, retainedFrom }));
     } catch (error) {
       // Not the file's fault, and the later ones would meet the same.
       if (diskRemedy(error)) throw error;
@@ -122,10 +132,11 @@ async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker
 }
 
 /** Forward only, one transaction each; the views are made anew each time. */
-async function migrate(engine: Engine): Promise<void> {
+export async function migrate(engine: Engine): Promise<void> {
   await engine.run(
     'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
   );
+  await makeRetention(engine);
   const applied = new Set(
     (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
   );
@@ -140,10 +151,15 @@ async function migrate(engine: Engine): Promise<void> {
 }
 
 /** Everything of one commit; the state with the newest one of a website. */
-async function take(engine: Engine, input: FollowDuckdbInput, marker: Marker, all: Marker[] | null): Promise<void> {
+async function take(
+  engine: Engine,
+  input: FollowDuckdbInput,
+  { marker, all, retainedFrom }: { marker: Marker; all: Marker[] | null; retainedFrom: string | null },
+): Promise<void> {
   const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
   for (const table of DATA_TABLES) {
-    if (Object.hasOwn(marker.files, table)) await insert(engine, table, tableFile(input.warehouse, table, place));
+    if (!Object.hasOwn(marker.files, table) || isDropped(marker, table, retainedFrom)) continue;
+    await insert(engine, table, tableFile(input.warehouse, table, place));
   }
   if (all) {
     const state = await currentState(input.warehouse, markersOf(all, marker.websiteId), scratch(input));
@@ -171,11 +187,12 @@ async function insert(engine: Engine, table: Table, file: string): Promise<void>
   });
 }
 
-async function inTransaction(engine: Engine, work: () => Promise<void>): Promise<void> {
+async function inTransaction<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
   await engine.run('begin');
   try {
-    await work();
+    const done = await work();
     await engine.run('commit');
+    return done;
   } catch (error) {
     // Where the commit itself failed, DuckDB has rolled back already.
     await engine.run('rollback').catch(() => {});

@@ -1,10 +1,11 @@
 import { rename, rm } from 'node:fs/promises';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists, syncFile, syncFolder } from '../storage/durable.js';
-import { Engine } from '../storage/engine.js';
+import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
+import { type Retention, readRetention } from './retention.js';
 
 /** The file that is to be replaced is in use. */
 export class HeldError extends Error {
@@ -20,22 +21,28 @@ export class RebuildError extends Error {
  * Makes `indexhouse.duckdb` anew from the Parquet files, beside the old one, and puts it in its place. The caller
  * holds the run lock.
  *
+ * @param retainedFrom the date that rows of `coverage` and `url_reports` are kept from, or null for all; left out: as in
+ *   the old file
  * @returns a follower that lacks snapshots only where there was no usable file before
  * @throws HeldError where somebody has the old file open, RebuildError; the old file stays as it is then
  */
 export async function rebuildDuckdb({
   warehouse,
   memoryLimit,
+  retainedFrom,
 }: {
   warehouse: string;
   memoryLimit: number;
+  retainedFrom?: string | null;
 }): Promise<FollowerState> {
   const { database } = warehouseFolder(warehouse);
-  const usable = await checkNotHeld(database, warehouse);
+  const old = await lookAtOld(database, warehouse);
+  const usable = old !== null;
   const file = `${database}.new`;
   await removeDatabase(file);
   try {
-    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file });
+    const from = retainedFrom === undefined ? (old?.retainedFrom ?? null) : retainedFrom;
+    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file, retainedFrom: from });
     // The old file may hold rows of the very commits that cannot be read any more.
     if (state.behind > 0 && (usable || !(await exists(file)))) throw new RebuildError(state.reason);
     await syncFile(file);
@@ -51,22 +58,26 @@ export async function rebuildDuckdb({
   }
 }
 
-/** @returns whether there is a file that can be opened */
-async function checkNotHeld(database: string, warehouse: string): Promise<boolean> {
-  if (!(await exists(database))) return false;
+/**
+ * @returns what was dropped from the file; null where there is none that can be opened
+ * @throws HeldError
+ */
+async function lookAtOld(database: string, warehouse: string): Promise<Retention | null> {
+  if (!(await exists(database))) return null;
+  const options = { file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) };
   try {
-    (await Engine.open({ file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) })).close();
-    return true;
+    return await withEngine(options, (engine) => readRetention(engine));
   } catch (error) {
     const holder = lockHolder(error);
     if (holder) throw new HeldError(`cannot rebuild ${database}: ${holder} holds it. Close it there and try again`);
     if (diskRemedy(error)) throw error;
     // Any other error is a broken file: what a rebuild is for.
-    return false;
+    return null;
   }
 }
 
-async function removeDatabase(file: string): Promise<void> {
+/** Removes a database file and its log. */
+export async function removeDatabase(file: string): Promise<void> {
   await rm(file, { force: true });
   await rm(`${file}.wal`, { force: true });
 }

@@ -26,3 +26,9 @@ function pair(ms: number, large: number, largeName: string, small: number, small
 export function count(n: number | bigint): string {
   return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
+
+/** Bytes in the largest unit that fits: `812 kB`, `45 MB`, `1.2 GB`. */
+export function size(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
+}

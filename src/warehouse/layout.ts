@@ -23,16 +23,19 @@ export function warehouseFolder(path: string): WarehouseFolder {
   };
 }
 
+/** What has files in the log: the tables, and states that were kept there because what they follow from is gone. */
+export type LogFolder = Table | 'checkpoints';
+
 /** `parquet/<table>/website=<id>/date=<date>/<commit_id>.parquet` */
 export function tableFile(
   warehouse: string,
-  table: Table,
+  table: LogFolder,
   place: { websiteId: string; date: string; id: string },
 ): string {
   return join(tableFolder(warehouse, table, place), `${place.id}.parquet`);
 }
 
-export function tableFolder(warehouse: string, table: Table, place: { websiteId: string; date: string }): string {
+export function tableFolder(warehouse: string, table: LogFolder, place: { websiteId: string; date: string }): string {
   return join(warehouse, 'parquet', table, `website=${encodeId(place.websiteId)}`, `date=${place.date}`);
 }
 
@@ -51,7 +54,7 @@ export function schemaFile(warehouse: string, table: Table): string {
 }
 
 /** Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read. */
-export async function listTableFiles(warehouse: string, table: Table): Promise<string[]> {
+export async function listTableFiles(warehouse: string, table: LogFolder): Promise<string[]> {
   const root = join(warehouse, 'parquet', table);
   const files: string[] = [];
   for (const website of await namesIn(root)) {

@@ -4,6 +4,7 @@ import type { Engine } from '../storage/engine.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
+import { readTombstones, readTombstonesThatCan, type Tombstone } from './tombstones.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
@@ -38,7 +39,10 @@ export interface Marker {
   snapshotAt: string;
   date: string;
   listingComplete: boolean;
+  /** By table, but for those that a tombstone put out of use. */
   files: CommittedFiles;
+  /** Those that a tombstone put out of use; they may be deleted. */
+  dropped: CommittedFiles;
   /** The marker's own file. */
   path: string;
 }
@@ -53,7 +57,8 @@ export async function readMarkers(engine: Engine, warehouse: string): Promise<Ma
   for (const { kind, paths } of await markerFiles(warehouse)) {
     markers.push(...(await readMarkerFiles(engine, warehouse, kind, paths)));
   }
-  return markers.sort(byCommit);
+  // After the markers: a tombstone is about commits that are there before it.
+  return withoutDropped(markers, await readTombstones(engine, warehouse)).sort(byCommit);
 }
 
 /** Replays are listed first, so that none is seen without its snapshot. */
@@ -88,8 +93,24 @@ async function readMarkerFiles(
     date: row.snapshot_date,
     listingComplete: row.listing_complete,
     files: filesSchema.parse(JSON.parse(row.files)),
+    dropped: {},
     path: pathOf.get(row.commit_id) ?? '',
   }));
+}
+
+/** Takes the files that a tombstone names out of what the markers name. */
+function withoutDropped(markers: Marker[], tombstones: readonly Tombstone[]): Marker[] {
+  const named = new Set(tombstones.map(({ table, commitId }) => `${table} ${commitId}`));
+  if (named.size === 0) return markers;
+  return markers.map((marker) => {
+    const isDropped = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
+    const all = Object.entries(marker.files);
+    return {
+      ...marker,
+      files: Object.fromEntries(all.filter((entry) => !isDropped(entry))),
+      dropped: Object.fromEntries(all.filter(isDropped)),
+    };
+  });
 }
 
 /** Commit ids sort by time. */
@@ -98,7 +119,7 @@ function byCommit(a: Marker, b: Marker): number {
 }
 
 /**
- * Reads the markers that can be read, and says which cannot. For what looks for damage; everything else would rather
+ * Reads the markers and tombstones that can be read, and says which cannot. For what looks for damage; everything else would rather
  * stop than answer without a commit.
  */
 export async function readMarkersThatCan(
@@ -120,7 +141,9 @@ export async function readMarkersThatCan(
       unreadable.push({ path, message: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { markers: markers.sort(byCommit), unreadable };
+  const found = await readTombstonesThatCan(engine, warehouse);
+  unreadable.push(...found.unreadable);
+  return { markers: withoutDropped(markers, found.tombstones).sort(byCommit), unreadable };
 }
 
 /** The markers of one website, oldest first. */

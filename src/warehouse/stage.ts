@@ -129,7 +129,7 @@ async function stageTable(engine: Engine, input: StageInput, table: keyof typeof
  * Snappy and gzip are chosen for readers that know no zstd. The same readers give the values of a dictionary back as
  * text, so there is none then: 10 to 20 % more bytes.
  */
-function parquetFormat(compression: string): string {
+export function parquetFormat(compression: string): string {
   const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
   return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
 }

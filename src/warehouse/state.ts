@@ -1,9 +1,10 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
+import { stateBase } from './checkpoints.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { type Marker, stateFileOf, viewDataTables } from './markers.js';
 import { makeSchemas } from './prepare.js';
@@ -28,7 +29,13 @@ export async function currentState(
   return file;
 }
 
-/** Replays the log of a website, commit by commit, into the state that follows the last of these commits. */
+/**
+ * Replays the log of a website, commit by commit, into the state that follows the last of these commits: from its
+ * beginning, or from the newest checkpoint.
+ *
+ * @param markers all of this website, oldest first
+ * @throws CheckpointError where the checkpoint that stands for deleted files is missing
+ */
 export async function rebuildState(
   warehouse: string,
   markers: Marker[],
@@ -36,10 +43,12 @@ export async function rebuildState(
   target: string,
 ): Promise<void> {
   const [even, odd] = [join(options.temporary, 'state.even'), join(options.temporary, 'state.odd')];
+  const { checkpoint, included } = await stateBase(warehouse, markers);
   await withEngine(options, async (engine) => {
     await makeSchemas(engine, options.temporary);
-    let before: string | null = null;
+    let before: string | null = checkpoint;
     for (const [at, marker] of markers.entries()) {
+      if (at < included) continue;
       const after = at % 2 === 0 ? even : odd;
       const facts = factsOf(marker, markers.slice(0, at));
       await setCommitFacts(engine, facts);
@@ -50,9 +59,11 @@ export async function rebuildState(
       before = after;
     }
     if (before === null) return;
+    if (before === checkpoint) await copyFile(before, even);
+    const made = before === checkpoint ? even : before;
     await makeFolder(dirname(target));
-    await syncFile(before);
-    await publish(before, target);
+    await syncFile(made);
+    await publish(made, target);
   });
   await Promise.all([even, odd].map((file) => rm(file, { force: true })));
 }

@@ -16,7 +16,11 @@ export type DataTable = (typeof DATA_TABLES)[number];
 export const MARKER_TABLES = ['snapshots', 'replays'] as const;
 export type MarkerTable = (typeof MARKER_TABLES)[number];
 
-export const TABLES = [...MARKER_TABLES, 'runs', ...DATA_TABLES, 'page_state'] as const;
+/** The tables whose old rows retention may drop. Every other one is kept for good. */
+export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
+export type ThinnedTable = (typeof THINNED_TABLES)[number];
+
+export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
 /** The statements of `sql/tables` that make all tables, in order. */

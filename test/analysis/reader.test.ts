@@ -51,6 +51,7 @@ describe('what a reader sees', () => {
         'snapshots',
         'replays',
         'runs',
+        'tombstones',
         ...DATA_TABLES,
         'page_state',
         'pages',

@@ -34,6 +34,11 @@ describe('defaults', () => {
         min_free_disk: 1e9,
         lock_timeout: 30_000,
       },
+      retention: {
+        duckdb_keep: Number.POSITIVE_INFINITY,
+        parquet_keep_daily: Number.POSITIVE_INFINITY,
+        parquet_then: 'monthly',
+      },
       sync: { resume_within: 6 * 3_600_000 },
       quality: { max_reject_ratio: 0.01 },
       schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },
@@ -46,6 +51,13 @@ describe('defaults', () => {
 });
 
 describe('durations and sizes', () => {
+  it('takes what is to be kept in days, so that minutes are not taken for months', async () => {
+    const { retention } = await load(withKey('retention', 'duckdb_keep: 400d'));
+    expect(retention.duckdb_keep).toBe(400 * DAY_MS);
+    const { message } = await failure(withKey('retention', 'parquet_keep_daily: 30m'));
+    expect(message).toContain('such as 400d');
+  });
+
   it.each([
     ['500ms', 500],
     ['30s', 30_000],

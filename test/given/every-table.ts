@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { maintain } from '../../src/maintain/maintain.js';
 import { createLogger } from '../../src/observe/log.js';
 import { replay } from '../../src/run/replay.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
@@ -74,6 +75,9 @@ export async function givenEveryTable(
     dryRun: false,
     signal: new AbortController().signal,
   });
+  const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
+  const thinned = { ...sections, retention };
+  await maintain({ config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections: thinned }), dryRun: false });
   return warehouse;
 }
 

@@ -1,0 +1,8 @@
+-- Of how many monitored pages each commit holds the last listing: those that no later listing has, be it partial, or be
+-- the page absent once. Of a page that is gone, `page_state` and `page_changes` keep what it was listed as. Views
+-- `candidates_coverage`: the files in question; `page_state`: the website's.
+select listed.commit_id, count(*)::integer as pages
+from candidates_coverage as listed
+join page_state on page_state.url = listed.url and page_state.listed_snapshot_id = listed.snapshot_id
+where page_state.disappeared_at is null
+group by listed.commit_id

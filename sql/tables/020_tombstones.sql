@@ -1,0 +1,18 @@
+-- One row per Parquet file that `maintain` put out of use: readers leave the file out from then on, and an hour later it
+-- may be deleted. `path` counts from the warehouse folder; `checkpoint_id` is the commit whose state was kept before.
+create table tombstones (
+  tombstone_id varchar not null,
+  website_id varchar not null,
+  tombstoned_at timestamptz not null,
+  table_name varchar not null,
+  commit_id varchar not null,
+  snapshot_id varchar not null,
+  snapshot_at timestamptz not null,
+  snapshot_date date not null,
+  rows integer not null,
+  sha256 varchar not null,
+  path varchar not null,
+  reason varchar not null,
+  checkpoint_id varchar not null,
+  checkpoint_sha256 varchar not null
+)

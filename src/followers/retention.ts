@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { Engine } from '../storage/engine.js';
+import { listTableFiles } from '../warehouse/layout.js';
+import type { Marker } from '../warehouse/markers.js';
+import { tableQuery } from '../warehouse/prepare.js';
+import { type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { hasTable } from './known-commits.js';
+
+const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
+
+/** What a native DuckDB file says of the rows that it does not hold any more. */
+export interface Retention {
+  /** `YYYY-MM-DD`: rows of `coverage` and `url_reports` of earlier snapshots were dropped; null: none were. */
+  retainedFrom: string | null;
+  /** Rows that were deleted since the file was made: what it could be smaller by. */
+  deletedRows: number;
+}
+
+/** Makes the file's own record of what was dropped from it: one row. It is in no Parquet file. */
+export async function makeRetention(engine: Engine): Promise<void> {
+  await engine.run('create table if not exists retention (retained_from date, deleted_rows bigint not null)');
+  await engine.run('insert into retention select null, 0 where not exists (from retention)');
+}
+
+/**
+ * Reads that record; nothing was dropped from a file of an older version.
+ *
+ * @param database the name that the file is attached by; left out: the one that the engine has open
+ */
+export async function readRetention(engine: Engine, database: string | null = null): Promise<Retention> {
+  const nothing = { retainedFrom: null, deletedRows: 0 };
+  if (!(await hasTable(engine, database, 'retention'))) return nothing;
+  const prefix = database === null ? '' : `${database}.`;
+  const query = `select retained_from::varchar as retained_from, deleted_rows from ${prefix}retention`;
+  const [row] = await engine.rows(retentionRow, query);
+  return row ? { retainedFrom: row.retained_from, deletedRows: row.deleted_rows } : nothing;
+}
+
+/** Of a replay every row stays: the view `quarantine` tells from them what was replayed. */
+export const OLD_ROWS = 'snapshot_date < $before::date and commit_id = snapshot_id';
+
+/** The same of a commit that is still to be taken. */
+export function isDropped(marker: Marker, table: Table, retainedFrom: string | null): boolean {
+  const isThinned = THINNED_TABLES.some((thinned) => thinned === table);
+  return isThinned && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
+}
+
+/**
+ * Drops the rows of earlier snapshots, and records it in the same transaction, which is the caller's.
+ *
+ * @param before a date; null leaves the file as it is, and an earlier one than that of the record brings nothing back
+ * @returns the date that the file holds rows from, or null
+ */
+export async function dropOldRows(engine: Engine, before: string | null): Promise<string | null> {
+  const { retainedFrom } = await readRetention(engine);
+  if (before === null || (retainedFrom !== null && retainedFrom >= before)) return retainedFrom;
+  for (const table of THINNED_TABLES) {
+    const { rowsChanged } = await engine.run(`delete from ${table} where ${OLD_ROWS}`, { before });
+    await countDeleted(engine, rowsChanged);
+  }
+  await engine.run('update retention set retained_from = $before::date', { before });
+  return before;
+}
+
+/** Drops the rows of files that were put out of use since, in the caller's transaction. */
+export async function takeTombstones(engine: Engine, warehouse: string): Promise<void> {
+  const files = await listTableFiles(warehouse, 'tombstones');
+  if (files.length === 0) return;
+  await engine.run(
+    `create or replace temp table new_tombstones as
+     select * from (${tableQuery(warehouse, 'tombstones', files)}) anti join tombstones using (tombstone_id)`,
+  );
+  for (const table of THINNED_TABLES) {
+    const { rowsChanged } = await engine.run(
+      `delete from ${table} where commit_id in (select commit_id from new_tombstones where table_name = $table)`,
+      { table },
+    );
+    await countDeleted(engine, rowsChanged);
+  }
+  await engine.run('insert into tombstones by name select * from new_tombstones');
+  await engine.run('drop table new_tombstones');
+}
+
+async function countDeleted(engine: Engine, rows: number): Promise<void> {
+  if (rows > 0) await engine.run(`update retention set deleted_rows = deleted_rows + ${Math.trunc(rows)}`);
+}

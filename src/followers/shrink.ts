@@ -1,0 +1,152 @@
+import { rename, rm, stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { crashPoint } from '../storage/crash-point.js';
+import { withRemedy } from '../storage/disk-error.js';
+import { exists, syncFile, syncFolder } from '../storage/durable.js';
+import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
+import { lockHolder } from '../storage/lock-holder.js';
+import { probeLock } from '../storage/lock-probe.js';
+import { identifier, literal } from '../storage/sql.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { readMarkers } from '../warehouse/markers.js';
+import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
+import { catchUp, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
+import { hasTable } from './known-commits.js';
+import { removeDatabase } from './rebuild.js';
+import { OLD_ROWS, type Retention, readRetention } from './retention.js';
+
+/** What became of `indexhouse.duckdb`. The names are those of `maintain --json`. */
+export interface Shrunk {
+  /** It holds rows of `coverage` and `url_reports` from this date on; null: of every date. */
+  retained_from: string | null;
+  /** Rows that it was freed of, by a smaller copy of it. In a dry run: that it would be. */
+  rows_dropped: number;
+  /** Null where there is no file. */
+  bytes_before: number | null;
+  bytes_after: number | null;
+  /** Why it could not be done now; nothing is lost, and the next `maintain` does it. */
+  reason: string | null;
+}
+
+/**
+ * Drops old rows, and those of files that were put out of use, from `indexhouse.duckdb`, and puts a copy without the
+ * space of deleted rows in its place: deleting alone does not make a file smaller. May be called again after it was
+ * interrupted anywhere. The caller holds the run lock.
+ */
+export async function shrinkDuckdb(input: FollowDuckdbInput & { retainedFrom: string | null }): Promise<Shrunk> {
+  const file = warehouseFolder(input.warehouse).database;
+  const bytes = await sizeOf(file);
+  try {
+    const { retainedFrom, deletedRows } = await dropAndCopy(input, `${file}.new`);
+    if (deletedRows > 0) await putInPlace(input.warehouse, `${file}.new`, file);
+    crashPoint('put the smaller file in place');
+    const after = await sizeOf(file);
+    return {
+      retained_from: retainedFrom,
+      rows_dropped: deletedRows,
+      bytes_before: bytes,
+      bytes_after: after,
+      reason: null,
+    };
+  } catch (error) {
+    await removeDatabase(`${file}.new`);
+    const after = await sizeOf(file);
+    return { retained_from: null, rows_dropped: 0, bytes_before: bytes, bytes_after: after, reason: reasonOf(error) };
+  }
+}
+
+/**
+ * What `shrinkDuckdb` would do, read without writing to the warehouse.
+ *
+ * @param dropping the date that rows would be kept from, and how many of those would go with files of the log
+ */
+export async function lookAtShrinking(
+  warehouse: string,
+  dropping: { retainedFrom: string | null; rowsOfFiles: number },
+  options: EngineOptions,
+): Promise<Shrunk> {
+  const { retainedFrom, rowsOfFiles } = dropping;
+  const file = warehouseFolder(warehouse).database;
+  const bytes = await sizeOf(file);
+  const looked = { retained_from: retainedFrom, rows_dropped: 0, bytes_before: bytes, bytes_after: null, reason: null };
+  if (bytes === null) return looked;
+  const held = await probeLock(file);
+  try {
+    const reading = { ...options, file, readOnly: true };
+    const { retained_from, rows_dropped } = await withEngine(reading, (engine) => countDroppable(engine, retainedFrom));
+    const reason = held ? heldBy(held.holder) : null;
+    return { ...looked, retained_from, rows_dropped: rows_dropped + rowsOfFiles, reason };
+  } catch (error) {
+    return { ...looked, reason: reasonOf(error) };
+  }
+}
+
+async function countDroppable(
+  engine: Engine,
+  before: string | null,
+): Promise<Pick<Shrunk, 'retained_from' | 'rows_dropped'>> {
+  const { retainedFrom, deletedRows } = await readRetention(engine);
+  let rows = deletedRows;
+  for (const table of THINNED_TABLES) {
+    if (before === null || !(await hasTable(engine, null, table))) continue;
+    const query = `select count(*) as rows from ${table} where ${OLD_ROWS}`;
+    const [counted] = await engine.rows(z.object({ rows: z.coerce.number() }), query, { before });
+    rows += counted?.rows ?? 0;
+  }
+  const from = [before, retainedFrom].filter((date) => date !== null).sort();
+  return { retained_from: from.at(-1) ?? null, rows_dropped: rows };
+}
+
+/** Holds the file, so that nobody can open it meanwhile, for as long as it is copied. */
+async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<Retention> {
+  const engine = await openWaiting(input);
+  try {
+    const { reason } = await catchUp(engine, input, await readMarkers(engine, input.warehouse));
+    if (reason) throw new Error(reason);
+    const retention = await readRetention(engine);
+    if (retention.deletedRows > 0) await copyTo(engine, smaller);
+    return retention;
+  } finally {
+    engine.close();
+  }
+}
+
+async function copyTo(engine: Engine, file: string): Promise<void> {
+  await removeDatabase(file);
+  const [open] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
+  const old = identifier(open?.name ?? '');
+  await engine.run(`attach ${literal(file)} as smaller`);
+  await engine.run('use smaller');
+  await migrate(engine);
+  for (const table of TABLES) {
+    await engine.run(`insert into smaller.${table} by name select * from ${old}.${table}`);
+  }
+  await engine.run(`update smaller.retention set retained_from = (select retained_from from ${old}.retention)`);
+  await engine.run('checkpoint smaller');
+  await engine.run(`use ${old}`);
+  await engine.run('detach smaller');
+  crashPoint('made the smaller file');
+}
+
+/** A reader that opens the old file in this very moment keeps it, whole, for as long as it holds it. */
+async function putInPlace(warehouse: string, smaller: string, file: string): Promise<void> {
+  await syncFile(smaller);
+  // Its log must not be played into the new file. What it held has been copied.
+  await rm(`${file}.wal`, { force: true });
+  await rename(smaller, file);
+  await syncFolder(warehouse);
+}
+
+function reasonOf(error: unknown): string {
+  const holder = lockHolder(error);
+  return holder ? heldBy(holder) : `indexhouse.duckdb stays as large as it is: ${withRemedy(error)}`;
+}
+
+function heldBy(holder: string): string {
+  return `indexhouse.duckdb is held by ${holder}, so it stays as it is; close it there and run \`indexhouse maintain\` again`;
+}
+
+/** Bytes; null where there is no such file. Asks for its size only: to open a database file would lose its lock. */
+async function sizeOf(file: string): Promise<number | null> {
+  return (await exists(file)) ? (await stat(file)).size : null;
+}

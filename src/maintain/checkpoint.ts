@@ -1,0 +1,82 @@
+import { rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { crashPoint } from '../storage/crash-point.js';
+import { exists, makeFolder, publish } from '../storage/durable.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { encodeId } from '../storage/names.js';
+import { columnsOf, rowsDiffer } from '../verify/same-rows.js';
+import { checkpointFile } from '../warehouse/checkpoints.js';
+import { listTableFiles } from '../warehouse/layout.js';
+import type { Marker } from '../warehouse/markers.js';
+import { tableQuery } from '../warehouse/prepare.js';
+import { sha256Of } from '../warehouse/stage.js';
+import { rebuildState } from '../warehouse/state.js';
+import { GRACE_MS } from './removal.js';
+
+const CHECKPOINTS_KEPT = 2;
+
+/** The warehouse is not as it should be, so nothing was put out of use. */
+export class MaintainError extends Error {
+  override name = 'MaintainError';
+}
+
+/** The state that a tombstone relies on. */
+export interface Kept {
+  /** The commit that it follows. */
+  id: string;
+  sha256: string;
+}
+
+/**
+ * Keeps the state after a website's newest commit in the log, for good as far as anybody needs it: made from the log
+ * while all of that is there, and only where it is what `state` holds.
+ *
+ * @param markers all of the website, oldest first; at least one
+ * @param state the file of the current state
+ * @throws MaintainError where the log gives another state
+ */
+export async function keepState(
+  warehouse: string,
+  markers: Marker[],
+  state: string,
+  options: EngineOptions,
+): Promise<Kept> {
+  const newest = markers.at(-1);
+  if (!newest) throw new MaintainError('a website without a commit has no state to keep');
+  const file = checkpointFile(warehouse, newest);
+  const isThere = await exists(file);
+  const made = isThere ? file : join(options.temporary, 'checkpoint.made');
+  if (!isThere) await rebuildState(warehouse, markers, options, made);
+  const differs = await stateDiffers(warehouse, made, state, options);
+  if (differs) {
+    throw new MaintainError(
+      `${state} is not what the log gives: ${differs}. Nothing of ${newest.websiteId} was put out of use; ` +
+        'run `indexhouse verify --repair` first',
+    );
+  }
+  if (!isThere) {
+    await makeFolder(dirname(file));
+    await publish(made, file);
+  }
+  crashPoint('wrote the checkpoint');
+  return { id: newest.commitId, sha256: await sha256Of(file) };
+}
+
+function stateDiffers(warehouse: string, made: string, state: string, options: EngineOptions): Promise<string | null> {
+  return withEngine(options, async (engine) => {
+    await engine.view('made', tableQuery(warehouse, 'page_state', [made]));
+    await engine.view('now', tableQuery(warehouse, 'page_state', [state]));
+    return rowsDiffer(engine, await columnsOf(engine, 'now'), 'made', 'now');
+  });
+}
+
+/** Deletes checkpoints that two newer ones follow, an hour after that: whoever has just begun may still read one. */
+export async function dropOldCheckpoints(warehouse: string, websiteId: string, now: number): Promise<void> {
+  const own = `website=${encodeId(websiteId)}`;
+  const files = (await listTableFiles(warehouse, 'checkpoints'))
+    .filter((file) => basename(dirname(dirname(file))) === own)
+    .sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+  const oldestKept = files.at(-CHECKPOINTS_KEPT);
+  if (!oldestKept || now - (await stat(oldestKept)).mtimeMs < GRACE_MS) return;
+  for (const file of files.slice(0, -CHECKPOINTS_KEPT)) await rm(file, { force: true });
+}

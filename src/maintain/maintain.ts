@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../config/schema.js';
+import { writeAnalytics } from '../followers/analytics.js';
+import { isDropped } from '../followers/retention.js';
+import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
+import { engineOptions } from '../run/context.js';
+import { calendarDate } from '../run/dates.js';
+import { RunLock } from '../run/lock.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { isWholeParquet } from '../storage/parquet-file.js';
+import { dropScratch, listTableFiles, scratchFolder } from '../warehouse/layout.js';
+import { type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
+import { currentState, rebuildState } from '../warehouse/state.js';
+import { dropOldCheckpoints, keepState } from './checkpoint.js';
+import { dateBefore, retainedFrom } from './dates.js';
+import { type PlannedFile, planFiles } from './plan.js';
+import { type MaintainReceipt, type TableThinned, thinnedTables } from './receipt.js';
+import { removeDue } from './removal.js';
+import type { ThinningRule } from './thinning.js';
+import { writeTombstone } from './tombstone.js';
+
+export interface MaintainOptions {
+  config: Config;
+  /** Says what would go, takes no lock, and changes nothing. */
+  dryRun: boolean;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/**
+ * Drops what `retention` says is too old: deletes the Parquet files that were put out of use more than an hour ago,
+ * puts those out of use that are due, and makes `indexhouse.duckdb` smaller. May be started again after it was
+ * interrupted anywhere.
+ *
+ * @throws BusyError, WarehouseError, MaintainError, CheckpointError
+ */
+export async function maintain(options: MaintainOptions): Promise<MaintainReceipt> {
+  const { path, time_zone, memory_limit } = options.config.warehouse;
+  await checkWarehouseThere(path);
+  await checkIdentity(path, time_zone);
+  if (options.dryRun) return look(options);
+  const lock = await RunLock.take(path, 'maintain');
+  try {
+    await prepareWarehouse(path, time_zone, memory_limit);
+    return await new Maintenance(options, engineOptions(options.config, scratchFolder(path))).run();
+  } finally {
+    lock.release();
+    await dropScratch(path);
+  }
+}
+
+/** With temporary files elsewhere, so that a folder that may not be written to can be looked at. */
+async function look(options: MaintainOptions): Promise<MaintainReceipt> {
+  const folder = await mkdtemp(join(tmpdir(), 'indexhouse-maintain-'));
+  try {
+    return await new Maintenance(options, engineOptions(options.config, folder)).run();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class Maintenance {
+  readonly #warehouse: string;
+  readonly #now: number;
+  /** Of `retention.parquet_keep_daily`; null where every file is kept. */
+  readonly #rule: ThinningRule | null;
+  /** The date that `indexhouse.duckdb` is to hold rows from; null for all. */
+  readonly #retainedFrom: string | null;
+
+  constructor(
+    private readonly options: MaintainOptions,
+    private readonly engine: EngineOptions,
+  ) {
+    const { warehouse, retention } = options.config;
+    this.#warehouse = warehouse.path;
+    this.#now = (options.now ?? Date.now)();
+    const dailyFrom = dateBefore(retention.parquet_keep_daily, options.config, this.#now);
+    this.#rule = dailyFrom === null ? null : { dailyFrom, period: retention.parquet_then };
+    this.#retainedFrom = retainedFrom(options.config, this.#now);
+  }
+
+  async run(): Promise<MaintainReceipt> {
+    const { dryRun } = this.options;
+    const configured = this.#rule !== null || this.#retainedFrom !== null;
+    const markers = await withEngine(this.engine, (engine) => readMarkers(engine, this.#warehouse));
+    const removed = await removeDue(this.#warehouse, markers, { now: this.#now, dryRun, engine: this.engine });
+    const parquet: TableThinned[] = [];
+    const planned: PlannedFile[] = [];
+    for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
+      const own = await this.#thin(markersOf(markers, websiteId));
+      parquet.push(...thinnedTables(websiteId, own));
+      planned.push(...own);
+    }
+    return {
+      dry_run: dryRun,
+      configured,
+      thinned_before: this.#rule?.dailyFrom ?? null,
+      thinned_to: this.#rule?.period ?? null,
+      parquet,
+      deleted: removed.deleted,
+      waiting: {
+        files: removed.waiting.files + parquet.reduce((all, { files }) => all + files, 0),
+        bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
+      },
+      duckdb: await this.#followers(configured, planned),
+    };
+  }
+
+  /** Puts the files of one website out of use that are due, and says what became of each. */
+  async #thin(markers: Marker[]): Promise<PlannedFile[]> {
+    const [newest] = markers.slice(-1);
+    if (!this.#rule || !newest) return [];
+    const { websiteId } = newest;
+    const [warehouse, engine, now] = [this.#warehouse, this.engine, this.#now];
+    const state = await this.#stateOf(newest, markers);
+    const planned = await planFiles({ warehouse, markers, rule: this.#rule, state, engine });
+    const files = planned.filter(({ fate }) => fate === 'goes');
+    if (this.options.dryRun) return planned;
+    if (files.length > 0) {
+      const kept = await keepState(warehouse, markers, state, engine);
+      await writeTombstone({
+        warehouse,
+        websiteId,
+        files,
+        kept,
+        now,
+        date: calendarDate(new Date(now), this.options.config.warehouse.time_zone),
+        reason: `thinned to ${this.#rule.period} before ${this.#rule.dailyFrom}`,
+        compression: this.options.config.warehouse.parquet_compression,
+        engine,
+      });
+    }
+    await dropOldCheckpoints(warehouse, websiteId, now);
+    return planned;
+  }
+
+  async #stateOf(newest: Marker, markers: Marker[]): Promise<string> {
+    const file = stateFileOf(this.#warehouse, newest);
+    if (await isWholeParquet(file)) return file;
+    if (!this.options.dryRun) return (await currentState(this.#warehouse, markers, this.engine)) ?? file;
+    const rebuilt = join(this.engine.temporary, 'state.rebuilt');
+    await rebuildState(this.#warehouse, markers, this.engine, rebuilt);
+    return rebuilt;
+  }
+
+  /** Brings `indexhouse.duckdb` and `analytics.duckdb` to what the log holds now. */
+  async #followers(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
+    const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
+    const warehouse = this.#warehouse;
+    if (!configured && (await listTableFiles(warehouse, 'tombstones')).length === 0) return null;
+    if (this.options.dryRun) {
+      // Rows that are too old for it are counted in the file itself.
+      const goes = planned.filter(({ marker, table, fate }) => {
+        return fate === 'goes' && !isDropped(marker, table, this.#retainedFrom);
+      });
+      const rowsOfFiles = goes.reduce((all, { rows }) => all + rows, 0);
+      return lookAtShrinking(warehouse, { retainedFrom: this.#retainedFrom, rowsOfFiles }, this.engine);
+    }
+    const shrunk = await shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom: this.#retainedFrom });
+    await writeAnalytics(warehouse, memoryLimit);
+    return shrunk;
+  }
+}

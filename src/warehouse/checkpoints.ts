@@ -1,0 +1,56 @@
+import { isWholeParquet } from '../storage/parquet-file.js';
+import { listTableFiles, tableFile } from './layout.js';
+import type { Marker } from './markers.js';
+
+/** Files of the log are out of use, and nothing that is there stands for them. */
+export class CheckpointError extends Error {
+  override name = 'CheckpointError';
+}
+
+/**
+ * `parquet/checkpoints/website=<id>/date=<date>/<commit_id>.parquet`: the state after that commit, kept in the log
+ * because files that it follows from were put out of use.
+ */
+export function checkpointFile(warehouse: string, { websiteId, date, commitId }: Marker): string {
+  return tableFile(warehouse, 'checkpoints', { websiteId, date, id: commitId });
+}
+
+/** What a website's state is made from: the state after some commit, and the commits after that. */
+export interface StateBase {
+  /** Null: there is nothing before the first of `later`. */
+  checkpoint: string | null;
+  /** How many of the markers the checkpoint includes. */
+  included: number;
+}
+
+/**
+ * The newest checkpoint of a website that is whole, or the beginning of its log.
+ *
+ * @param markers all of this website, oldest first
+ * @throws CheckpointError where files of a later commit are out of use: then nothing can give the state
+ */
+export async function stateBase(warehouse: string, markers: readonly Marker[]): Promise<StateBase> {
+  const there = new Set(await listTableFiles(warehouse, 'checkpoints'));
+  let included = markers.length;
+  while (included > 0 && !(await isCheckpoint(warehouse, markers[included - 1], there))) included--;
+  const gone = markers.slice(included).find(({ dropped }) => Object.keys(dropped).length > 0);
+  if (gone) {
+    throw new CheckpointError(
+      `the state of ${gone.websiteId} cannot be made from the log: its older files were put out of use by ` +
+        `\`indexhouse maintain\`, and the checkpoint that was written for them is missing or damaged. Restore ` +
+        `${warehouse}/parquet/checkpoints from a backup`,
+    );
+  }
+  const last = markers[included - 1];
+  return { checkpoint: last ? checkpointFile(warehouse, last) : null, included };
+}
+
+async function isCheckpoint(
+  warehouse: string,
+  marker: Marker | undefined,
+  there: ReadonlySet<string>,
+): Promise<boolean> {
+  if (!marker) return false;
+  const file = checkpointFile(warehouse, marker);
+  return there.has(file) && isWholeParquet(file);
+}

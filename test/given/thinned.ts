@@ -1,0 +1,103 @@
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { z } from 'zod';
+import { withReader } from '../../src/analysis/reader.js';
+import { maintain } from '../../src/maintain/maintain.js';
+import type { MaintainReceipt } from '../../src/maintain/receipt.js';
+import { temporaryFolder } from './folder.js';
+import type { GivenPage } from './service.js';
+import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
+
+/** Shortly after the last of the nights. */
+export const NOW = Date.parse('2025-03-20T12:00:00Z');
+export const HOUR_MS = 3_600_000;
+export const WEEKLY = { parquet_keep_daily: '3d', parquet_then: 'weekly' };
+const SECTIONS = { reports: { refresh_after: '100d' }, quality: { max_reject_ratio: 0 } };
+
+export const at = (website: string, name: string) => `https://${website}.example/${name}`;
+const page = (website: string, name: string, state = 'Submitted and indexed'): GivenPage => ({
+  url: at(website, name),
+  entry: { index_summary: 'Indexed', index_coverage_state: state },
+});
+/** An entry that the contract refuses: with no reject allowed, it makes its listing partial. */
+const broken: GivenPage = { url: at('blog', 'broken'), entry: JSON.parse('{"index_summary": 5}') };
+
+/**
+ * Nights of March 2025 over four ISO weeks, which end on the 2nd, the 9th and the 16th.
+ *
+ * - shop: `a` changes each night, so each has a new report of it; `e` only on the 3rd; `f` is gone after the 5th.
+ * - blog: its newest complete listing is of the 3rd; after it `r` was listed on the 5th only.
+ */
+export async function buildNights(days = [1, 2, 3, 5, 9, 11, 16, 18], withBlog = true): Promise<BuiltWarehouse> {
+  const shop = (day: number): GivenPage[] => [
+    page('shop', 'a', `as of the ${day}`),
+    page('shop', 'b'),
+    page('shop', 'e', day < 3 ? 'before' : 'since the 3rd'),
+    ...(day <= 5 ? [page('shop', 'f')] : []),
+  ];
+  const blog: Record<number, GivenPage[]> = {
+    1: [page('blog', 'p'), page('blog', 'q')],
+    3: [page('blog', 'p'), page('blog', 'q')],
+    5: [page('blog', 'p'), page('blog', 'r'), broken],
+    9: [page('blog', 'p'), broken],
+    18: [page('blog', 'p'), broken],
+  };
+  return buildWarehouse(
+    days.map((day) => ({
+      at: `2025-03-${String(day).padStart(2, '0')}T02:00:00Z`,
+      lists: { shop: shop(day), ...(withBlog && blog[day] ? { blog: blog[day] } : {}) },
+      sections: SECTIONS,
+    })),
+  );
+}
+
+/** A copy in a folder of its own, until the test ends. */
+export function copyOf(warehouse: string, onFinished?: (clean: () => void) => void): string {
+  const copy = join(temporaryFolder(onFinished), 'warehouse');
+  cpSync(warehouse, copy, { recursive: true });
+  return copy;
+}
+
+export function maintainAt(
+  warehouse: string,
+  options: { retention?: Record<string, unknown>; now?: number; dryRun?: boolean; lockTimeout?: string } = {},
+): Promise<MaintainReceipt> {
+  const { retention = WEEKLY, now = NOW, dryRun = false, lockTimeout = '0s' } = options;
+  const sections = { retention, warehouse: { lock_timeout: lockTimeout } };
+  const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
+  return maintain({ config, dryRun, now: () => now });
+}
+
+/** Every file below a folder with its bytes. */
+export function filesBelow(folder: string): Record<string, string> {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = all.map((entry) => join(entry.parentPath, entry.name)).sort();
+  return Object.fromEntries(paths.map((path) => [relative(folder, path), readFileSync(path).toString('base64')]));
+}
+
+const count = z.object({ rows: z.coerce.number(), hash: z.string().nullable() });
+
+/** What is asked of the data that stay: the same before and after, however thin the rest is. */
+export async function answersOf(warehouse: string, keptCommits: readonly string[]): Promise<Record<string, unknown>> {
+  const kept = keptCommits.map((id) => `'${id}'`).join(', ');
+  const questions = {
+    pages: 'select * from page_state',
+    changes: 'select * from page_changes',
+    snapshots: 'select * from snapshots',
+    quarantine: 'select * from quarantine',
+    drift: 'select * from drift_observations',
+    runs: 'select * from runs',
+    coverage: `select * from coverage where commit_id in (${kept})`,
+    url_reports: `select * from url_reports where commit_id in (${kept})`,
+    newest_reports: `select url_reports.* from url_reports join page_state
+      on page_state.url = url_reports.url and report_snapshot_id = url_reports.snapshot_id`,
+  };
+  return withReader({ warehouse, memoryLimit: 256e6 }, async ({ engine }) => {
+    const answers: Record<string, unknown> = {};
+    for (const [name, query] of Object.entries(questions)) {
+      const hashed = `select count(*) as rows, bit_xor(hash(asked))::varchar as hash from (${query}) as asked`;
+      answers[name] = await engine.rows(count, hashed);
+    }
+    return answers;
+  });
+}

@@ -1,0 +1,275 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../src/analysis/reader.js';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { exitCodeOf } from '../../src/maintain/receipt.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { verify } from '../../src/verify/verify.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { filesOf, type Marker, markersOf, readMarkers } from '../../src/warehouse/markers.js';
+import type { ThinnedTable } from '../../src/warehouse/tables.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
+import { countsIn } from '../given/quarantine.js';
+import { startScriptedService } from '../given/service.js';
+import { inDuckdb, newestFile, rewrite } from '../given/tamper.js';
+import { answersOf, at, buildNights, copyOf, filesBelow, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
+import { findingsOf } from '../given/verified.js';
+import { type BuiltWarehouse, syncAt } from '../given/warehouse.js';
+
+const MEMORY = 256e6;
+/** Dates whose files stay, and why; see `buildNights`. */
+const STAYS = {
+  'shop coverage': ['2025-03-02', '2025-03-09', '2025-03-16', '2025-03-18'],
+  'shop url_reports': ['2025-03-01', '2025-03-02', '2025-03-03', '2025-03-09', '2025-03-16', '2025-03-18'],
+  'blog coverage': ['2025-03-01', '2025-03-03', '2025-03-05', '2025-03-18'],
+  'blog url_reports': ['2025-03-01', '2025-03-05'],
+};
+
+let built: BuiltWarehouse;
+/** The same after one `maintain`. */
+let thinned: string;
+
+beforeAll(async () => {
+  built = await buildNights();
+  thinned = copyOf(built.path, () => {});
+  await maintainAt(thinned);
+});
+
+afterAll(() => {
+  built.remove();
+  rmSync(thinned, { recursive: true, force: true });
+});
+
+function markersIn(warehouse: string): Promise<Marker[]> {
+  return withEngine({ memoryLimit: MEMORY, temporary: temporaryFolder() }, (engine) => readMarkers(engine, warehouse));
+}
+
+/** The dates of the files that readers see. */
+async function datesSeen(warehouse: string): Promise<Record<string, string[]>> {
+  const markers = await markersIn(warehouse);
+  return Object.fromEntries(
+    Object.keys(STAYS).map((key) => {
+      const [website = '', table] = key.split(' ');
+      const files = filesOf(warehouse, markersOf(markers, website), table as ThinnedTable);
+      return [key, files.map((file) => /date=([\d-]+)/.exec(file)?.[1] ?? '').sort()];
+    }),
+  );
+}
+
+async function keptCommits(warehouse: string): Promise<string[]> {
+  const markers = await markersIn(warehouse);
+  return markers.filter(({ dropped }) => Object.keys(dropped).length === 0).map(({ commitId }) => commitId);
+}
+
+const fileCount = async (warehouse: string, table: ThinnedTable) => (await listTableFiles(warehouse, table)).length;
+
+describe('thinning the Parquet files', () => {
+  test('a dry run says what would go, takes no lock and changes nothing', async () => {
+    const warehouse = copyOf(built.path);
+    const before = filesBelow(warehouse);
+    const receipt = await maintainAt(warehouse, { dryRun: true });
+    expect(receipt).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
+    const shop = receipt.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
+    expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-03-05', last_date: '2025-03-11' });
+    expect(shop?.kept.map(({ reason, files }) => [reason, files])).toEqual([
+      ['recent', 1],
+      ['last_of_period', 3],
+      ['newest_reports', 2],
+    ]);
+    expect(filesBelow(warehouse)).toEqual(before);
+  });
+
+  test('puts files out of use, deletes them an hour later, and never one that holds what is needed', async () => {
+    const warehouse = copyOf(built.path);
+    const files = await fileCount(warehouse, 'coverage');
+    const dry = await maintainAt(warehouse, { dryRun: true });
+    const reader = await withReader({ warehouse, memoryLimit: MEMORY }, async (opened) => {
+      const done = await maintainAt(warehouse);
+      expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
+      // Whoever listed the files before still finds them.
+      return opened.engine.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
+    });
+    expect(reader).toEqual([{ rows: '36' }]);
+    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files]);
+    expect(await findingsOf(warehouse)).toEqual([]);
+    expect(await countsIn(join(warehouse, 'analytics.duckdb'), ['coverage', 'tombstones'])).toEqual({
+      coverage: 20,
+      tombstones: 7,
+    });
+
+    const early = await maintainAt(warehouse, { now: NOW + HOUR_MS - 1 });
+    expect(early).toMatchObject({ deleted: { files: 0 }, waiting: { files: 7 } });
+    const late = await maintainAt(warehouse, { now: NOW + HOUR_MS });
+    expect(late).toMatchObject({ deleted: dry.waiting, waiting: { files: 0, bytes: 0 } });
+    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files - 5]);
+    expect(await findingsOf(warehouse)).toEqual([]);
+    expect(await countsIn(join(warehouse, 'analytics.duckdb'), ['coverage'])).toEqual({ coverage: 20 });
+  });
+
+  test('what stays is answered as before, and the state is made anew from the checkpoint', async () => {
+    const warehouse = copyOf(thinned);
+    const kept = await keptCommits(warehouse);
+    const before = await answersOf(built.path, kept);
+    await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
+    rmSync(join(warehouse, 'state'), { recursive: true });
+    expect(await answersOf(warehouse, kept)).toEqual(before);
+
+    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
+    expect(await findingsOf(warehouse)).toEqual([]);
+    expect(await countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'tombstones'])).toEqual({
+      coverage: 20,
+      url_reports: 13,
+      tombstones: 7,
+    });
+  });
+
+  test('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
+    const [thin, whole] = [copyOf(thinned), copyOf(built.path)];
+    await maintainAt(thin, { now: NOW + 2 * HOUR_MS });
+    rmSync(join(thin, 'state'), { recursive: true });
+    const service = await startScriptedService();
+    try {
+      service.list('shop', [{ url: at('shop', 'a') }, { url: at('shop', 'f') }]);
+      for (const warehouse of [thin, whole]) {
+        await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-31T02:00:00Z', websites: ['shop'] });
+      }
+    } finally {
+      await service.close();
+    }
+    const changes = async (warehouse: string) =>
+      withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => {
+        const told = "select url, change, from_value from page_changes where snapshot_date = '2025-03-31' order by all";
+        return engine.rows(z.record(z.string(), z.string().nullable()), told);
+      });
+    expect(await changes(thin)).toEqual(await changes(whole));
+    expect((await changes(thin)).length).toBeGreaterThan(3);
+
+    await maintainAt(thin, { now: Date.parse('2025-04-10T00:00:00Z') });
+    rmSync(join(thin, 'state'), { recursive: true });
+    expect(await findingsOf(thin)).toEqual([]);
+    expect(await datesSeen(thin)).toMatchObject({
+      'shop coverage': [...STAYS['shop coverage'], '2025-03-31'],
+    });
+  });
+
+  test('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
+    const warehouse = copyOf(thinned);
+    const config = writeConfig(join(warehouse, '..'), { baseUrl: 'http://127.0.0.1:1' });
+    const ask = async (...words: string[]) => {
+      const { stdout } = await run(['query', ...words, '--json', '--config', config]);
+      return z.array(z.record(z.string(), z.unknown())).parse(JSON.parse(stdout));
+    };
+    const trend = await ask('indexing_trend', '--param', 'website=shop');
+    // The summary of a listing stays when its rows go.
+    expect(trend.map(({ snapshot_date, pages }) => `${snapshot_date} ${pages}`)).toEqual([
+      '2025-03-01 4',
+      '2025-03-02 4',
+      '2025-03-03 4',
+      '2025-03-05 4',
+      '2025-03-09 3',
+      '2025-03-11 3',
+      '2025-03-16 3',
+      '2025-03-18 3',
+    ]);
+    const timeline = await ask('page_timeline', '--param', `url=${at('shop', 'b')}`);
+    expect(timeline.filter(({ event }) => event === 'absent')).toEqual([]);
+  });
+});
+
+describe('indexhouse.duckdb', () => {
+  const KEEP = { duckdb_keep: '10d' };
+
+  test('loses old rows only, for good, and verify and rebuild honour it', async () => {
+    const warehouse = copyOf(built.path);
+    const parquet = await fileCount(warehouse, 'coverage');
+    const dry = await maintainAt(warehouse, { retention: KEEP, dryRun: true });
+    const done = await maintainAt(warehouse, { retention: KEEP });
+    expect(done.duckdb).toMatchObject({ retained_from: '2025-03-10', reason: null });
+    expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
+    const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
+    const left = await counts();
+    expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
+    expect(left['page_changes']).toBeGreaterThan(4);
+    expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
+
+    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
+    expect(await counts()).toEqual(left);
+    await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
+    const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
+    const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
+    expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
+    expect(await counts()).toEqual(left);
+    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
+    expect(await counts()).toMatchObject({ coverage: 36 });
+  });
+
+  test('gets smaller by what is deleted from it, once', async () => {
+    const warehouse = copyOf(built.path);
+    await inDuckdb(
+      warehouse,
+      `insert into coverage select coverage.* replace (uuid()::varchar as url)
+       from coverage, range(20000) where commit_id = (select min(snapshot_id) from snapshots where website_id = 'shop')`,
+    );
+    const { duckdb } = await maintainAt(warehouse, { retention: KEEP });
+    expect(duckdb?.rows_dropped).toBeGreaterThan(75_000);
+    expect(duckdb?.bytes_after).toBeLessThan((duckdb?.bytes_before ?? 0) / 2);
+    expect(await findingsOf(warehouse)).toEqual([]);
+    expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
+  });
+
+  test('stays as it is while a reader holds it, and nothing is lost', async () => {
+    const warehouse = copyOf(built.path);
+    const database = join(warehouse, 'indexhouse.duckdb');
+    const reader = await holdOpen(database, 'READ_ONLY');
+    const held = await maintainAt(warehouse, {
+      retention: { ...KEEP, parquet_keep_daily: '3d', parquet_then: 'weekly' },
+    });
+    expect([exitCodeOf(held), held.duckdb?.reason]).toEqual([3, expect.stringContaining(`process ${reader.pid}`)]);
+    expect(await maintainAt(warehouse, { retention: KEEP, dryRun: true })).toMatchObject({
+      duckdb: { reason: expect.stringContaining(`process ${reader.pid}`) },
+    });
+    await reader.release();
+    // It holds rows of files that are out of use: behind, not wrong.
+    expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag' }]);
+    const again = await maintainAt(warehouse, { retention: KEEP });
+    expect([exitCodeOf(again), again.duckdb?.retained_from]).toEqual([0, '2025-03-10']);
+    expect([await findingsOf(warehouse), existsSync(`${database}.new`)]).toEqual([[], false]);
+  });
+});
+
+describe('a warehouse that is not as it should be', () => {
+  test('with a state that is not what the log gives is left as it is', async () => {
+    const warehouse = copyOf(built.path);
+    const newest = markersOf(await markersIn(warehouse), 'shop').at(-1);
+    const state = join(warehouse, 'state', 'website=shop', `${newest?.commitId}.parquet`);
+    await rewrite(state, 'select * replace (absences + 1 as absences) from self');
+    await expect(maintainAt(warehouse)).rejects.toThrow('verify --repair');
+    expect(await listTableFiles(warehouse, 'tombstones')).toEqual([]);
+    expect(await listTableFiles(warehouse, 'checkpoints')).toEqual([]);
+  });
+
+  test.each(['missing', 'altered'])('with a checkpoint that is %s is told of by verify', async (how) => {
+    const warehouse = copyOf(thinned);
+    const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
+    if (how === 'missing') rmSync(checkpoint);
+    else await rewrite(checkpoint, 'select * replace (absences + 1 as absences) from self');
+    expect(await findingsOf(warehouse)).toMatchObject([
+      { check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') },
+    ]);
+    if (how === 'altered') return;
+    await expect(maintainAt(warehouse, { now: NOW + 2 * HOUR_MS })).rejects.toThrow('checkpoints');
+    expect(await fileCount(warehouse, 'coverage')).toBe(13);
+  });
+
+  test('with a tombstone that cannot be read is told of by verify', async () => {
+    const warehouse = copyOf(thinned);
+    const tombstone = await newestFile(warehouse, 'tombstones');
+    writeFileSync(tombstone, 'garbage');
+    expect(await findingsOf(warehouse)).toMatchObject([{ message: expect.stringContaining(tombstone) }]);
+  });
+});
