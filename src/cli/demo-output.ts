@@ -53,8 +53,8 @@ export async function demoText(
   });
 }
 
-export async function demoJson({ warehouse, config, receipts, tookMs }: DemoResult): Promise<string> {
-  return `${formatJson({ warehouse, config, took_ms: Math.round(tookMs), receipts })}\n`;
+export async function demoJson({ warehouse, config, report, receipts, tookMs }: DemoResult): Promise<string> {
+  return `${formatJson({ warehouse, config, report, took_ms: Math.round(tookMs), receipts })}\n`;
 }
 
 function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {
@@ -108,11 +108,13 @@ async function examplePage(reader: Reader): Promise<string | null> {
   return typeof url === 'string' ? url : null;
 }
 
-function next({ warehouse, config }: DemoResult, page: string | null): string {
+function next({ warehouse, config, report }: DemoResult, page: string | null): string {
   const file = quoted(relative(process.cwd(), config));
   const timeline = page ? `  npx indexhouse query page_timeline --param url=${quoted(page)} --config ${file}\n` : '';
-  return `The warehouse lies in ${safe(relative(process.cwd(), warehouse))}. Try next:
+  const made = safe(relative(process.cwd(), report));
+  return `The warehouse lies in ${safe(relative(process.cwd(), warehouse))}, a report with charts in ${made}. Try next:
 
+  npx indexhouse report --config ${file}
   npx indexhouse query deindexed_pages --config ${file}
 ${timeline}`.trimEnd();
 }

@@ -9,6 +9,7 @@ import { planCommand } from './plan.js';
 import { queryCommand } from './query.js';
 import { rebuildCommand } from './rebuild.js';
 import { replayCommand } from './replay.js';
+import { reportCommand } from './report.js';
 import { scheduleCommand } from './schedule.js';
 import { simulateCommand } from './simulate.js';
 import { statusCommand } from './status.js';
@@ -37,6 +38,7 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     scheduleCommand(outcome),
     statusCommand(outcome),
     queryCommand(outcome),
+    reportCommand(outcome),
     analyticsCommand(),
     verifyCommand(outcome),
     rebuildCommand(outcome),

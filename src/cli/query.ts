@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Question } from '../analysis/question.js';
 import type { Reader, ReaderOptions } from '../analysis/reader.js';
-import { configOf, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+import { flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
 import type { Format, Sink, Terminal } from './query-output.js';
+import { readerOptions } from './reader-options.js';
 
-const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
 const FORMATS: readonly Format[] = ['table', 'json', 'csv', 'parquet'];
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
@@ -107,12 +107,6 @@ function sinkOf(flags: Flags, terminal: Terminal): Sink {
   }
   const format = flags.format ?? (flags.json ? 'json' : 'table');
   return { format, out: flags.out, force: flags.force === true, guardFormulas: flags.rawCsv !== true, terminal };
-}
-
-async function readerOptions(flags: Flags): Promise<ReaderOptions> {
-  if (flags.warehouse !== undefined) return { warehouse: flags.warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
-  const { warehouse } = await configOf(flags, { withoutTokens: true });
-  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit };
 }
 
 type QuestionAt = (today: string) => Question;

@@ -8,6 +8,7 @@ import { sync } from '../run/sync.js';
 import { DEMO_TOKEN, type Simulator, startSimulator } from '../simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from '../simulator/world.js';
 import { prepareDemoFolder, writeDemoConfig } from './demo-folder.js';
+import { writeDemoReport } from './demo-report.js';
 
 const DAY_MS = 86_400_000;
 /** The hour at which the simulated nights are synced. */
@@ -32,6 +33,8 @@ export interface DemoOptions {
 export interface DemoResult {
   warehouse: string;
   config: string;
+  /** The HTML report on the last seven nights. */
+  report: string;
   receipts: Receipt[];
   tookMs: number;
 }
@@ -56,8 +59,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const name = simulator.world.websites[0]?.domain ?? DEMO_WEBSITE_ID;
     await writeDemoConfig(folder, { baseUrl: simulator.url, token: DEMO_TOKEN, website: DEMO_WEBSITE_ID, name });
     const receipts = await syncNights(options, simulator);
-    const config = join(folder, 'indexhouse.yaml');
-    return { warehouse: join(folder, 'warehouse'), config, receipts, tookMs: performance.now() - startedAt };
+    const tookMs = performance.now() - startedAt;
+    const [warehouse, report] = [join(folder, 'warehouse'), join(folder, 'report.html')];
+    await writeDemoReport(warehouse, { file: report, version: options.version, now: options.now });
+    return { warehouse, config: join(folder, 'indexhouse.yaml'), report, receipts, tookMs };
   } finally {
     await simulator.close();
   }

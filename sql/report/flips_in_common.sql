@@ -1,0 +1,67 @@
+-- What pages whose canonical flipped have in common, beside all pages that have a canonical: for each dimension and
+-- value the share of either, the most telling first. Of a page that flipped counts the canonical that it went to. View
+-- `pages`: one row per page; `page_changes`: one row per change.
+with flipped as (
+  select website_id, url, arg_max(to_value, observed_at) as canonical
+  from page_changes
+  where
+    change in ('searchengine_canonical', 'user_canonical')
+    and from_value is not null
+    and to_value is not null
+    and ($website::varchar is null or website_id = $website::varchar)
+    and snapshot_date between $since::date and $until::date
+  group by website_id, url
+),
+population as (
+  select
+    pages.website_id,
+    pages.url,
+    flipped.url is not null as is_flipped,
+    coalesce(flipped.canonical, pages.searchengine_selected_canonical, pages.user_selected_canonical) as target
+  from pages
+  left join flipped using (website_id, url)
+  where
+    ($website::varchar is null or pages.website_id = $website::varchar)
+    and (pages.is_monitored or flipped.url is not null)
+    and target is not null
+),
+totals as (
+  select website_id, count(*) as pages, count(*) filter (is_flipped) as flipped
+  from population
+  group by website_id
+),
+traits as (
+  select website_id, is_flipped, unnest([
+    {dimension: 'directory', "value": directory_of(url)},
+    {dimension: 'target_host', "value": coalesce(nullif(host_of(target), ''), '(none)')},
+    {dimension: 'target_directory', "value": directory_of(target)},
+    {
+      dimension: 'target',
+      "value": case
+        when target = url then 'self'
+        when host_of(target) = host_of(url) then 'other page, same host'
+        else 'other host'
+      end
+    }
+  ], recursive := true)
+  from population
+),
+counted as (
+  select website_id, dimension, "value", count(*) as pages, count(*) filter (is_flipped) as flipped
+  from traits
+  group by website_id, dimension, "value"
+)
+select
+  counted.website_id,
+  counted.dimension,
+  counted."value",
+  counted.pages::integer as pages,
+  counted.flipped::integer as changed,
+  counted.flipped / totals.flipped as share,
+  counted.pages / totals.pages as overall_share,
+  share / overall_share as lift
+from counted
+join totals using (website_id)
+where counted.flipped >= 2
+order by counted.flipped - totals.flipped * (counted.pages / totals.pages) desc, counted.website_id, dimension, "value"
+limit $limit

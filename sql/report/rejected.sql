@@ -1,0 +1,16 @@
+-- What was quarantined in the period and why: the first problem of each record. `replayed` were taken later. View
+-- `quarantine`: one row per rejected record.
+select
+  source,
+  coalesce(json_extract_string(issues, '$[0].path'), '') as field,
+  coalesce(json_extract_string(issues, '$[0].message'), 'no reason was recorded') as message,
+  count(*)::integer as records,
+  count(*) filter (replayed)::integer as replayed,
+  (count(*) over ())::integer as total
+from quarantine
+where
+  ($website::varchar is null or website_id = $website::varchar)
+  and snapshot_date between $since::date and $until::date
+group by source, field, message
+order by records desc, source, field, message
+limit $limit

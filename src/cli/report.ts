@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import type { ReaderOptions } from '../analysis/reader.js';
+import type { Report, ReportOptions } from '../report/report.js';
+import { flagsOf, type Globals, newCommand, type Outcome, packageVersion, UsageError } from './command.js';
+import type { Terminal } from './query-output.js';
+import { readerOptions } from './reader-options.js';
+
+const DEFAULT_FILE = 'report.html';
+const STDOUT = '-';
+
+const HELP = `
+One HTML file that needs nothing else: it opens from a mail attachment, on a phone and on paper, and runs no script.
+Dates like "7 days ago" count from the newest snapshot.
+
+Examples:
+  indexhouse report                                       the last seven days into report.html
+  indexhouse report --website example.com --since "30 days ago" --out example.html
+  indexhouse report --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
+
+interface Flags extends Globals {
+  out: string;
+  website?: string;
+  since?: string;
+  until?: string;
+  warehouse?: string;
+}
+
+/** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
+export function reportCommand(_outcome: Outcome, terminal: Terminal = process): Command {
+  return newCommand(
+    'report',
+    'write a self-contained HTML report with charts: what changed in the index, where and why',
+  )
+    .option('-o, --out <file>', `the file, which is replaced if it exists; ${STDOUT} for stdout`, DEFAULT_FILE)
+    .option('-w, --website <id>', 'only this website, by id or name')
+    .option('--since <date>', 'first date (default: six days before the last)')
+    .option('--until <date>', 'last date (default: that of the newest snapshot)')
+    .option('--warehouse <folder>', 'the warehouse, instead of the one that the configuration names')
+    .addHelpText('after', HELP)
+    .action(async (_: Flags, command: Command) => {
+      await report(flagsOf<Flags>(command), terminal);
+    });
+}
+
+async function report(flags: Flags, terminal: Terminal): Promise<void> {
+  const toStdout = flags.out === STDOUT;
+  if (toStdout && flags.json) throw new UsageError('--json and --out - contradict each other: both take stdout');
+  if (!toStdout) await checkFile(flags.out);
+  const options: ReportOptions = { ...chosen(flags), version: await packageVersion(), now: Date.now() };
+  const read = await readOnce(await readerOptions(flags), options);
+  const { reportPage } = await import('../report/page.js');
+  const page = reportPage(read);
+  if (toStdout) {
+    terminal.stdout.write(page);
+    return;
+  }
+  await write(flags.out, page);
+  const { reportJson, reportText } = await import('./report-output.js');
+  terminal.stdout.write(flags.json ? reportJson(read, flags.out) : reportText(read, flags.out));
+}
+
+function chosen({ website, since, until }: Flags): Pick<ReportOptions, 'website' | 'since' | 'until'> {
+  return { website, since, until };
+}
+
+/** @throws UsageError where the report could not be written, before it is worked out */
+async function checkFile(file: string): Promise<void> {
+  const [{ stat }, { dirname, resolve }] = await Promise.all([import('node:fs/promises'), import('node:path')]);
+  const found = await stat(file).catch(() => null);
+  if (found && !found.isFile()) throw new UsageError(`--out ${file} is no file: give the name of one`);
+  const folder = dirname(resolve(file));
+  const parent = await stat(folder).catch(() => null);
+  if (!parent?.isDirectory()) throw new UsageError(`--out ${file}: there is no folder ${folder}`);
+}
+
+async function readOnce(where: ReaderOptions, options: ReportOptions): Promise<Report> {
+  const [{ withReader }, { readReport }, { QuestionError, QuestionStopped }, { stopSignal }] = await Promise.all([
+    import('../analysis/reader.js'),
+    import('../report/report.js'),
+    import('../analysis/errors.js'),
+    import('./signals.js'),
+  ]);
+  return withReader(where, async (reader) => {
+    const { signal, release } = stopSignal();
+    signal.addEventListener('abort', () => reader.engine.raw.interrupt());
+    try {
+      return await readReport(reader, options);
+    } catch (error) {
+      if (signal.aborted) throw new QuestionStopped('report');
+      if (error instanceof QuestionError) throw new UsageError(error.message, { cause: error });
+      throw error;
+    } finally {
+      release();
+    }
+  });
+}
+
+async function write(file: string, page: string): Promise<void> {
+  const { writeDurably } = await import('../storage/durable.js');
+  await writeDurably(file, page);
+}

@@ -1,0 +1,93 @@
+import { count } from '../../observe/format.js';
+import { safe } from '../../observe/terminal.js';
+import { type Html, shortened } from '../html.js';
+import type { DirectoryRow } from '../rows.js';
+import type { Age } from '../section.js';
+import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
+import { figure } from './draw.js';
+import { type Colour, colour } from './palette.js';
+
+const AGES_HEIGHT = 190;
+const DIRECTORY_HEIGHT = 40;
+const NAME_CHARACTERS = { wide: 36, narrow: 16 } as const;
+
+/** How many pages left the index and came into it, by directory. */
+export function directoryChart(id: string, directories: readonly DirectoryRow[]): Html {
+  const told = directories.map(
+    ({ directory, deindexed, newly_indexed }) =>
+      `${directory}: ${deindexed} de-indexed, ${newly_indexed} newly indexed.`,
+  );
+  const naming = { id, title: 'De-indexed and newly indexed pages by directory', description: told.join(' ') };
+  return figure(naming, 24 + directories.length * DIRECTORY_HEIGHT, (narrow) => ({
+    grid: { ...GRID, right: 44, top: 4 },
+    xAxis: { ...VALUES, minInterval: 1 },
+    yAxis: {
+      ...NAMES,
+      type: 'category',
+      inverse: true,
+      data: directories.map(({ directory }) =>
+        shortened(safe(directory.slice(0, 500)), narrow ? NAME_CHARACTERS.narrow : NAME_CHARACTERS.wide),
+      ),
+    },
+    series: [
+      side(
+        'notIndexed',
+        directories.map(({ deindexed }) => deindexed),
+      ),
+      side(
+        'indexed',
+        directories.map(({ newly_indexed }) => newly_indexed),
+      ),
+    ],
+  }));
+}
+
+function side(name: Colour, data: number[]) {
+  return {
+    ...STILL,
+    type: 'bar' as const,
+    barGap: '10%',
+    barCategoryGap: '30%',
+    itemStyle: { color: colour(name) },
+    label: numbers('right'),
+    data,
+  };
+}
+
+/** How many pages are how many days old in some way. */
+export function agesChart(naming: { id: string; title: string }, ages: readonly Age[]): Html {
+  const description = ages.map(({ span, pages }) => `${span}: ${pages}.`).join(' ');
+  return figure({ ...naming, description }, AGES_HEIGHT, () => ({
+    grid: { ...GRID, top: 22 },
+    xAxis: {
+      ...NAMES,
+      type: 'category',
+      data: ages.map(({ span }) => span.replace(' days', '').replace('-', '–').replace('over ', '> ')),
+      axisLabel: { ...LABEL, interval: 0 },
+    },
+    yAxis: { ...VALUES, minInterval: 1 },
+    series: [
+      {
+        ...STILL,
+        type: 'bar',
+        barCategoryGap: '30%',
+        label: numbers('top'),
+        data: ages.map(({ span, pages }) => ({
+          value: pages,
+          itemStyle: { color: colour(span === 'never' ? 'noData' : 'indexed') },
+        })),
+      },
+    ],
+  }));
+}
+
+function numbers(position: 'top' | 'right') {
+  return {
+    ...LABEL,
+    show: true,
+    position,
+    // Or the renderer draws a light line around the digits.
+    textBorderWidth: 0,
+    formatter: ({ value }: { value: unknown }) => (typeof value === 'number' && value > 0 ? count(value) : ''),
+  } as const;
+}

@@ -1,0 +1,112 @@
+import { counted, dayOfMonth, percent } from '../figures.js';
+import { shareOf } from '../headline.js';
+import type { Html } from '../html.js';
+import type { Span } from '../period.js';
+import type { Counts, Day } from '../trend.js';
+import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
+import { type ChartOption, figure } from './draw.js';
+import { type Colour, colour } from './palette.js';
+
+const HEIGHT = 240;
+const SHARE_HEIGHT = 180;
+const MOST_DAYS_WITH_DOTS = 31;
+
+const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
+  { key: 'indexed', colour: 'indexed' },
+  { key: 'not_indexed', colour: 'notIndexed' },
+  { key: 'without_data', colour: 'noData' },
+];
+
+/** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
+export function trendChart(id: string, days: readonly Day[], period: Span): Html {
+  const naming = { id, title: 'Pages by index state, day by day', description: described(days) };
+  return figure(naming, HEIGHT, () => ({
+    grid: GRID,
+    xAxis: dates(days),
+    yAxis: VALUES,
+    series: [
+      ...STATES.map(({ key, colour: name }, at) => ({
+        ...STILL,
+        type: 'bar' as const,
+        stack: 'pages',
+        barCategoryGap: '18%',
+        barMaxWidth: 30,
+        itemStyle: { color: colour(name) },
+        data: days.map(({ counts }) => counts?.[key] ?? '-'),
+        ...(at === 0 ? { markArea: shaded(days, period) } : {}),
+      })),
+      {
+        ...STILL,
+        type: 'scatter',
+        symbol: 'triangle',
+        symbolSize: 9,
+        symbolOffset: [0, -6],
+        itemStyle: { color: colour('partial') },
+        data: days.map(({ partial }) => (partial ? 0 : '-')),
+        z: 5,
+      },
+    ],
+  }));
+}
+
+/** The share of the pages that is indexed, on a scale that shows small changes. */
+export function shareChart(id: string, days: readonly Day[], period: Span): Html {
+  const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
+  const naming = { id, title: 'Share of the pages that is indexed, day by day', description: described(days) };
+  return figure(naming, SHARE_HEIGHT, () => ({
+    grid: GRID,
+    xAxis: dates(days),
+    yAxis: {
+      ...VALUES,
+      scale: true,
+      minInterval: 0.001,
+      axisLabel: { ...LABEL, formatter: (share: number) => percent(share) },
+    },
+    series: [
+      {
+        ...STILL,
+        type: 'line',
+        // The dots tell which dates are known.
+        connectNulls: true,
+        symbol: 'circle',
+        symbolSize: days.length > MOST_DAYS_WITH_DOTS ? 3 : 6,
+        lineStyle: { color: colour('indexed'), width: 2 },
+        itemStyle: { color: colour('indexed') },
+        data: shares.map((share) => share ?? '-'),
+        markArea: shaded(days, period),
+      },
+    ],
+  }));
+}
+
+function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {
+  return {
+    ...NAMES,
+    type: 'category',
+    data: days.map(({ date }) => date),
+    axisLabel: { ...LABEL, hideOverlap: true, formatter: dayOfMonth },
+  };
+}
+
+/** The period of the report, where the chart shows more than that. */
+function shaded(days: readonly Day[], { since, until }: Span) {
+  const first = days.find(({ date }) => date >= since)?.date;
+  if (first === undefined || first === days[0]?.date) return { data: [] };
+  const data: [{ xAxis: string }, { xAxis: string }][] = [[{ xAxis: first }, { xAxis: until }]];
+  return { silent: true, itemStyle: { color: colour('period'), opacity: 1 }, data };
+}
+
+function described(days: readonly Day[]): string {
+  const known = days.filter(({ counts }) => counts !== null);
+  const [first, last] = [known[0], known.at(-1)];
+  const told = [first, ...(last === first ? [] : [last])].flatMap((day) => {
+    if (!day?.counts) return [];
+    const { indexed, pages } = day.counts;
+    return [`${day.date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`];
+  });
+  const partial = days.filter((day) => day.partial);
+  return [
+    ...told,
+    ...(partial.length > 0 ? [`${counted(partial.length, 'night')} without a complete listing.`] : []),
+  ].join(' ');
+}

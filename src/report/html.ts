@@ -1,0 +1,63 @@
+import { safe } from '../observe/terminal.js';
+
+/** Longer addresses are shortened in their middle; the whole one is in the link and its tooltip. */
+const SHOWN_CHARACTERS = 96;
+/** Browsers and mail programs take no longer ones for sure. */
+const LINK_CHARACTERS = 2000;
+const TOOLTIP_CHARACTERS = 500;
+const ORIGIN = /^https?:\/\/[^/?#]+/i;
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text that is HTML already. Everything else is escaped where it is put into a template. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+export type Part = Html | string | number | null | undefined | readonly Part[];
+
+/** HTML with values in it: what is not `Html` itself is escaped, nothing and null leave nothing. */
+export function html(texts: TemplateStringsArray, ...values: Part[]): Html {
+  return new Html(texts.reduce((joined, text, at) => joined + render(values[at - 1]) + text));
+}
+
+/**
+ * Any text as text of a document or of an attribute in double quotes. What a reader would not see but obey (controls,
+ * marks that turn the reading direction) is made visible.
+ */
+export function escaped(text: string): string {
+  return safe(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** A text cut in its middle, whole characters only: the beginning and the end of an address tell most. */
+export function shortened(text: string, characters = SHOWN_CHARACTERS): string {
+  if (text.length <= characters) return text;
+  // A text may be megabytes long: only what can be shown of it is taken apart.
+  const head = [...text.slice(0, characters)];
+  const tail = [...text.slice(-characters)];
+  const half = Math.floor((characters - 1) / 2);
+  return `${head.slice(0, characters - 1 - half).join('')}…${tail.slice(-half).join('')}`;
+}
+
+/**
+ * A page's address: a link only if it is one to the web that reads as it is written.
+ *
+ * @param beside an address on the same line, whose scheme and host need not be repeated
+ */
+export function pageLink(url: string, characters = SHOWN_CHARACTERS, beside?: string): Html {
+  const origin = ORIGIN.exec(beside ?? '')?.[0];
+  const shown = shortened(origin && url.startsWith(`${origin}/`) ? url.slice(origin.length) : url, characters);
+  const title = shown === url ? null : html` title="${url.slice(0, TOOLTIP_CHARACTERS)}"`;
+  if (!isWebAddress(url)) return html`<span class="url"${title}>${shown}</span>`;
+  return html`<a class="url" href="${url}" rel="noopener noreferrer"${title}>${shown}</a>`;
+}
+
+function isWebAddress(url: string): boolean {
+  return /^https?:\/\//i.test(url) && url.length <= LINK_CHARACTERS && safe(url) === url && URL.canParse(url);
+}
+
+function render(value: Part): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? escaped(value) : value.map(render).join('');
+}

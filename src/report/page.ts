@@ -1,0 +1,103 @@
+import { counted, moment } from './figures.js';
+import { Html, html, type Part } from './html.js';
+import { deindexedPart, flipsPart } from './parts/changed-pages-part.js';
+import { directoriesPart } from './parts/directories-part.js';
+import { freshnessPart } from './parts/freshness-part.js';
+import { headlinePart, headlineSentence } from './parts/headline-part.js';
+import { overviewPart } from './parts/overview-part.js';
+import { qualityPart } from './parts/quality-part.js';
+import { transitionsPart } from './parts/transitions-part.js';
+import { trendPart } from './parts/trend-part.js';
+import { nameOf } from './parts/website-name.js';
+import type { Period } from './period.js';
+import type { Report } from './report.js';
+import type { Section } from './section.js';
+import { STYLE } from './style.js';
+
+/** Nothing may be loaded and nothing run, whatever stands in the data. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/** The report as one HTML document that needs nothing beside itself. */
+export function reportPage(report: Report): string {
+  const { websites, sections, period, total } = report;
+  const [only, second] = websites;
+  const subject = only && !second ? nameOf(only) : counted(websites.length, 'website');
+  const isTogether = second !== undefined && sections.length === 1;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>Index report: ${subject}, ${period.since} to ${period.until}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<header>
+<h1>How ${subject} ${second ? 'are' : 'is'} indexed</h1>
+<div class="about">${about(report)}</div>
+</header>
+<main>
+${second ? [headlineSentence(total), isTogether ? null : headlinePart(total, period), overviewPart(report)] : null}
+${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, isTold: isTogether }))}
+</main>
+<footer>Made by indexhouse ${report.version} from the snapshots of a search engine’s own reports. Times are in UTC, dates those of the snapshots.</footer>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function about({ period, made_at, total, newest }: Report): Part {
+  const { since, until, days } = period;
+  const compared =
+    total.compared_with === null
+      ? 'nothing to compare with'
+      : `compared with the listing of ${total.compared_with}${total.compared_with < since ? '' : ', the first there is'}`;
+  return html`<p>${since} to ${until} (${counted(days, 'day')}), ${compared}</p>
+${newest > until ? html`<p>How pages stand now, their crawls, reports and features, is as of ${newest}.</p>` : null}
+<p>Made on ${moment(made_at)}</p>`;
+}
+
+function sectionOf(
+  section: Section,
+  { id, period, titled, isTold }: { id: string; period: Period; titled: boolean; isTold: boolean },
+): Html {
+  const [first] = section.websites;
+  return html`<section>
+${titled && first ? html`<h2>${nameOf(first)}</h2>` : null}
+${isTold ? null : headlineSentence(section.headline)}
+${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`)}
+${headlinePart(section.headline, period)}
+${trendPart(id, section, period)}
+${transitionsPart(section)}
+${directoriesPart(id, section)}
+${deindexedPart(section, period)}
+${flipsPart(section, period)}
+${freshnessPart(id, section)}
+${qualityPart(id, section, period)}
+</section>
+`;
+}
+
+/** What a reader has to know before the first figure. */
+function caveats({ websites, headline }: Section, { since }: Period): string[] {
+  const [first, second] = websites;
+  if (!first || second) return [];
+  const { listed_on, compared_with } = headline;
+  if (listed_on === null)
+    return ['No listing was complete yet, so nothing can be said about how many pages are indexed.'];
+  const last = first.snapshots.at(-1);
+  const partial = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
+  return [
+    ...(listed_on < since ? [`The newest complete listing is of ${listed_on}, before this period.`] : []),
+    ...(partial
+      ? [`The listing of ${last.snapshot_date} is partial: the numbers of pages are those of ${listed_on}.`]
+      : []),
+    ...(compared_with === null && listed_on >= since
+      ? ['This is the first complete listing, so there is nothing to compare it with yet.']
+      : []),
+  ];
+}

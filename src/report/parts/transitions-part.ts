@@ -1,0 +1,63 @@
+import { count } from '../../observe/format.js';
+import { counted } from '../figures.js';
+import { type Html, html, shortened } from '../html.js';
+import type { Section } from '../section.js';
+import { note, part } from './table.js';
+
+type Moves = Section['transitions'];
+
+const STATES_SHOWN = 9;
+const STATE_CHARACTERS = 80;
+const OTHER = Symbol('the states that are not shown');
+type State = string | null | typeof OTHER;
+
+/** Which states pages went to from which, as a table whose cells are the darker the more pages went. */
+export function transitionsPart({ transitions }: Section): Html {
+  if (transitions.length === 0) return part('Moves between states', note('No page changed its state in this period.'));
+  const states = statesOf(transitions);
+  const cells = new Map<State, Map<State, number>>();
+  for (const { from_state, to_state, pages } of transitions) {
+    const [from, to]: [State, State] = [shownAs(from_state, states), shownAs(to_state, states)];
+    const row = cells.get(from) ?? new Map<State, number>();
+    cells.set(from, row.set(to, pages + (row.get(to) ?? 0)));
+  }
+  const most = Math.max(...[...cells.values()].flatMap((row) => [...row.values()]));
+  const head = states.map((state, at) => html`<th scope="col" class="number" title="${nameOf(state)}">${at + 1}</th>`);
+  const rows = states.map((state, at) => {
+    const row = states.map((to) => cell(cells.get(state)?.get(to), most));
+    return html`<tr><th scope="row"><span class="index">${at + 1}</span> ${nameOf(state)}</th>${row}</tr>\n`;
+  });
+  const moved = transitions.reduce((added, { pages }) => added + pages, 0);
+  return part(
+    'Moves between states',
+    html`<p>${counted(moved, 'move')}. Rows are the states that pages left, columns (by the number of their row) those that they went to.</p>
+<div class="scroll"><table class="matrix"><thead><tr><th scope="col">from ↓ to →</th>${head}</tr></thead><tbody>
+${rows}</tbody></table></div>`,
+  );
+}
+
+/** Those that take part in most moves, and one for the rest. */
+function statesOf(transitions: Moves): State[] {
+  const moves = new Map<string | null, number>();
+  for (const { from_state, to_state, pages } of transitions) {
+    for (const state of [from_state, to_state]) moves.set(state, pages + (moves.get(state) ?? 0));
+  }
+  const states = [...moves.entries()].sort(([, one], [, other]) => other - one).map(([state]) => state);
+  return states.length > STATES_SHOWN ? [...states.slice(0, STATES_SHOWN - 1), OTHER] : states;
+}
+
+function shownAs(state: string | null, states: readonly State[]): State {
+  return states.includes(state) ? state : OTHER;
+}
+
+function nameOf(state: State): string {
+  if (state === OTHER) return 'other states';
+  return state === null ? 'no data' : shortened(state, STATE_CHARACTERS);
+}
+
+function cell(pages: number | undefined, most: number): Html {
+  if (!pages) return html`<td class="number"></td>`;
+  // By the root, or one large move would leave all others without a shade.
+  const shade = Math.sqrt(pages / most).toFixed(2);
+  return html`<td class="number shaded" style="--part:${shade}">${count(pages)}</td>`;
+}

@@ -1,0 +1,67 @@
+import { QuestionError } from '../analysis/errors.js';
+import { valuesOf } from '../analysis/parameters.js';
+
+const DAY_MS = 86_400_000;
+const DAYS_SHOWN = 90;
+/** A longer period is drawn only in its newest part: a day needs some width. */
+const MOST_DAYS_SHOWN = 400;
+
+/** Dates, `YYYY-MM-DD`, both ends included. */
+export interface Span {
+  since: string;
+  until: string;
+}
+
+export interface Period extends Span {
+  days: number;
+  /** As many days right before it. */
+  previous: Span;
+  /** What the trend shows: the last 90 days, or the whole of a longer period. */
+  shown: Span;
+}
+
+/**
+ * The period of a report: by default seven days that end with the newest snapshot.
+ *
+ * @param given dates in the forms that analyses take: `2025-03-31`, `today`, `7 days ago`
+ * @param today the date of the newest snapshot
+ * @throws QuestionError for what is no date, and for a period that ends before it begins
+ */
+export function periodOf(given: { since?: string | undefined; until?: string | undefined }, today: string): Period {
+  const until = readDate('until', given.until ?? 'today', today);
+  const since = given.since === undefined ? addDays(until, -6) : readDate('since', given.since, today);
+  const days = daysBetween(since, until) + 1;
+  if (days < 1) throw new QuestionError(`the report would begin on ${since}, after its end on ${until}`);
+  const first = addDays(until, 1 - Math.min(Math.max(days + 1, DAYS_SHOWN), MOST_DAYS_SHOWN));
+  return {
+    since,
+    until,
+    days,
+    previous: { since: addDays(since, -days), until: addDays(since, -1) },
+    shown: { since: first, until },
+  };
+}
+
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}
+
+/** Every date of a span, in order. */
+export function datesOf({ since, until }: Span): string[] {
+  return Array.from({ length: daysBetween(since, until) + 1 }, (_, day) => addDays(since, day));
+}
+
+function readDate(name: string, text: string, today: string): string {
+  const parameter = {
+    name,
+    type: 'date',
+    default: null,
+    description: name === 'since' ? 'first date' : 'last date',
+  } as const;
+  const value = valuesOf({ name: 'report', parameters: [parameter] }, new Map([[name, text]]), today)[name];
+  return String(value);
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+
+const whole = z.int();
+const text = z.string();
+const maybeText = z.string().nullable();
+
+/** One website up to the end of the period. */
+export const websiteRow = z.object({
+  website_id: text,
+  website_name: maybeText,
+  first_date: text,
+  last_date: text,
+  snapshots: whole,
+});
+export type WebsiteRow = z.infer<typeof websiteRow>;
+
+/** The complete listings that a report compares. */
+export const listingsRow = z.object({
+  website_id: text,
+  now_id: text,
+  now_date: text,
+  before_id: maybeText,
+  before_date: maybeText,
+  first_id: text,
+  first_date: text,
+});
+export type ListingsRow = z.infer<typeof listingsRow>;
+
+/** One date of one website, of the analysis `indexing_trend`. */
+export const trendRow = z.object({
+  website_id: text,
+  snapshot_date: text,
+  pages: whole,
+  indexed: whole,
+  not_indexed: whole,
+  without_data: whole,
+});
+export type TrendRow = z.infer<typeof trendRow>;
+
+export const snapshotRow = z.object({
+  website_id: text,
+  website_name: maybeText,
+  snapshot_id: text,
+  snapshot_date: text,
+  snapshot_at: text,
+  took_seconds: z.number(),
+  listing_status: z.enum(['complete', 'partial']),
+  pages_expected: whole.nullable(),
+  pages_listed: whole,
+  pages_rejected: whole,
+  reports_status: text,
+  reports_wanted: whole.nullable(),
+  reports_planned: whole,
+  reports_fetched: whole,
+  reports_missing: whole,
+  reports_failed: whole,
+  reports_rejected: whole,
+  requests_sent: whole,
+  requests_throttled: whole,
+  requests_retried: whole.nullable(),
+  utilisation: z.number().nullable(),
+});
+export type SnapshotRow = z.infer<typeof snapshotRow>;
+
+/** Pages of one website that changed in a way, each once. */
+export const changesRow = z.object({
+  website_id: text,
+  appeared: whole,
+  disappeared: whole,
+  indexed: whole,
+  deindexed: whole,
+  deindexed_times: whole,
+  canonical_flips: whole,
+  canonical_flip_times: whole,
+  robots_blocked: whole,
+  robots_unblocked: whole,
+});
+export type ChangesRow = z.infer<typeof changesRow>;
+
+/** A coverage state that pages went from and to, of the analysis `state_transitions`. */
+export const transitionRow = z.object({
+  website_id: text,
+  from_state: maybeText,
+  to_state: maybeText,
+  pages: whole,
+});
+export type TransitionRow = z.infer<typeof transitionRow>;
+
+export const directoryRow = z.object({
+  website_id: text,
+  directory: text,
+  pages: whole,
+  indexed: whole,
+  indexed_before: whole.nullable(),
+  deindexed: whole,
+  newly_indexed: whole,
+});
+export type DirectoryRow = z.infer<typeof directoryRow>;
+
+/** One page and time that it fell out of the index, of the analysis `deindexed_pages`. */
+export const deindexedRow = z.object({
+  website_id: text,
+  url: text,
+  observed_at: text,
+  index_summary_now: maybeText,
+  index_coverage_state_now: maybeText,
+  is_monitored_now: z.boolean().nullable(),
+});
+export type DeindexedRow = z.infer<typeof deindexedRow>;
+
+/** What changed pages have in common: the share of them that have this value beside the share of all pages. */
+const common = { website_id: text, dimension: text, value: text, pages: whole };
+const shares = { share: z.number(), overall_share: z.number(), lift: z.number() };
+export const flipCommonRow = z.object({ ...common, changed: whole, ...shares });
+/** Of the analysis `deindexed_in_common`. */
+export const deindexedCommonRow = z
+  .object({ ...common, deindexed: whole, ...shares })
+  .transform(({ deindexed, ...rest }) => ({ ...rest, changed: deindexed }));
+export type CommonRow = z.infer<typeof flipCommonRow>;
+
+/** A canonical that went from one URL to another, of the analysis `canonical_flips`. */
+export const flipRow = z.object({
+  website_id: text,
+  url: text,
+  chosen_by: text,
+  from_canonical: text,
+  to_canonical: text,
+  observed_at: text,
+});
+export type FlipRow = z.infer<typeof flipRow>;
+
+/** Pages of a span of days, of the analyses `crawl_freshness` and `report_ages`. */
+export const crawlAgeRow = z.object({ website_id: text, last_crawl: text, pages: whole });
+export const reportAgeRow = z.object({ website_id: text, report_age: text, pages: whole });
+
+/** Of the analysis `pages_not_crawled`. */
+export const staleRow = z.object({
+  website_id: text,
+  url: text,
+  last_crawl_time: maybeText,
+  days_since_crawl: whole.nullable(),
+  index_coverage_state: maybeText,
+});
+export type StaleRow = z.infer<typeof staleRow>;
+
+/** Of the analysis `drift_diary`. */
+export const driftRow = z.object({
+  website_id: text,
+  source: text,
+  kind: text,
+  field: text,
+  value: maybeText,
+  first_seen: text,
+  occurrences: whole,
+});
+export type DriftRow = z.infer<typeof driftRow>;
+
+export const rejectedRow = z.object({
+  source: text,
+  field: text,
+  message: text,
+  records: whole,
+  replayed: whole,
+  total: whole,
+});
+export type RejectedRow = z.infer<typeof rejectedRow>;

@@ -1,0 +1,78 @@
+import { darkRules, PALETTE } from './charts/palette.js';
+
+/** The style sheet of a report: light and dark, screen, phone and paper. It loads nothing. */
+export const STYLE = `
+:root{--ground:#fff;--card:#f6f8fa;--text:#1c2128;--soft:#525c69;--line:#d5dae1;--link:#1f5fa8;--bad:${PALETTE.partial.light};
+--indexed:${PALETTE.indexed.light};--not-indexed:${PALETTE.notIndexed.light};--no-data:${PALETTE.noData.light};--period:${PALETTE.period.light};--mark:224,142,43}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1.5rem 1.25rem 3rem;max-width:62rem;background:var(--ground);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 .35rem;overflow-wrap:anywhere}
+h2{font-size:1.3rem;margin:2.5rem 0 .5rem;padding-top:1rem;border-top:2px solid var(--line);overflow-wrap:anywhere}
+h3{font-size:1.1rem;margin:2.2rem 0 .5rem}
+h4{font-size:.95rem;margin:1.3rem 0 .3rem}
+p{margin:.4rem 0 .8rem}
+.about,.note,footer{color:var(--soft);font-size:.87rem}
+.about p,.note{margin:.2rem 0}
+.note{margin-top:.5rem;overflow-wrap:anywhere}
+.lead{font-size:1.08rem;margin:1rem 0}
+.warning{border-left:4px solid var(--bad);background:var(--card);padding:.5rem .8rem}
+a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
+code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--card);padding:.1em .3em;border-radius:3px}
+.url{overflow-wrap:anywhere}
+.date{white-space:nowrap}
+.bad{color:var(--bad)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.7rem;margin:1rem 0}
+.tiles div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65rem .85rem}
+.tiles dt{color:var(--soft);font-size:.85rem}
+.tiles dd{margin:0}
+.tiles b{display:block;font-size:1.55rem;line-height:1.3;font-weight:650;font-variant-numeric:tabular-nums}
+.tiles small{font-size:.95rem;font-weight:400;color:var(--soft)}
+.tiles dd span{color:var(--soft);font-size:.83rem}
+.scroll{overflow-x:auto;margin:.4rem 0}
+table{border-collapse:collapse;width:100%;font-size:.87rem;font-variant-numeric:tabular-nums}
+th,td{padding:.32rem .55rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
+th{color:var(--soft);font-weight:600}
+thead th{vertical-align:bottom;border-bottom-width:2px}
+tbody th{font-weight:400;color:var(--text)}
+.number{text-align:right;white-space:nowrap}
+thead .number{white-space:normal}
+td:first-child,th:first-child{padding-left:0}
+.matrix{width:auto}.matrix .number{min-width:2.9rem}
+.matrix td:first-child,.matrix th:first-child{padding-left:0}
+.index{display:inline-block;min-width:1.3em;color:var(--soft);text-align:right;margin-right:.3em}
+.shaded{background:rgba(var(--mark),calc(.08 + var(--part)*.62))}
+.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
+.swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
+.swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
+.swatch.period{background:var(--period);outline:1px solid var(--line)}
+.swatch.partial{background:none;width:0;height:0;border:.42em solid transparent;border-top:0;border-bottom:.75em solid var(--bad);border-radius:0}
+summary{cursor:pointer;color:var(--link);font-size:.87rem;padding:.3rem 0}
+.chart svg{display:block;width:100%;height:auto;max-width:100%}
+.chart text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif!important;font-size:11px!important}
+.chart.narrow{display:none}
+footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
+@media screen and (max-width:640px){
+body{padding:1rem .9rem 2rem}h1{font-size:1.35rem}
+.chart.wide{display:none}.chart.narrow{display:block}
+.tiles{grid-template-columns:repeat(2,1fr);gap:.5rem}.tiles div{padding:.5rem .6rem}.tiles b{font-size:1.3rem}
+td>.url:only-child{min-width:12rem;display:inline-block}
+.matrix th[scope=row]{min-width:10rem}td:not(.number){min-width:5.5rem}
+}
+@media screen and (prefers-color-scheme:dark){
+:root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};
+--indexed:${PALETTE.indexed.dark};--not-indexed:${PALETTE.notIndexed.dark};--no-data:${PALETTE.noData.dark};--period:${PALETTE.period.dark}}
+${darkRules()}}
+@media print{
+@page{margin:14mm}
+body{max-width:none;padding:0;font-size:10pt}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.tiles{grid-template-columns:repeat(4,1fr)}
+.tiles div,tr,.chart,.legend{break-inside:avoid}
+h2,h3,h4,.part>p:not(.note){break-after:avoid}
+thead{display:table-header-group}
+.scroll{overflow:visible}
+details::details-content{content-visibility:visible;height:auto}summary{display:none}
+table{font-size:8.5pt}th,td{padding:.2rem .35rem}
+a{color:inherit}
+}
+`;

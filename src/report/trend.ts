@@ -1,0 +1,63 @@
+import { datesOf, type Span } from './period.js';
+import type { SnapshotRow, TrendRow } from './rows.js';
+
+/** One date of the trend. The counts are null where no complete listing tells them. */
+export interface Day {
+  date: string;
+  counts: Counts | null;
+  /** The date has a listing, but none that is complete. */
+  partial: boolean;
+}
+
+export interface Counts {
+  pages: number;
+  indexed: number;
+  not_indexed: number;
+  without_data: number;
+}
+
+export const NONE: Counts = { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 };
+
+/**
+ * The trend over every date of a span, from the first that has a snapshot on. Of several websites a date counts each
+ * with its newest complete listing up to then: one that was not listed on a date did not lose its pages.
+ */
+export function trendOf(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[], span: Span): Day[] {
+  const byDate = new Map<string, TrendRow[]>();
+  for (const row of rows) byDate.set(row.snapshot_date, [...(byDate.get(row.snapshot_date) ?? []), row]);
+  const known = new Map<string, Counts>();
+  for (const row of [...rows].sort(byDateOf)) if (row.snapshot_date < span.since) known.set(row.website_id, row);
+  const partial = partialDates(rows, snapshots);
+  const days = datesOf(span).map((date): Day => {
+    const listed = byDate.get(date) ?? [];
+    for (const row of listed) known.set(row.website_id, row);
+    return { date, counts: listed.length > 0 ? sum([...known.values()]) : null, partial: partial.has(date) };
+  });
+  const first = days.findIndex(({ counts, partial }) => counts !== null || partial);
+  return first < 0 ? [] : days.slice(first);
+}
+
+export function sum(counts: readonly Counts[]): Counts {
+  return counts.reduce(
+    (total, one) => ({
+      pages: total.pages + one.pages,
+      indexed: total.indexed + one.indexed,
+      not_indexed: total.not_indexed + one.not_indexed,
+      without_data: total.without_data + one.without_data,
+    }),
+    NONE,
+  );
+}
+
+/** Dates on which some website was listed, but never completely. */
+function partialDates(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[]): Set<string> {
+  const complete = new Set(rows.map(({ website_id, snapshot_date }) => `${snapshot_date} ${website_id}`));
+  const dates = snapshots.flatMap(({ website_id, snapshot_date }) =>
+    complete.has(`${snapshot_date} ${website_id}`) ? [] : [snapshot_date],
+  );
+  return new Set(dates);
+}
+
+function byDateOf(one: TrendRow, other: TrendRow): number {
+  return one.snapshot_date < other.snapshot_date ? -1 : 1;
+}

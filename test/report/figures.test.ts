@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { QuestionError } from '../../src/analysis/errors.js';
+import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
+import { words } from './parsed.js';
+
+const page = (name: string) => `https://shop.example/${name}`;
+const BLOG = ['blog/1', 'blog/2', 'blog/3', 'blog/4', 'blog/5'].map(page);
+const DOCS = ['docs/1', 'docs/2', 'docs/3', 'docs/4', 'docs/5'].map(page);
+const [B1 = '', B2 = '', B3 = '', B4 = '', B5 = ''] = BLOG;
+const [D1 = '', D2 = '', ...OTHER_DOCS] = DOCS;
+const NEW = page('docs/new');
+const ELSEWHERE = 'https://copy.example/docs/1';
+
+/**
+ * Ten pages are indexed before the period. In it two of the blog fall out, two canonicals go to another host, a page
+ * appears; and on the last night, whose listing is partial, a third one of the blog falls out.
+ */
+const shop = givenWarehouse([
+  { at: '2025-03-01T02:00:00Z', lists: { shop: [...BLOG, ...DOCS].map((url) => indexed(url)) } },
+  {
+    at: '2025-03-14T02:00:00Z',
+    lists: {
+      shop: [
+        ...[out(B1), out(B2, 'Soft 404'), indexed(B3), indexed(B4), indexed(B5)],
+        ...[indexed(D1, ELSEWHERE), indexed(D2, ELSEWHERE), ...OTHER_DOCS.map((url) => indexed(url)), indexed(NEW)],
+      ],
+    },
+  },
+  { at: '2025-03-15T02:00:00Z', lists: { shop: [out(B3), broken(B4)] }, sections: STRICT },
+]);
+
+let read: ReturnType<typeof reportOf> | null = null;
+
+/** The report on the last seven days of the shop. */
+function lastDays(): ReturnType<typeof reportOf> {
+  read ??= reportOf(shop);
+  return read;
+}
+
+describe('the figures of a report', () => {
+  it('compare the newest complete listing with the one before the period', async () => {
+    const { report } = await lastDays();
+    expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
+    expect(report.total).toEqual({
+      listed_on: '2025-03-14',
+      compared_with: '2025-03-01',
+      pages: { now: 11, before: 10 },
+      indexed: { now: 9, before: 10 },
+      without_data: { now: 0, before: 0 },
+      newly_indexed: { now: 0, before: 0 },
+      // What a partial listing saw counts too.
+      deindexed: { now: 3, before: 0 },
+      appeared: { now: 1, before: 0 },
+      disappeared: { now: 0, before: 0 },
+      canonical_flips: { now: 2, before: 0 },
+      robots_blocked: { now: 0, before: 0 },
+      robots_unblocked: { now: 0, before: 0 },
+    });
+  });
+
+  it('tell where pages were lost, what they have in common and where they went', async () => {
+    const { sections } = (await lastDays()).report;
+    expect(sections).toHaveLength(1);
+    expect(sections[0]?.directories).toEqual([
+      {
+        website_id: 'shop',
+        directory: '/blog/',
+        pages: 5,
+        indexed: 3,
+        indexed_before: 5,
+        deindexed: 3,
+        newly_indexed: 0,
+      },
+      {
+        website_id: 'shop',
+        directory: '/docs/',
+        pages: 6,
+        indexed: 6,
+        indexed_before: 5,
+        deindexed: 0,
+        newly_indexed: 0,
+      },
+    ]);
+    expect(sections[0]?.deindexed).toMatchObject({ total: 3, rows: [{ url: B3 }, { url: B1 }, { url: B2 }] });
+    expect(sections[0]?.deindexed.common).toContainEqual(
+      expect.objectContaining({ dimension: 'directory', value: '/blog/', pages: 5, changed: 3, share: 1, lift: 2.2 }),
+    );
+    expect(sections[0]?.transitions).toContainEqual({
+      from_state: 'Submitted and indexed',
+      to_state: 'Soft 404',
+      pages: 1,
+    });
+    expect(sections[0]?.flips).toMatchObject({
+      total: 2,
+      rows: [
+        { url: D1, from_canonical: D1, to_canonical: ELSEWHERE },
+        { url: D2, from_canonical: D2, to_canonical: ELSEWHERE },
+      ],
+    });
+  });
+
+  it('tell which flips have a directory and a host in common', async () => {
+    const { report } = await lastDays();
+    expect(report.sections[0]?.flips.common).toEqual([
+      expect.objectContaining({ dimension: 'target', value: 'other host', changed: 2, share: 1, overall_share: 0.25 }),
+      expect.objectContaining({ dimension: 'target_host', value: 'copy.example', changed: 2, lift: 4 }),
+      expect.objectContaining({ dimension: 'directory', value: '/docs/', changed: 2, share: 1, overall_share: 0.75 }),
+      expect.objectContaining({ dimension: 'target_directory', value: '/docs/', changed: 2, share: 1 }),
+    ]);
+  });
+
+  it('mark a night without a complete listing, and do not count it in the trend', async () => {
+    const { report, page: document } = await lastDays();
+    const days = report.sections[0]?.trend ?? [];
+    expect(days.map(({ date }) => date).slice(0, 2)).toEqual(['2025-03-01', '2025-03-02']);
+    expect(days.filter(({ counts, partial }) => counts !== null || partial)).toEqual([
+      expect.objectContaining({ date: '2025-03-01', counts: expect.objectContaining({ indexed: 10 }), partial: false }),
+      expect.objectContaining({ date: '2025-03-14', counts: expect.objectContaining({ indexed: 9 }), partial: false }),
+      { date: '2025-03-15', counts: null, partial: true },
+    ]);
+    expect(words(document)).toContain(
+      'The listing of 2025-03-15 is partial: the numbers of pages are those of 2025-03-14.',
+    );
+    expect(words(document)).toContain('Quarantined records');
+  });
+
+  it('keep to the dates that are asked for', async () => {
+    const { report, page: document } = await reportOf(shop, { since: '2025-03-01', until: '2025-03-14' });
+    expect(report.total).toMatchObject({ deindexed: { now: 2 }, compared_with: '2025-03-01' });
+    expect(words(document)).toContain('compared with the listing of 2025-03-01, the first there is');
+    expect(words(document)).toContain('is as of 2025-03-15');
+  });
+
+  it('say plainly what cannot be told', async () => {
+    const first = await reportOf(shop, { until: '2025-03-01' });
+    expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
+    expect(words(first.page)).toContain(
+      'This is the first complete listing, so there is nothing to compare it with yet.',
+    );
+    expect(words(first.page)).toContain('No page fell out of the index in this period.');
+    await expect(reportOf(shop, { until: '2025-02-01' })).rejects.toThrow(/no snapshot up to 2025-02-01/);
+    await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(QuestionError);
+    await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);
+  });
+
+  it('are the same document for the same warehouse', async () => {
+    expect((await reportOf(shop)).page).toBe((await lastDays()).page);
+  });
+});
+
+describe('a report on several websites', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const url = (name: string) => `https://${name}.example/blog/1`;
+  const many = givenWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: Object.fromEntries(names.map((name) => [name, [indexed(url(name))]])) },
+    { at: '2025-03-02T02:00:00Z', lists: { a: [out(url('a'))], b: [indexed(url('b'))] } },
+  ]);
+
+  it('tells more than five together, each with a line, and one that was not listed on a date with its last listing', async () => {
+    const { report, page: document } = await reportOf(many);
+    expect(report.sections).toHaveLength(1);
+    expect(report.total).toMatchObject({ pages: { now: 6 }, indexed: { now: 5 }, deindexed: { now: 1 } });
+    expect(report.sections[0]?.trend.map(({ counts }) => counts?.indexed)).toEqual([6, 5]);
+    const lost = report.sections[0]?.directories.map(({ website_id, indexed_before }) => [website_id, indexed_before]);
+    // A website without an earlier listing has won nothing.
+    expect(lost).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', null],
+      ['d', null],
+      ['e', null],
+      ['f', null],
+    ]);
+    for (const name of names) expect(words(document)).toContain(`https://${name}.example`);
+  });
+
+  it('tells one by its name as well as by its id', async () => {
+    const { report } = await reportOf(many, { website: 'https://a.example' });
+    expect(report.websites.map(({ website }) => website.website_id)).toEqual(['a']);
+    expect(report.total).toMatchObject({ indexed: { now: 0, before: 1 } });
+  });
+});
