@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isPlainRecord } from './plain.js';
 
 /** What is wrong with a record, in the form that `rejected_records.issues` stores. */
 export interface Issue {
@@ -25,17 +26,22 @@ export function validate<T extends object>(
   schema: z.ZodType<T> & { shape: Record<string, unknown> },
   value: unknown,
 ): Verdict<T> {
+  if (isPlainRecord(schema, value)) {
+    return { accepted: true, record: value, absent: absentFields(schema.shape, value), extra: null };
+  }
   const parsed = schema.safeParse(value);
   if (!parsed.success) return { accepted: false, issues: issuesOf(parsed.error) };
   const record = parsed.data;
-  const absent: string[] = [];
-  let known = 0;
-  for (const field in schema.shape) {
-    if (field in record) known++;
-    else absent.push(field);
-  }
+  const absent = absentFields(schema.shape, record);
+  const known = Object.keys(schema.shape).length - absent.length;
   const extra = Object.keys(given(value)).length === known ? null : unknownFields(schema.shape, given(value));
   return { accepted: true, record, absent, extra };
+}
+
+function absentFields(shape: Record<string, unknown>, record: object): string[] {
+  const absent: string[] = [];
+  for (const field in shape) if (!(field in record)) absent.push(field);
+  return absent;
 }
 
 /** The fields as they arrived: Zod leaves `__proto__` out of what it hands back. */

@@ -2,8 +2,8 @@ import type { Issue } from '../contract/validate.js';
 
 /** An escaped surrogate: the only way for a lone one to come in, because the text itself is UTF-8. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
-/** A key whose colon does not follow at once. */
-const SPACED_KEY = /"\s+:/;
+/** What may stand between a key and its colon; inside a text it does no harm. */
+const SPACED_COLONS = [' :', '\t:', '\n:', '\r:'];
 
 /** DuckDB reads no line beyond 32 MiB, and one that it cannot read would block every commit after it. */
 const MAX_RECORD_CHARACTERS = 2_000_000;
@@ -22,7 +22,7 @@ export function journalLine(value: object): string {
 /** JSON text without half a surrogate pair; what is refused is stored all the same. */
 export function wellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
-  if (!ESCAPED_SURROGATE.test(text)) return text;
+  if (!hasEscapedSurrogate(text)) return text;
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
 }
 
@@ -56,7 +56,7 @@ export function storable(stringified: string | null): Issue | null {
   if (stringified.length > MAX_RECORD_CHARACTERS) {
     return { path: '', code: 'too_large', message: `has more than ${MAX_RECORD_CHARACTERS} characters` };
   }
-  if (!ESCAPED_SURROGATE.test(stringified)) return null;
+  if (!hasEscapedSurrogate(stringified)) return null;
   return { path: '', code: 'lone_surrogate', message: 'holds half of a surrogate pair, which is no Unicode text' };
 }
 
@@ -68,9 +68,18 @@ export function storable(stringified: string | null): Issue | null {
  * @returns null where it is nested deeper than JavaScript can write
  */
 export function embeddable(text: string, parsed: object, keys: number): string | null {
-  const plain = countKeys(text) === keys && !SPACED_KEY.test(text) && !ESCAPED_SURROGATE.test(text);
-  if (!plain) return stringified(parsed);
+  if (countKeys(text) !== keys || hasSpacedColon(text) || hasEscapedSurrogate(text)) return stringified(parsed);
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
+}
+
+/** Most texts hold no backslash at all, and to look for one costs next to nothing. */
+function hasEscapedSurrogate(text: string): boolean {
+  return text.includes('\\u') && ESCAPED_SURROGATE.test(text);
+}
+
+function hasSpacedColon(text: string): boolean {
+  for (const colon of SPACED_COLONS) if (text.includes(colon)) return true;
+  return false;
 }
 
 /** Counts `":`. Inside a string it only adds, so an equal number means no doubled and no nested key. */

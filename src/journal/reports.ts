@@ -27,6 +27,8 @@ const anyLine = z.union([doneLine, reportLine]);
 /** Writes the answers to the planned reports, one line each, and at last how the fetching ended. */
 export class ReportsJournal {
   readonly #file: AppendFile;
+  /** The last time as text: many answers come in the same millisecond. */
+  #at = { ms: Number.NaN, text: '' };
 
   constructor(folder: JournalFolder, bytes: number) {
     this.#file = new AppendFile(folder.reports, bytes);
@@ -34,7 +36,7 @@ export class ReportsJournal {
 
   /** Returns when the answer is in the kernel's hands: the worker may ask for the next one. */
   record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
-    return this.#file.append(reportText(page, outcome, at));
+    return this.#file.append(reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome));
   }
 
   async finish(status: ReportsStatus, message: string | null): Promise<void> {
@@ -44,10 +46,22 @@ export class ReportsJournal {
   close(): void {
     this.#file.close();
   }
+
+  #text(at: Date): string {
+    const ms = at.getTime();
+    if (ms !== this.#at.ms) this.#at = { ms, text: at.toISOString() };
+    return this.#at.text;
+  }
 }
 
-function reportText(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): string {
-  const place = { url: page.url, reason: page.reason, at: at.toISOString() };
+/** Which report a line is about, and when it was answered. */
+interface Place {
+  url: string;
+  reason: string;
+  at: string;
+}
+
+function reportText(place: Place, outcome: ReportOutcome): string {
   if (outcome.outcome === 'fetched') return fetchedText(place, outcome);
   if (outcome.outcome === 'rejected') {
     const { issues, payload } = outcome;
@@ -57,22 +71,20 @@ function reportText(page: { url: string; reason: string }, outcome: ReportOutcom
   return journalLine({ kind: outcome.outcome, ...place, http_status: status, message });
 }
 
-function fetchedText(
-  place: { url: string; reason: string; at: string },
-  outcome: Extract<ReportOutcome, { outcome: 'fetched' }>,
-): string {
+function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
   const { text, record, absent, extra } = outcome;
   const report = embeddable(text, record, Object.keys(record).length);
   const extraText = extra ? stringified(extra) : '';
   const unstorable = storable(report) ?? storable(extraText);
   if (unstorable) {
-    return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text }, new Date(place.at));
+    return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
   }
-  const rest = [
-    absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
-    extraText ? `,"extra":${JSON.stringify(extraText)}` : '',
-  ].join('');
-  return `${JSON.stringify({ kind: 'fetched', ...place }).slice(0, -1)}${rest},"report":${report}}\n`;
+  const rest =
+    (absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '') +
+    (extraText ? `,"extra":${JSON.stringify(extraText)}` : '');
+  const { url, reason, at } = place;
+  const head = `{"kind":"fetched","url":${JSON.stringify(url)},"reason":${JSON.stringify(reason)},"at":"${at}"`;
+  return `${head}${rest},"report":${report}}\n`;
 }
 
 /** What an interrupted fetching of reports left. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import { type Collector, type Connection, Connections } from './connections.js';
 import { SourceError, Stopped } from './errors.js';
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
@@ -28,21 +29,17 @@ export interface TransportOptions {
  * Sends single GET requests to one base address. Redirects are not followed, so the token never leaves that address.
  */
 export class Transport {
-  readonly #pool: Pool;
-  readonly #prefix: string;
   readonly #options: TransportOptions;
-  readonly #inFlight = new Set<Dispatcher.DispatchController>();
+  readonly #prefix: string;
+  readonly #headers: Record<string, string>;
+  readonly #connections: Connections;
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
     this.#options = options;
     this.#prefix = base.pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(base.origin, {
-      connections: options.connections,
-      headersTimeout: options.timeout,
-      bodyTimeout: options.timeout,
-      connect: { timeout: options.timeout },
-    });
+    this.#headers = { authorization: `Bearer ${options.token}`, accept: 'application/json' };
+    this.#connections = new Connections(base.origin, options);
   }
 
   /**
@@ -52,34 +49,26 @@ export class Transport {
    */
   get(path: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const collector = new AnswerCollector(this.#options, this.#inFlight, resolve, reject);
-      this.#pool.dispatch(
-        {
-          path: this.#prefix + path,
-          method: 'GET',
-          headers: { authorization: `Bearer ${this.#options.token}`, accept: 'application/json' },
-        },
-        collector,
-      );
+      const request = { path: this.#prefix + path, method: 'GET' as const, headers: this.#headers };
+      this.#connections.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
     });
   }
 
   /** Ends what is under way: those requests reject with `Stopped`. */
   abort(): void {
-    for (const controller of this.#inFlight) controller.abort(new Stopped());
-    // What waits for a connection has no controller yet.
-    void this.#pool.destroy(new Stopped());
+    void this.#connections.destroy(new Stopped());
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#connections.destroy(new SourceError('network', 'the client was closed before the answer came'));
   }
 }
 
 /** Gathers one answer. `dispatch` with a handler, because a stream for each of a million bodies costs a third more. */
-class AnswerCollector implements Dispatcher.DispatchHandler {
+class AnswerCollector implements Collector {
+  connection: Connection | null = null;
   readonly #chunks: Buffer[] = [];
-  readonly #maxBodyBytes: number;
+  #controller: Dispatcher.DispatchController | null = null;
   #deadline = 0;
   #bytes = 0;
   #status = 0;
@@ -87,16 +76,13 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly options: TransportOptions,
-    private readonly inFlight: Set<Dispatcher.DispatchController>,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: Error) => void,
-  ) {
-    this.#maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-  }
+  ) {}
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#deadline = performance.now() + this.options.timeout;
-    this.inFlight.add(controller);
+    this.#controller = controller;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -105,21 +91,31 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { maxBodyBytes = MAX_BODY_BYTES, timeout } = this.options;
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#bytes > this.#maxBodyBytes) controller.abort(tooLarge(this.#maxBodyBytes));
-    // A body that trickles in for ever never meets the pool's time-out between two chunks.
-    else if (performance.now() > this.#deadline) controller.abort(tooSlow(this.options.timeout));
+    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes));
+    // A body that trickles in for ever never meets the time-out between two chunks.
+    else if (performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
-    this.inFlight.delete(controller);
+  onResponseEnd(): void {
+    this.connection?.free(this);
     const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.resolve({ status: this.#status, headers: this.#headers, text: isUtf8(body) ? body.toString('utf8') : null });
   }
 
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
-    this.inFlight.delete(controller);
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.refuse(error);
+  }
+
+  /** Undici calls back with the reason, where it has begun to send; else its client's end does. */
+  abort(reason: Error): void {
+    this.#controller?.abort(reason);
+  }
+
+  refuse(error: Error): void {
+    this.connection?.free(this);
     this.reject(wrapped(error, this.options));
   }
 }

@@ -84,6 +84,21 @@ async function makeOne(folder: string): Promise<string[]> {
 
 const SYNC_INTERVAL_MS = 1000;
 
+/** What is written together, and the one promise that all of it waits for. */
+class Group {
+  readonly texts: string[] = [];
+  readonly written: Promise<void>;
+  done: () => void = () => {};
+  fail: (error: Error) => void = () => {};
+
+  constructor() {
+    this.written = new Promise((resolve, reject) => {
+      this.done = resolve;
+      this.fail = reject;
+    });
+  }
+}
+
 /**
  * A file that only grows. `append` returns when the text is in the kernel's hands (it survives the death of the
  * process); it is on disk within a second (it survives a power loss). What is appended in the same turn of the event
@@ -92,7 +107,7 @@ const SYNC_INTERVAL_MS = 1000;
 export class AppendFile {
   readonly #fd: number;
   #bytes: number;
-  #pending: { text: string; done: (error?: Error) => void }[] = [];
+  #group: Group | null = null;
   #dirty = false;
   #failed: Error | null = null;
   readonly #timer: NodeJS.Timeout;
@@ -110,11 +125,13 @@ export class AppendFile {
 
   /** @throws Error with the file's name when it cannot be written (a full disk); nothing half-written stays behind */
   append(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#failed) return reject(this.#failed);
-      if (this.#pending.length === 0) setImmediate(() => this.#write());
-      this.#pending.push({ text, done: (error) => (error ? reject(error) : resolve()) });
-    });
+    if (this.#failed) return Promise.reject(this.#failed);
+    if (!this.#group) {
+      this.#group = new Group();
+      setImmediate(() => this.#write());
+    }
+    this.#group.texts.push(text);
+    return this.#group.written;
   }
 
   /** Writes and syncs what is left, and closes. */
@@ -131,18 +148,18 @@ export class AppendFile {
   }
 
   #write(): void {
-    const group = this.#pending;
-    if (group.length === 0) return;
-    this.#pending = [];
+    const group = this.#group;
+    if (!group) return;
+    this.#group = null;
     try {
-      const bytes = Buffer.from(group.map(({ text }) => text).join(''));
+      const bytes = Buffer.from(group.texts.join(''));
       this.#writeWhole(bytes);
       this.#bytes += bytes.length;
       this.#dirty = true;
-      for (const { done } of group) done();
+      group.done();
     } catch (cause) {
       this.#failed = cannotWrite(this.path, cause);
-      for (const { done } of group) done(this.#failed);
+      group.fail(this.#failed);
     }
   }
 

@@ -124,6 +124,46 @@ describe('a body', () => {
   });
 });
 
+describe('more requests than connections', () => {
+  it('wait for one, first come first served', async () => {
+    let open = 0;
+    let most = 0;
+    const { server, transport } = await given(
+      ({ target }, socket) => {
+        most = Math.max(most, ++open);
+        setTimeout(() => {
+          open--;
+          socket.end(target === '/3' ? 'no answer' : http(200, target));
+        }, 20);
+        return undefined;
+      },
+      { timeout: 5000 },
+    );
+    const paths = Array.from({ length: 9 }, (_, i) => `/${i}`);
+    const ends = await Promise.allSettled(paths.map((path) => transport.get(path)));
+    const texts = ends.map((end) => (end.status === 'fulfilled' ? end.value.text : end.reason.kind));
+    expect(texts).toEqual(paths.map((path) => (path === '/3' ? 'network' : path)));
+    expect(most).toBe(2);
+    expect(
+      server.requests
+        .map(({ target }) => target)
+        .slice(0, 2)
+        .sort(),
+    ).toEqual(['/0', '/1']);
+  });
+
+  it('end with a stop, and so does what is asked after it', async () => {
+    const { transport } = await given(() => undefined, { timeout: 60_000 });
+    const asked = ['/a', '/b', '/c'].map((path) => transport.get(path));
+    const ends = Promise.allSettled(asked);
+    await sleep(30);
+    transport.abort();
+    const late = await Promise.allSettled([transport.get('/d')]);
+    const all = [...(await ends), ...late];
+    expect(all.map((end) => end.status === 'rejected' && end.reason instanceof Stopped)).toEqual(all.map(() => true));
+  });
+});
+
 describe('a stop', () => {
   function client(baseUrl: string, stop: AbortController): Client {
     const settings = { requestsPerMinute: Number.POSITIVE_INFINITY, concurrency: 1, timeout: 60_000, maxAttempts: 3 };
