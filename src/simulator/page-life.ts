@@ -18,7 +18,6 @@ import { DECLARES_CANONICAL, IN_SITEMAP, NEVER, type PageTable } from './page-ta
 import type { PageUrls } from './page-urls.js';
 import { hash, unit } from './random.js';
 
-const RECRAWLED_A_NIGHT = 0.1;
 /** Chances a night of what happens to a page besides its next state; at most one of them does. */
 const EVENTS = { removed: 0.0008, sitemap: 0.0006, canonical: 0.0008, dataLost: 0.0002 } as const;
 const FIRST_DATA_A_NIGHT = 0.12;
@@ -34,6 +33,13 @@ export interface Deindexing {
   share: number;
 }
 
+/** What a website's owner and the crawler do to it. */
+export interface Story {
+  deindexing: Deindexing | null;
+  /** Share of the visited pages that are visited again in a night, 0 to 1. */
+  recrawled: number;
+}
+
 /** What one night does to one page: its state, its flags, and what its history remembers of them. */
 export class PageLife {
   readonly #seed: number;
@@ -41,7 +47,7 @@ export class PageLife {
   constructor(
     private readonly table: PageTable,
     private readonly urls: PageUrls,
-    private readonly deindexing: Deindexing | null,
+    private readonly story: Story,
     seed: number,
   ) {
     this.#seed = seed;
@@ -68,7 +74,7 @@ export class PageLife {
     }
     this.#enter(page, night, before, flagsBefore, after);
     if (after < NO_DATA && (page + night) % INSPECTION_CYCLE_NIGHTS === 0) table.inspected[page] = night;
-    const recrawled = traitsOf(after)?.visited && this.#unit(page, night, SALT.recrawl) < RECRAWLED_A_NIGHT;
+    const recrawled = traitsOf(after)?.visited && this.#unit(page, night, SALT.recrawl) < this.story.recrawled;
     if (recrawled) this.#visit(page, night);
   }
 
@@ -113,9 +119,9 @@ export class PageLife {
   }
 
   #isDeindexed(page: number, night: number): boolean {
-    const story = this.deindexing;
-    if (!story || story.night !== night || this.urls.directory(page) !== story.directory) return false;
-    return this.#unit(page, night, SALT.deindexing) < story.share;
+    const { deindexing } = this.story;
+    if (deindexing?.night !== night || this.urls.directory(page) !== deindexing.directory) return false;
+    return this.#unit(page, night, SALT.deindexing) < deindexing.share;
   }
 
   /** Records what a state, and flags, other than before mean for a page's history. */

@@ -18,6 +18,7 @@ export interface WebsiteSettings {
   pages: number;
   nasty: boolean;
   deindexing: Deindexing | null;
+  recrawled: number;
 }
 
 /** One website whose pages evolve night by night. Knows states and nights, but neither times nor the interface. */
@@ -35,7 +36,7 @@ export class SimulatedWebsite {
   ) {
     this.#seed = hashText(seed, settings.id);
     this.urls = new PageUrls(seed, settings.domain, settings.nasty);
-    this.#life = new PageLife(this.table, this.urls, settings.deindexing, this.#seed);
+    this.#life = new PageLife(this.table, this.urls, settings, this.#seed);
     this.table.add(settings.pages + this.urls.nastyCount);
     this.#order = Uint32Array.from({ length: this.table.size }, (_, page) => page);
     for (let page = 0; page < this.table.size; page++) foundPage(this.table, page, this.#seed);

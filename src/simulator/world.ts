@@ -7,6 +7,7 @@ import { SimulatedWebsite } from './website.js';
 export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 export const DEFAULT_PAGES = 3000;
 const DEFAULT_START = '2026-01-01T02:00:00.000Z';
+const DEFAULT_RECRAWLED = 0.1;
 const DEFAULT_DEINDEXING: Deindexing = { night: 3, directory: '/blog/', share: 0.5 };
 
 export interface WebsiteOptions {
@@ -19,6 +20,8 @@ export interface WebsiteOptions {
   nasty?: boolean;
   /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
   deindexing?: Deindexing | null;
+  /** Share of the visited pages that are visited again in a night, 0 to 1 (default 0.1). */
+  recrawled?: number;
 }
 
 export interface WorldOptions {
@@ -131,7 +134,13 @@ export class World {
 }
 
 function foundWebsite(options: WebsiteOptions, index: number, seed: number): SimulatedWebsite {
-  const { id, pages = DEFAULT_PAGES, nasty = false, deindexing = DEFAULT_DEINDEXING } = options;
+  const {
+    id,
+    pages = DEFAULT_PAGES,
+    nasty = false,
+    deindexing = DEFAULT_DEINDEXING,
+    recrawled = DEFAULT_RECRAWLED,
+  } = options;
   const domain = options.domain ?? (index === 0 ? 'example.com' : `site-${index + 1}.example`);
-  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing }, seed);
+  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing, recrawled }, seed);
 }

@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { Pool, request } from 'undici';
+import { z } from 'zod';
+import { type Config, configSchema } from '../src/config/schema.js';
+import { journalFolder } from '../src/journal/folder.js';
+import { createLogger } from '../src/observe/log.js';
+import { createProgress } from '../src/observe/progress.js';
+import { realRunEffects, type WebsiteRun } from '../src/run/context.js';
+import { fetchReports } from '../src/run/fetch-reports.js';
+import { Keys } from '../src/run/keys.js';
+import { RunProgress } from '../src/run/run-progress.js';
+import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
+import { reportPath } from '../src/source/links.js';
+import { judge, print, RUNS, whole } from './figures.js';
+import { type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
+
+/**
+ * Reports a second that indexhouse fetches, validates and journals without a limit, as a share of those that a bare
+ * undici loop fetches from the same server at the same concurrency. The server runs in a process of its own and has
+ * its bodies prepared; beside it the simulator, which works more for an answer than either client.
+ *
+ * Run with: npm run bench:throughput
+ */
+const CONCURRENCIES = [50, 8];
+const AIM = 0.8;
+/** Long enough for garbage collection and grouped writes to show. */
+const SIDE_SECONDS = 2;
+const LEAST_SIDE_SECONDS = 1.5;
+const WARM_UP_PAGES = 5_000;
+const SIMULATED_PAGES = 8_000;
+
+interface Site {
+  service: Service;
+  urls: string[];
+  folder: string;
+  concurrency: number;
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
+  try {
+    for (const concurrency of CONCURRENCIES) await benchPrepared(folder, concurrency);
+    await benchSimulator(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  print('again: npm run bench:throughput');
+}
+
+async function benchPrepared(folder: string, concurrency: number): Promise<void> {
+  const service = await startBenchService('prepared-server', []);
+  try {
+    const warmUp = { service, urls: urlsOf(WARM_UP_PAGES), folder, concurrency };
+    for (let i = 0; i < 2; i++) await pairOf(warmUp);
+    const pages = Math.ceil((warmUp.urls.length / (await bareLoop(warmUp))) * SIDE_SECONDS);
+    const name = `prepared bodies, ${whole(pages)} reports, concurrency ${concurrency}`;
+    await benchPairs(name, { ...warmUp, urls: urlsOf(pages) }, AIM);
+  } finally {
+    await service.stop();
+  }
+}
+
+async function benchSimulator(folder: string): Promise<void> {
+  const service = await startSimulator(['--pages', String(SIMULATED_PAGES), '--rate-limit', 'unlimited']);
+  try {
+    const [concurrency = 50] = CONCURRENCIES;
+    const site = { service, urls: urlsOf(SIMULATED_PAGES), folder, concurrency };
+    await benchPairs(`simulator, ${whole(SIMULATED_PAGES)} reports, concurrency ${concurrency}`, site, null);
+  } finally {
+    await service.stop();
+  }
+}
+
+async function benchPairs(name: string, site: Site, aim: number | null): Promise<void> {
+  const pairs: { bare: number; ours: number; busy: number }[] = [];
+  for (let run = 0; run < RUNS; run++) pairs.push(await pairOf(site));
+  const rates = (seconds: number[]) => seconds.map((each) => whole(site.urls.length / each)).join(', ');
+  print(`${name}: reports a second: bare ${rates(pairs.map(({ bare }) => bare))}`);
+  print(`  indexhouse ${rates(pairs.map(({ ours }) => ours))}`);
+  if (aim !== null) {
+    print(
+      `  server busy while the bare loop ran: ${pairs.map(({ busy }) => `${Math.round(busy * 100)} %`).join(', ')}`,
+    );
+    const shortest = Math.min(...pairs.flatMap(({ bare, ours }) => [bare, ours]));
+    if (shortest < LEAST_SIDE_SECONDS) print(`  a side took only ${shortest.toFixed(2)} s: read the ratio with care`);
+  }
+  const ratios = pairs.map(({ bare, ours }) => bare / ours);
+  judge('  indexhouse ÷ bare undici', ratios, aim === null ? null : { atLeast: aim });
+}
+
+async function pairOf(site: Site): Promise<{ bare: number; ours: number; busy: number }> {
+  const before = await cpuSeconds(site.service);
+  const bare = await bareLoop(site);
+  const busy = ((await cpuSeconds(site.service)) - before) / bare;
+  return { bare, ours: await indexhouse(site), busy };
+}
+
+/** Seconds that the prepared server has computed; 0 where the service does not say. */
+async function cpuSeconds({ url }: Service): Promise<number> {
+  const { body } = await request(`${url}/cpu`);
+  const told = z.object({ seconds: z.number() }).safeParse(await body.json());
+  return told.success ? told.data.seconds : 0;
+}
+
+/** What fetching costs with nothing around it. */
+async function bareLoop({ service, urls, concurrency }: Site): Promise<number> {
+  const pool = new Pool(service.url, { connections: concurrency });
+  const headers = { authorization: `Bearer ${TOKEN}`, accept: 'application/json' };
+  let next = 0;
+  let characters = 0;
+  const work = async (): Promise<void> => {
+    for (let url = urls[next++]; url !== undefined; url = urls[next++]) {
+      const { statusCode, body } = await pool.request({ path: reportPath(url), method: 'GET', headers });
+      if (statusCode !== 200) throw new Error(`the server answered ${statusCode}`);
+      characters += (await body.text()).length;
+    }
+  };
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, work));
+  const seconds = (performance.now() - begun) / 1000;
+  await pool.close();
+  if (characters === 0) throw new Error('the server answered nothing');
+  return seconds;
+}
+
+/** The same pages by way of a plan on disk, the client, the contract and the journal on disk. */
+async function indexhouse(site: Site): Promise<number> {
+  const warehouse = mkdtempSync(join(site.folder, 'warehouse-'));
+  const config = configOf(site, warehouse);
+  const keys = new Keys(config, { effects: realRunEffects });
+  try {
+    const run = runOf(config, keys);
+    mkdirSync(run.folder.path, { recursive: true });
+    writeFileSync(run.folder.plan, site.urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
+    const planned = { planned: site.urls.length, wanted: site.urls.length };
+    const begun = performance.now();
+    const fetched = await fetchReports(run, planned);
+    const seconds = (performance.now() - begun) / 1000;
+    if (fetched.status !== 'complete' || run.requests.sent !== site.urls.length)
+      throw new Error(String(fetched.message));
+    return seconds;
+  } finally {
+    await keys.close();
+    rmSync(warehouse, { recursive: true, force: true });
+  }
+}
+
+function configOf({ service, concurrency }: Site, warehouse: string): Config {
+  const parsed = configSchema.parse({
+    api: { base_url: service.url, token: TOKEN, requests_per_minute: 'unlimited', concurrency },
+    websites: [{ id: DEMO_WEBSITE_ID }],
+    warehouse: { path: warehouse, min_free_disk: '1MB' },
+  });
+  return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
+}
+
+function runOf(config: Config, keys: Keys): WebsiteRun {
+  const warehouse = config.warehouse.path;
+  const log = createLogger({ level: 'warn', destination: process.stderr });
+  const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
+  return {
+    config,
+    warehouse,
+    runId: 'bench',
+    log,
+    progress: new RunProgress(progress),
+    effects: realRunEffects,
+    oneAtATime: pLimit(1),
+    signal: new AbortController().signal,
+    website: { id: DEMO_WEBSITE_ID, name: null, token: TOKEN },
+    folder: journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID),
+    header: {
+      run_id: 'bench',
+      website_id: DEMO_WEBSITE_ID,
+      website_name: null,
+      snapshot_id: 'bench',
+      started_at: new Date().toISOString(),
+      version: 'bench',
+      resumed: 0,
+    },
+    client: keys.clientOf(TOKEN),
+    requests: { sent: 0, throttled: 0, retried: 0 },
+    utilisation: () => null,
+  };
+}
+
+/** The pages that the simulator has, too: same seed, same world. */
+function urlsOf(pages: number): string[] {
+  const world = new World({ websites: [{ id: DEMO_WEBSITE_ID, pages }] });
+  return world.listing(DEMO_WEBSITE_ID, 0, pages)?.entries.map(({ url }) => url) ?? [];
+}
+
+await main();
