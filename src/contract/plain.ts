@@ -28,10 +28,13 @@ const fieldsBySchema = new WeakMap<object, Field[] | null>();
 /**
  * Whether a record holds nothing but known fields of an ordinary form, as nearly every one does: Zod would accept it as
  * it is, at several times the cost. What is not recognised here is Zod's to judge.
+ *
+ * @param absent takes the names of the known fields that are not there
  */
 export function isPlainRecord<T extends object>(
   schema: z.ZodType<T> & { shape: Readonly<Record<string, unknown>> },
   value: unknown,
+  absent: string[] = [],
 ): value is T {
   const fields = fieldsOf(schema);
   if (!fields || !isObject(value)) return false;
@@ -40,10 +43,11 @@ export function isPlainRecord<T extends object>(
     const given = value[name];
     if (given === undefined) {
       if (!optional) return false;
-      continue;
+      absent.push(name);
+    } else {
+      if (given === null ? !nullable : !check(given)) return false;
+      known++;
     }
-    known++;
-    if (given === null ? !nullable : !check(given)) return false;
   }
   return Object.keys(value).length === known;
 }

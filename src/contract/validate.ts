@@ -21,14 +21,16 @@ export type Verdict<T> =
 
 const MAX_ISSUES = 20;
 
+type RecordSchema<T extends object> = z.ZodType<T> & { shape: Record<string, unknown> };
+
 /** Holds one record against a schema of the contract. Whether it can be stored (`storable`) is another question. */
-export function validate<T extends object>(
-  schema: z.ZodType<T> & { shape: Record<string, unknown> },
-  value: unknown,
-): Verdict<T> {
-  if (isPlainRecord(schema, value)) {
-    return { accepted: true, record: value, absent: absentFields(schema.shape, value), extra: null };
-  }
+export function validate<T extends object>(schema: RecordSchema<T>, value: unknown): Verdict<T> {
+  const absent: string[] = [];
+  if (isPlainRecord(schema, value, absent)) return { accepted: true, record: value, absent, extra: null };
+  return validateByZod(schema, value);
+}
+
+function validateByZod<T extends object>(schema: RecordSchema<T>, value: unknown): Verdict<T> {
   const parsed = schema.safeParse(value);
   if (!parsed.success) return { accepted: false, issues: issuesOf(parsed.error) };
   const record = parsed.data;

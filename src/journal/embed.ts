@@ -5,6 +5,8 @@ const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 /** What may stand between a key and its colon; inside a text it does no harm. */
 const SPACED_COLONS = [' :', '\t:', '\n:', '\r:'];
 
+const QUOTE = '"'.charCodeAt(0);
+
 /** DuckDB reads no line beyond 32 MiB, and one that it cannot read would block every commit after it. */
 const MAX_RECORD_CHARACTERS = 2_000_000;
 const MAX_PAYLOAD_CHARACTERS = 1_000_000;
@@ -85,6 +87,9 @@ function hasSpacedColon(text: string): boolean {
 /** Counts `":`. Inside a string it only adds, so an equal number means no doubled and no nested key. */
 function countKeys(text: string): number {
   let count = 0;
-  for (let at = text.indexOf('":'); at >= 0; at = text.indexOf('":', at + 2)) count++;
+  // A search for one character is twice as fast as one for two.
+  for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
+    if (text.charCodeAt(at - 1) === QUOTE) count++;
+  }
   return count;
 }
