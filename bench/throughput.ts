@@ -14,7 +14,7 @@ import { Keys } from '../src/run/keys.js';
 import { RunProgress } from '../src/run/run-progress.js';
 import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
 import { reportPath } from '../src/source/links.js';
-import { judge, print, RUNS, whole } from './figures.js';
+import { judge, median, print, RUNS, whole } from './figures.js';
 import { type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 
 /**
@@ -39,6 +39,19 @@ interface Site {
   concurrency: number;
 }
 
+/** What one side took of the clock, and this process of a processor. */
+interface Side {
+  seconds: number;
+  cpuSeconds: number;
+}
+
+interface Pair {
+  bare: Side;
+  ours: Side;
+  /** Share of the bare side's time that the server computed. */
+  busy: number;
+}
+
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
   try {
@@ -55,7 +68,7 @@ async function benchPrepared(folder: string, concurrency: number): Promise<void>
   try {
     const warmUp = { service, urls: urlsOf(WARM_UP_PAGES), folder, concurrency };
     for (let i = 0; i < 2; i++) await pairOf(warmUp);
-    const pages = Math.ceil((warmUp.urls.length / (await bareLoop(warmUp))) * SIDE_SECONDS);
+    const pages = Math.ceil((warmUp.urls.length / (await bareLoop(warmUp)).seconds) * SIDE_SECONDS);
     const name = `prepared bodies, ${whole(pages)} reports, concurrency ${concurrency}`;
     await benchPairs(name, { ...warmUp, urls: urlsOf(pages) }, AIM);
   } finally {
@@ -75,27 +88,37 @@ async function benchSimulator(folder: string): Promise<void> {
 }
 
 async function benchPairs(name: string, site: Site, aim: number | null): Promise<void> {
-  const pairs: { bare: number; ours: number; busy: number }[] = [];
+  const pairs: Pair[] = [];
   for (let run = 0; run < RUNS; run++) pairs.push(await pairOf(site));
-  const rates = (seconds: number[]) => seconds.map((each) => whole(site.urls.length / each)).join(', ');
-  print(`${name}: reports a second: bare ${rates(pairs.map(({ bare }) => bare))}`);
-  print(`  indexhouse ${rates(pairs.map(({ ours }) => ours))}`);
+  print(name);
+  for (const side of ['bare', 'ours'] as const) {
+    const rates = pairs.map((pair) => whole(site.urls.length / pair[side].seconds)).join(', ');
+    const cpu = median(pairs.map((pair) => (pair[side].cpuSeconds / site.urls.length) * 1e6));
+    const who = side === 'bare' ? 'bare undici' : 'indexhouse';
+    print(`  ${who}: ${rates} reports a second; ${cpu.toFixed(1)} µs of processor time a report (median)`);
+  }
   if (aim !== null) {
-    print(
-      `  server busy while the bare loop ran: ${pairs.map(({ busy }) => `${Math.round(busy * 100)} %`).join(', ')}`,
-    );
-    const shortest = Math.min(...pairs.flatMap(({ bare, ours }) => [bare, ours]));
+    print(`  server busy beside the bare loop: ${pairs.map(({ busy }) => `${Math.round(busy * 100)} %`).join(', ')}`);
+    const shortest = Math.min(...pairs.flatMap(({ bare, ours }) => [bare.seconds, ours.seconds]));
     if (shortest < LEAST_SIDE_SECONDS) print(`  a side took only ${shortest.toFixed(2)} s: read the ratio with care`);
   }
-  const ratios = pairs.map(({ bare, ours }) => bare / ours);
+  const ratios = pairs.map(({ bare, ours }) => bare.seconds / ours.seconds);
   judge('  indexhouse ÷ bare undici', ratios, aim === null ? null : { atLeast: aim });
 }
 
-async function pairOf(site: Site): Promise<{ bare: number; ours: number; busy: number }> {
+async function pairOf(site: Site): Promise<Pair> {
   const before = await cpuSeconds(site.service);
   const bare = await bareLoop(site);
-  const busy = ((await cpuSeconds(site.service)) - before) / bare;
+  const busy = ((await cpuSeconds(site.service)) - before) / bare.seconds;
   return { bare, ours: await indexhouse(site), busy };
+}
+
+async function timed(work: () => Promise<void>): Promise<Side> {
+  const begun = performance.now();
+  const cpuBefore = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { seconds: (performance.now() - begun) / 1000, cpuSeconds: (user + system) / 1e6 };
 }
 
 /** Seconds that the prepared server has computed; 0 where the service does not say. */
@@ -106,7 +129,7 @@ async function cpuSeconds({ url }: Service): Promise<number> {
 }
 
 /** What fetching costs with nothing around it. */
-async function bareLoop({ service, urls, concurrency }: Site): Promise<number> {
+async function bareLoop({ service, urls, concurrency }: Site): Promise<Side> {
   const pool = new Pool(service.url, { connections: concurrency });
   const headers = { authorization: `Bearer ${TOKEN}`, accept: 'application/json' };
   let next = 0;
@@ -118,16 +141,16 @@ async function bareLoop({ service, urls, concurrency }: Site): Promise<number> {
       characters += (await body.text()).length;
     }
   };
-  const begun = performance.now();
-  await Promise.all(Array.from({ length: concurrency }, work));
-  const seconds = (performance.now() - begun) / 1000;
+  const side = await timed(async () => {
+    await Promise.all(Array.from({ length: concurrency }, work));
+  });
   await pool.close();
   if (characters === 0) throw new Error('the server answered nothing');
-  return seconds;
+  return side;
 }
 
 /** The same pages by way of a plan on disk, the client, the contract and the journal on disk. */
-async function indexhouse(site: Site): Promise<number> {
+async function indexhouse(site: Site): Promise<Side> {
   const warehouse = mkdtempSync(join(site.folder, 'warehouse-'));
   const config = configOf(site, warehouse);
   const keys = new Keys(config, { effects: realRunEffects });
@@ -136,12 +159,11 @@ async function indexhouse(site: Site): Promise<number> {
     mkdirSync(run.folder.path, { recursive: true });
     writeFileSync(run.folder.plan, site.urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
     const planned = { planned: site.urls.length, wanted: site.urls.length };
-    const begun = performance.now();
-    const fetched = await fetchReports(run, planned);
-    const seconds = (performance.now() - begun) / 1000;
-    if (fetched.status !== 'complete' || run.requests.sent !== site.urls.length)
-      throw new Error(String(fetched.message));
-    return seconds;
+    return await timed(async () => {
+      const { status, message } = await fetchReports(run, planned);
+      const whole = status === 'complete' && run.requests.sent === site.urls.length;
+      if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);
+    });
   } finally {
     await keys.close();
     rmSync(warehouse, { recursive: true, force: true });
