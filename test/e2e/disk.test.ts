@@ -115,14 +115,14 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
 
   test.for([
     ['the schema', 8, '/schema/'],
-    ['the run lock', 48, '/run.lock.duckdb'],
+    ['the run lock', 56, '/run.lock.duckdb'],
   ] as const)('in a new warehouse, before %s', async ([, kib, file]) => {
     expect(await syncTwice(fresh, () => disk.fill(kib * KIB))).toContain(file);
   });
 
   test.for([
-    ['the data', 36, '/parquet/'],
-    ['the run’s row', 45, '/parquet/'],
+    ['the data', 40, '/parquet/'],
+    ['the run’s row', 50, '/parquet/'],
   ] as const)('that takes no further folder for %s', async ([, files, folder]) => {
     expect(await syncTwice(fresh, () => disk.allowFiles(files))).toContain(folder);
   });
