@@ -10,7 +10,7 @@ import { seededRandom } from '../given/random.js';
 import { byHyparquet, truthOf } from '../given/truth.js';
 import { findingsOf } from '../given/verified.js';
 
-const SEEDS = Number(process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ?? 25);
+const SEEDS = Number(process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ?? 15);
 const MAX_KILLS = 5;
 const CONCURRENCY = 4;
 const PAGES = 120;
