@@ -13,7 +13,7 @@ aged as (
     pages.website_id,
     pages.is_indexed,
     pages.last_crawl_time,
-    date_sub('day', pages.last_crawl_time, newest.snapshot_at) as days
+    days_between(pages.last_crawl_time, newest.snapshot_at) as days
   from pages
   join newest using (website_id)
   where pages.is_monitored

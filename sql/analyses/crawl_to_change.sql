@@ -33,7 +33,7 @@ timed as (
     changed.change,
     crawled.url is not null as is_new_crawl,
     listed.last_crawl_time is null as is_never_crawled,
-    greatest(date_sub('day', listed.last_crawl_time, changed.observed_at), 0) as days
+    greatest(days_between(listed.last_crawl_time, changed.observed_at), 0) as days
   from changed
   join listed using (commit_id, url)
   left join crawled using (commit_id, url)

@@ -14,7 +14,7 @@ select
   pages.website_id,
   pages.url,
   pages.last_crawl_time,
-  date_sub('day', pages.last_crawl_time, newest.snapshot_at) as days_since_crawl,
+  days_between(pages.last_crawl_time, newest.snapshot_at) as days_since_crawl,
   pages.first_seen_at,
   pages.index_summary,
   pages.index_coverage_state,
@@ -25,7 +25,7 @@ where
   pages.is_monitored
   and (
     pages.last_crawl_time is null
-    or date_sub('day', pages.last_crawl_time, newest.snapshot_at) >= $days::bigint
+    or days_between(pages.last_crawl_time, newest.snapshot_at) >= $days::bigint
   )
 order by pages.last_crawl_time nulls first, pages.website_id, pages.url
 limit $limit::bigint

@@ -16,7 +16,7 @@ aged as (
     if(
       pages.report_fetched_at is null,
       null,
-      greatest(date_sub('day', pages.report_fetched_at, newest.snapshot_at), 0)
+      greatest(days_between(pages.report_fetched_at, newest.snapshot_at), 0)
     ) as days
   from pages
   join newest using (website_id)

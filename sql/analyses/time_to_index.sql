@@ -28,7 +28,7 @@ timed as (
   select
     appeared.website_id,
     date_trunc('week', appeared.snapshot_date)::date as week,
-    date_sub('day', appeared.appeared_at, first_indexed.indexed_at) as days,
+    days_between(appeared.appeared_at, first_indexed.indexed_at) as days,
     pages.is_monitored
   from appeared
   left join first_indexed using (website_id, url)

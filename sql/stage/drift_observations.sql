@@ -6,11 +6,11 @@ with observed as (
   from doubled_urls
   union all
   select 'coverage', 'absent_field', unnest(absent), null, url
-  from listed_entries
+  from odd_entries
   where absent is not null
   union all
   select 'coverage', 'unknown_field', unnest(json_keys(extra)), null, url
-  from listed_entries
+  from odd_entries
   where extra is not null
   union all
   select 'coverage', 'new_value', known.field, known."value", known.url
@@ -19,20 +19,17 @@ with observed as (
       {field: 'index_summary', "value": entry.index_summary},
       {field: 'index_coverage_state', "value": entry.index_coverage_state}
     ], recursive := true)
-    from listed_entries
-    where kind = 'entry' and (
-      not list_contains(getvariable('known_coverage'), 'index_summary=' || entry.index_summary)
-      or not list_contains(getvariable('known_coverage'), 'index_coverage_state=' || entry.index_coverage_state)
-    )
+    from odd_entries
+    where kind = 'entry'
   ) as known
   where not list_contains(getvariable('known_coverage'), known.field || '=' || known."value")
   union all
   select 'url_report', 'absent_field', unnest(absent), null, url
-  from journal_reports
+  from odd_reports
   where absent is not null
   union all
   select 'url_report', 'unknown_field', unnest(json_keys(extra)), null, url
-  from journal_reports
+  from odd_reports
   where extra is not null
   union all
   select 'url_report', 'new_value', known.field, known."value", known.url
@@ -48,7 +45,7 @@ with observed as (
       {field: 'canonical_changed', "value": report.canonical_changed},
       {field: 'ever_blocked_by_robots_txt', "value": report.ever_blocked_by_robots_txt}
     ], recursive := true)
-    from journal_reports
+    from odd_reports
     where kind = 'fetched'
   ) as known
   where not list_contains(getvariable('known_url_report'), known.field || '=' || known."value")

@@ -13,10 +13,10 @@ select
   reason
 from (
   select 'coverage' as source, url, position, listed_at as received_at, issues, payload, null as reason
-  from listed_entries
+  from odd_entries
   where kind = 'reject'
   union all
   select 'url_report', url, null, "at", issues, payload, reason
-  from journal_reports
+  from odd_reports
   where kind = 'rejected'
 )

@@ -10,5 +10,5 @@ select
   http_status,
   message,
   reason
-from journal_reports
+from odd_reports
 where kind in ('missing', 'failed')

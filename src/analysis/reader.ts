@@ -57,6 +57,8 @@ export class Reader {
     process.once('exit', remove);
     const engine = await Engine.open({ memoryLimit, temporary: folder });
     try {
+      // Each file's footer is read once, when its view is made, and not again for each question.
+      await engine.run('set parquet_metadata_cache = true');
       const markers = await openViews(engine, warehouse, { memoryLimit, temporary: folder });
       await lockDown(engine, [warehouse, folder]);
       return new Reader(engine, folder, markers, remove);

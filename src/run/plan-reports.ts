@@ -6,7 +6,7 @@ import { publish, syncFile } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
-import { viewJournal, viewKeptWalk } from '../warehouse/journal-views.js';
+import { keepOddRecords, viewJournal, viewKeptWalk } from '../warehouse/journal-views.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
 import { setMaxReports, setPlanOrder } from './plan-order.js';
@@ -32,6 +32,7 @@ async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, befo
   await setCommitFacts(engine, facts);
   await viewJournal(engine, run.folder);
   await viewKeptWalk(engine, listed.walk);
+  await keepOddRecords(engine);
   for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
     await engine.view(`now_${table}`, sql(`stage/${table}`));
   }

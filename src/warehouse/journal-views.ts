@@ -5,6 +5,7 @@ import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
 const KEPT_WALK = ['journal_windows', 'kept_entries', 'doubled_urls', 'listed_entries'];
+const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
 /** Makes the views over a journal as it lies on disk. Both files must exist; they may be empty. */
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
@@ -22,6 +23,14 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
 export async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
   for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
+}
+
+/**
+ * Keeps what is no plain record of the kept walk and of the reports as `odd_entries` and `odd_reports`: the journal is
+ * large, and these are asked for several times.
+ */
+export async function keepOddRecords(engine: Engine): Promise<void> {
+  for (const name of ODD_RECORDS) await engine.run(sql(`stage/${name}`));
 }
 
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });

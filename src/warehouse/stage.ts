@@ -9,7 +9,7 @@ import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, type Parameters, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
-import { viewJournal, viewKeptWalk } from './journal-views.js';
+import { keepOddRecords, viewJournal, viewKeptWalk } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
 import { type DataTable, MARKER_TABLES, type MarkerTable } from './tables.js';
@@ -77,29 +77,35 @@ export function stagedFile(folder: JournalFolder, table: string): string {
  * rows, the changes, the new state, the marker and the run's row. Nothing of it is visible yet.
  */
 export async function stageCommit(input: StageInput): Promise<Manifest> {
+  return withEngine(input.engine, async (engine) => {
+    await viewJournal(engine, input.folder);
+    await viewKeptWalk(engine, input.walk);
+    return stageViews(engine, input);
+  });
+}
+
+/** The same from views of a journal that are made already, under the names of those in `sql/stage`. */
+export async function stageViews(engine: Engine, input: StageInput): Promise<Manifest> {
   const { folder, warehouse } = input;
   await rm(folder.staged, { recursive: true, force: true });
   await makeFolder(folder.staged);
-  return withEngine(input.engine, async (engine) => {
-    await setCommitFacts(engine, input.facts);
-    await viewJournal(engine, folder);
-    await viewKeptWalk(engine, input.walk);
-    const rows = new Map<DataTable, number>();
-    for (const table of FROM_THE_JOURNAL) {
-      rows.set(table, await stageTable(engine, input, table));
-      crashPoint(`staged ${table}`);
-      const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
-      await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
-    }
-    for (const statement of macroStatements()) await engine.run(statement);
-    rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
-    await viewPreviousState(engine, warehouse, input.previousState);
-    await viewComparison(engine, input.facts);
-    rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
-    await stageComparison(engine, input, 'page_state', 'url');
-    crashPoint('staged page_state');
-    return writeManifest(engine, input, rows);
-  });
+  await setCommitFacts(engine, input.facts);
+  await keepOddRecords(engine);
+  const rows = new Map<DataTable, number>();
+  for (const table of FROM_THE_JOURNAL) {
+    rows.set(table, await stageTable(engine, input, table));
+    crashPoint(`staged ${table}`);
+    const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
+    await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
+  }
+  for (const statement of macroStatements()) await engine.run(statement);
+  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
+  await viewPreviousState(engine, warehouse, input.previousState);
+  await viewComparison(engine, input.facts);
+  rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
+  await stageComparison(engine, input, 'page_state', 'url');
+  crashPoint('staged page_state');
+  return writeManifest(engine, input, rows);
 }
 
 /** What follows from this commit and the one before. */
