@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type JournalFolder, journalFolder } from '../src/journal/folder.js';
+import { makeFolder } from '../src/storage/durable.js';
+import type { Engine, EngineOptions } from '../src/storage/engine.js';
+import { packageFolder } from '../src/storage/sql.js';
+import { stateFile } from '../src/warehouse/layout.js';
+import type { StageInput } from '../src/warehouse/stage.js';
+
+export const WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
+export const MEMORY_LIMIT = 1e9;
+const FIRST_NIGHT_MS = Date.parse('2025-01-01T02:00:00Z');
+const DAY_MS = 86_400_000;
+
+/** Stand-ins for the views that staging takes from a journal. */
+const JOURNAL_VIEWS = ['listed_entries', 'doubled_urls', 'journal_windows', 'journal_reports'];
+
+/** The nights of one website, of any of which is known how the service shows every page then. */
+export interface GeneratedNights {
+  warehouse: string;
+  pages: number;
+  nights: number;
+  /** A page's report is fetched every so many nights, and when it changes. */
+  reportEvery: number;
+}
+
+/** Makes the website's pages, from which each night is made. */
+export async function makePages(engine: Engine, { pages, nights, reportEvery }: GeneratedNights): Promise<void> {
+  await engine.set({ pages, nights, report_every: reportEvery });
+  await engine.run(benchSql('page_url'));
+  await engine.run(benchSql('website_pages'));
+}
+
+/** Makes what the service shows on one night, as `night_listing` and `night_reports`. */
+export async function makeNight(engine: Engine, night: number): Promise<void> {
+  await engine.set({ night });
+  await engine.setTimes({ snapshot_at: snapshotAt(night) });
+  for (const name of ['night_pages', 'night_listing', 'night_reports']) await engine.run(benchSql(name));
+}
+
+/** Lets staging take the night as it takes a journal, without reading one. */
+export async function viewNight(engine: Engine): Promise<void> {
+  for (const name of JOURNAL_VIEWS) await engine.run(benchSql(name));
+}
+
+/** Writes the night into the journal of a run. */
+export async function writeJournal(engine: Engine, folder: JournalFolder): Promise<void> {
+  await makeFolder(folder.path);
+  await engine.run(benchSql('listing_lines'), { file: folder.listing });
+  await engine.run(benchSql('report_lines'), { file: folder.reports });
+}
+
+/** What a run of that night hands to staging; the state before it is that of the night before. */
+export function stageInput({ warehouse }: GeneratedNights, night: number): StageInput {
+  const folder = journalFolder(warehouse, runId(night), WEBSITE_ID);
+  const at = snapshotAt(night);
+  const [snapshot_id, date] = [snapshotId(night), at.toISOString().slice(0, 10)];
+  const ids = { run_id: folder.runId, website_id: WEBSITE_ID, snapshot_id };
+  const requests = { requests_sent: 5_000, requests_throttled: 0, requests_retried: 0 };
+  const finished_at = new Date(at.getTime() + 2 * 3_600_000).toISOString();
+  return {
+    warehouse,
+    folder,
+    facts: {
+      commitId: snapshot_id,
+      snapshotId: snapshot_id,
+      websiteId: WEBSITE_ID,
+      snapshotAt: at,
+      date,
+      listingComplete: true,
+      hadComplete: night > 0,
+      isReplay: false,
+    },
+    walk: 1,
+    previousState: night > 0 ? stateFile(warehouse, WEBSITE_ID, snapshotId(night - 1)) : null,
+    compression: 'zstd',
+    engine: engineOptions(folder.temporary),
+    snapshot: {
+      ...ids,
+      ...requests,
+      website_name: 'example.com',
+      snapshot_at: at.toISOString(),
+      snapshot_date: date,
+      finished_at,
+      listing_status: 'complete',
+      reports_status: 'complete',
+      pages_expected: null,
+      walks: 1,
+      resumed: false,
+      version: 'bench',
+      utilisation: null,
+      reports_wanted: null,
+    },
+    run: {
+      ...ids,
+      ...requests,
+      started_at: at.toISOString(),
+      finished_at,
+      outcome: 'committed',
+      error: null,
+      snapshot_date: date,
+    },
+  };
+}
+
+export function engineOptions(temporary: string): EngineOptions {
+  return { memoryLimit: MEMORY_LIMIT, temporary };
+}
+
+export function snapshotAt(night: number): Date {
+  return new Date(FIRST_NIGHT_MS + night * DAY_MS);
+}
+
+export function snapshotId(night: number): string {
+  return idOf(snapshotAt(night), '0000-000000000001');
+}
+
+function runId(night: number): string {
+  return idOf(snapshotAt(night), '0000-000000000000');
+}
+
+/** A UUIDv7: ids sort by time. */
+function idOf(at: Date, rest: string): string {
+  const milliseconds = at.getTime().toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7000-8${rest.slice(1)}`;
+}
+
+export function benchSql(name: string): string {
+  return readFileSync(join(packageFolder(), 'bench', 'sql', `${name}.sql`), 'utf8');
+}

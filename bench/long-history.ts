@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { askAnalysis } from '../src/analysis/ask-analysis.js';
+import { type Analysis, analyses } from '../src/analysis/catalog.js';
+import { type Reader, withReader } from '../src/analysis/reader.js';
+import { judge, median, print, RUNS, whole } from './figures.js';
+import { generateHistory } from './generate-history.js';
+import { MEMORY_LIMIT, snapshotAt } from './generated-nights.js';
+import { type NamedColumns, namedColumns, scanOf } from './named-columns.js';
+
+/**
+ * What each ready-made analysis costs on a long history: 100,000 pages on 180 nights. Each is measured against one
+ * scan of the columns that it names, and the trends against one scan of what they would need of the listings.
+ *
+ * Run with: npm run bench:history. `BENCH_PAGES` and `BENCH_NIGHTS` make the history smaller; `BENCH_WAREHOUSE` names a
+ * folder where it stays for the next time.
+ */
+const PAGES = Number(process.env['BENCH_PAGES'] ?? 100_000);
+const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 180);
+const KEPT = process.env['BENCH_WAREHOUSE'];
+/** About 8,000 reports a night. */
+const REPORT_EVERY = 20;
+const AT_MOST_SCANS = 5;
+const AT_MOST_OF_THE_LISTINGS = 0.3;
+const BYTES_PER_PAGE_AND_NIGHT = 60;
+const A_PAGE = 1_234;
+
+/** Trends, asked for the whole history, and the columns that they would need of `coverage`. */
+const TRENDS: Record<string, { given: Record<string, string>; columns: string[] }> = {
+  indexing_trend: { given: {}, columns: ['snapshot_id', 'index_summary'] },
+  coverage_by_directory: {
+    given: { since: firstDate() },
+    columns: ['snapshot_id', 'url', 'index_summary', 'last_crawl_time', 'days_since_last_crawl'],
+  },
+  changes_per_night: {
+    given: { since: firstDate() },
+    columns: [
+      'snapshot_id',
+      'url',
+      'index_summary',
+      'searchengine_selected_canonical',
+      'user_selected_canonical',
+      'last_crawl_time',
+    ],
+  },
+};
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
+  try {
+    const warehouse = KEPT ?? join(folder, 'warehouse');
+    checkDisk(folder);
+    print(`a history of ${whole(PAGES)} pages on ${NIGHTS} nights`);
+    await generateHistory({ warehouse, pages: PAGES, nights: NIGHTS, reportEvery: REPORT_EVERY });
+    await withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, benchAnalyses);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  print('again: npm run bench:history');
+}
+
+function checkDisk(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = PAGES * NIGHTS * BYTES_PER_PAGE_AND_NIGHT;
+  if (bavail * bsize < needed) throw new Error(`${folder} needs ${whole(needed / 1e6)} MB of free disk`);
+}
+
+async function benchAnalyses(reader: Reader): Promise<void> {
+  const url = await aUrl(reader);
+  print('analysis ÷ one scan of the columns that it names');
+  for (const analysis of analyses()) {
+    const given = analysis.parameters.some(({ name }) => name === 'url') ? { url } : {};
+    await benchAnalysis(reader, analysis, {
+      given,
+      columns: await namedColumns(reader, analysis.sql),
+      aim: AT_MOST_SCANS,
+    });
+  }
+  print('trend over the whole history ÷ one scan of what it would need of coverage');
+  for (const analysis of analyses()) {
+    const trend = TRENDS[analysis.name];
+    if (!trend) continue;
+    const columns = new Map([['coverage', trend.columns]]);
+    await benchAnalysis(reader, analysis, { given: trend.given, columns, aim: AT_MOST_OF_THE_LISTINGS });
+  }
+}
+
+async function benchAnalysis(
+  reader: Reader,
+  { name }: Analysis,
+  { given, columns, aim }: { given: Record<string, string>; columns: NamedColumns; aim: number },
+): Promise<void> {
+  const scan = () => timed(() => reader.engine.rows(z.unknown(), scanOf(columns)));
+  const ask = () => timed(() => askAnalysis(reader, name, given));
+  const { rows } = await askAnalysis(reader, name, given);
+  const pairs: { scanned: number; asked: number }[] = [];
+  // The first time of each is for the caches.
+  for (let run = 0; run <= RUNS; run++) pairs.push({ scanned: await scan(), asked: await ask() });
+  const measured = pairs.slice(1);
+  const asked = median(measured.map((pair) => pair.asked));
+  const scanned = median(measured.map((pair) => pair.scanned));
+  const ratios = measured.map((pair) => pair.asked / pair.scanned);
+  const what = `${whole(rows.length)} rows, ${asked.toFixed(3)} s ÷ ${scanned.toFixed(3)} s`;
+  judge(`  ${name} (${what})`, ratios, { atMost: aim }, 2);
+}
+
+async function aUrl(reader: Reader): Promise<string> {
+  const query = `select url from page_state order by url limit 1 offset ${Math.min(A_PAGE, PAGES / 2)}`;
+  const [row] = await reader.engine.rows(z.object({ url: z.string() }), query);
+  if (!row) throw new Error('the history has no pages');
+  return row.url;
+}
+
+function firstDate(): string {
+  return snapshotAt(0).toISOString().slice(0, 10);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return (performance.now() - begun) / 1000;
+}
+
+await main();
