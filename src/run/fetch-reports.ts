@@ -103,7 +103,7 @@ class ReportFetch {
   async #work(queue: AsyncIterator<PlannedPage>): Promise<void> {
     try {
       for (;;) {
-        await this.#checkLimits();
+        if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
         const next = await queue.next();
         if (next.done) return;
@@ -134,6 +134,12 @@ class ReportFetch {
     await this.journal.record(page, outcome, new Date(effects.now()));
     progress.answered(this.run_);
     this.#countRejects(outcome);
+  }
+
+  /** Cheap enough to be asked for each page. */
+  get #isCheckDue(): boolean {
+    const now = this.run_.effects.now();
+    return now >= this.#deadline || now - this.#diskCheckedAt >= DISK_CHECK_INTERVAL_MS;
   }
 
   async #checkLimits(): Promise<void> {

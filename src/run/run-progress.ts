@@ -2,7 +2,10 @@ import type { Progress } from '../observe/progress.js';
 import type { Website, WebsiteRun } from './context.js';
 
 /** What of a website's run tells how fast it is. */
-type PacedRun = Pick<WebsiteRun, 'website' | 'client' | 'config' | 'requests'>;
+type PacedRun = Pick<WebsiteRun, 'website' | 'client' | 'config' | 'requests' | 'effects'>;
+
+/** No line is drawn more often. */
+const TELL_EVERY_MS = 100;
 
 /**
  * The progress of all websites of a run as one line: first the pages that are listed, then the reports. Websites run
@@ -12,6 +15,7 @@ export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
   readonly #throttled = new Map<string, number>();
   #answered = 0;
+  #toldAt = Number.NEGATIVE_INFINITY;
   #phase: 'pages' | 'reports' | null = null;
 
   constructor(private readonly progress: Progress | null) {}
@@ -30,9 +34,13 @@ export class RunProgress {
     if (!this.progress) return;
     this.#answered++;
     this.#throttled.set(run.website.id, run.requests.throttled);
+    this.progress.advance(1);
     const requestsLeft = Math.max(0, sumOf(this.#totals.reports) - this.#answered);
+    const now = run.effects.now();
+    if (requestsLeft > 0 && now - this.#toldAt < TELL_EVERY_MS) return;
+    this.#toldAt = now;
     this.progress.note([...this.#pace(run), this.#whose(run.website)].join('  '));
-    this.progress.advance(1, { requestsLeft });
+    this.progress.advance(0, { requestsLeft });
   }
 
   /** What is done without requests: staging, committing, following. */

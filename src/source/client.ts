@@ -1,9 +1,10 @@
 import { errorBodySchema } from '../contract/key.js';
 import { type Effects, realEffects } from './effects.js';
 import { type FailureKind, SourceError, Stopped, TooLate } from './errors.js';
-import { type PaceNotice, Pacer, type Slot } from './pacer.js';
+import { type PaceNotice, Pacer } from './pacer.js';
 import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';
 import { Redactor } from './redact.js';
+import type { Slot } from './slot.js';
 import { type Answer, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
@@ -114,7 +115,8 @@ export class Client {
   }
 
   async #getOnce(path: string, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
-    const slot = await this.#pacer.slot({ lane, notAfter, signal: this.#options.signal });
+    const wanted = { lane, notAfter, signal: this.#options.signal };
+    const slot = this.#pacer.take(wanted) ?? (await this.#pacer.slot(wanted));
     if (this.#revoked) {
       slot.failed();
       throw this.#revoked;

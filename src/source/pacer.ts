@@ -2,29 +2,12 @@ import { Allowance } from './allowance.js';
 import { type Effects, realEffects } from './effects.js';
 import { Stopped, TooLate } from './errors.js';
 import type { RateReading } from './rate-headers.js';
+import { GrantedSlot, type Slot, type SlotEnds, type SlotRequest } from './slot.js';
 import { Spacing } from './spacing.js';
 
 const MINUTE_MS = 60_000;
 /** Timers are no finer than this. */
 const TIMER_STEP_MS = 1;
-
-/** The right to send one request. Whoever holds it says how the request ended: another one waits for its place. */
-export interface Slot {
-  /** The key answered something other than 429. */
-  answered(reading: RateReading | null): void;
-  /** The key was told to wait. */
-  throttled(waitMs: number): void;
-  /** No answer came, or nothing was sent. */
-  failed(): void;
-}
-
-export interface SlotRequest {
-  /** Requests of different lanes take turns, so that a huge website does not starve a small one. */
-  lane: string;
-  signal?: AbortSignal | undefined;
-  /** Milliseconds since 1970: a slot after this is of no use. */
-  notAfter?: number | undefined;
-}
 
 /** What a user should know of the pace. */
 export type PaceNotice =
@@ -64,7 +47,7 @@ export class Pacer {
   #lastSentAt = 0;
   #pausedUntil = 0;
   #mustProbe = false;
-  #probe: symbol | null = null;
+  #probe: Slot | null = null;
   #sleepingUntil: number | null = null;
   /** Ends the sleep when nobody waits any more: a pause of an hour must not keep the process alive. */
   #alarm = new AbortController();
@@ -77,6 +60,13 @@ export class Pacer {
     this.#effects = options.effects ?? realEffects;
     this.#spacing = new Spacing(options.requestsPerMinute);
     this.#allowance = new Allowance(this.#spacing.intervalMs);
+  }
+
+  /** The next slot where it is due at once and nobody waits: at full speed that spares what waiting costs. */
+  take({ signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Slot | null {
+    if (signal?.aborted || this.#lanes.size > 0 || !this.#isFree) return null;
+    const now = this.#now();
+    return this.#dueAt(now) <= now && this.#effects.now() <= notAfter ? this.#granted(now) : null;
   }
 
   /** Waits for the next slot. Rejects with `Stopped` when the signal fires, with `TooLate` when it would be too late. */
@@ -131,7 +121,7 @@ export class Pacer {
   }
 
   #grantWhatIsDue(): void {
-    while (this.#lanes.size > 0 && this.#underWay < this.#options.concurrency && this.#probe === null) {
+    while (this.#lanes.size > 0 && this.#isFree) {
       const now = this.#now();
       const waitMs = this.#dueAt(now) - now;
       this.#refuseBefore(this.#effects.now() + Math.max(0, waitMs));
@@ -140,11 +130,12 @@ export class Pacer {
         this.#wakeAt(now + waitMs);
         return;
       }
-      this.#spacing.sentOne(now);
-      this.#usage.sent++;
-      if (this.#usage.sent === 1) this.#usage.firstAt = now;
-      this.#takeNext()?.grant(this.#newSlot(now));
+      this.#takeNext()?.grant(this.#granted(now));
     }
+  }
+
+  get #isFree(): boolean {
+    return this.#underWay < this.#options.concurrency && this.#probe === null;
   }
 
   #dueAt(now: number): number {
@@ -208,27 +199,32 @@ export class Pacer {
     for (const waiter of waiting) waiter.refuse(error);
   }
 
-  #newSlot(now: number): Slot {
-    const id = Symbol('slot');
-    const sequence = this.#usage.sent;
+  #granted(now: number): Slot {
+    this.#spacing.sentOne(now);
+    this.#usage.sent++;
+    if (this.#usage.sent === 1) this.#usage.firstAt = now;
     this.#lastSentAt = now;
     this.#underWay++;
-    if (this.#mustProbe) this.#probe = id;
-    return {
-      answered: (reading) => {
-        this.#usage.answered++;
-        this.#usage.lastAt = this.#now();
-        if (reading) this.#observe(reading, sequence);
-        this.#ended(id, false);
-      },
-      throttled: (waitMs) => {
-        this.#spacing.calm();
-        this.#pause(waitMs);
-        this.#ended(id, true);
-      },
-      failed: () => this.#ended(id, false),
-    };
+    const slot = new GrantedSlot(this.#usage.sent, this.#ends);
+    if (this.#mustProbe) this.#probe = slot;
+    return slot;
   }
+
+  /** What the ends of slots do, made once for all of them. */
+  readonly #ends: SlotEnds = {
+    answered: (slot, reading) => {
+      this.#usage.answered++;
+      this.#usage.lastAt = this.#now();
+      if (reading) this.#observe(reading, slot.sequence);
+      this.#ended(slot, false);
+    },
+    throttled: (slot, waitMs) => {
+      this.#spacing.calm();
+      this.#pause(waitMs);
+      this.#ended(slot, true);
+    },
+    failed: (slot) => this.#ended(slot, false),
+  };
 
   #observe(reading: RateReading, sequence: number): void {
     // The reading is by the clock that may be set, the allowance by the one that never goes back.
@@ -247,10 +243,10 @@ export class Pacer {
     if (!isPaused) this.#options.onNotice?.({ kind: 'throttled', waitMs });
   }
 
-  #ended(id: symbol, throttled: boolean): void {
+  #ended(slot: Slot, throttled: boolean): void {
     this.#underWay--;
     if (throttled) this.#mustProbe = true;
-    if (this.#probe === id) {
+    if (this.#probe === slot) {
       this.#probe = null;
       if (!throttled) this.#mustProbe = false;
     }

@@ -26,10 +26,13 @@ export interface RateReading {
 export class ServerClock {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
+  /** The last header: many answers come in the same second. */
+  #last: { date: string | undefined; at: number } = { date: undefined, at: Number.NaN };
 
   /** @param sentAt, receivedAt milliseconds since 1970 by our clock: somewhere in between the service wrote `date` */
   observe(date: string | undefined, sentAt: number, receivedAt: number): void {
-    const at = Date.parse(date ?? '');
+    if (date !== this.#last.date) this.#last = { date, at: Date.parse(date ?? '') };
+    const { at } = this.#last;
     if (Number.isNaN(at)) return;
     const [least, most] = [at - receivedAt, at + SECOND_MS - sentAt];
     const agrees = least <= this.#most && most >= this.#least;
@@ -55,7 +58,7 @@ export class ServerClock {
  */
 export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, receivedAt: number): RateReading | null {
   const remaining = firstOf(headers, REMAINING);
-  const reset = firstOf(headers, RESET);
+  const reset = remaining === null ? null : firstOf(headers, RESET);
   if (remaining === null || reset === null || !NUMBER.test(remaining)) return null;
   const moment = momentOf(reset, clock, receivedAt);
   return moment && { remaining: Math.floor(Number(remaining)), ...moment };

@@ -1,0 +1,47 @@
+import type { RateReading } from './rate-headers.js';
+
+/** The right to send one request. Whoever holds it says how the request ended: another one waits for its place. */
+export interface Slot {
+  /** The key answered something other than 429. */
+  answered(reading: RateReading | null): void;
+  /** The key was told to wait. */
+  throttled(waitMs: number): void;
+  /** No answer came, or nothing was sent. */
+  failed(): void;
+}
+
+export interface SlotRequest {
+  /** Requests of different lanes take turns, so that a huge website does not starve a small one. */
+  lane: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds since 1970: a slot after this is of no use. */
+  notAfter?: number | undefined;
+}
+
+/** What the ends of slots do, the same for all of a pacer. */
+export interface SlotEnds {
+  answered(slot: GrantedSlot, reading: RateReading | null): void;
+  throttled(slot: GrantedSlot, waitMs: number): void;
+  failed(slot: GrantedSlot): void;
+}
+
+/** A slot that was granted. */
+export class GrantedSlot implements Slot {
+  /** @param sequence of the request, counted from 1 */
+  constructor(
+    readonly sequence: number,
+    private readonly ends: SlotEnds,
+  ) {}
+
+  answered(reading: RateReading | null): void {
+    this.ends.answered(this, reading);
+  }
+
+  throttled(waitMs: number): void {
+    this.ends.throttled(this, waitMs);
+  }
+
+  failed(): void {
+    this.ends.failed(this);
+  }
+}
