@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { exists, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { readLines } from './lines.js';
+import { type JournalLine, readLineGroups } from './lines.js';
 
 /** Why a report is fetched, the most informative first. */
 export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
@@ -61,6 +61,48 @@ function damagedPlan(file: string, what: string): JournalError {
 }
 
 /** The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand. */
-export async function* readPlan(file: string): AsyncGenerator<PlannedPage> {
-  for await (const { value } of readLines(file, planLine)) yield value;
+export function readPlan(file: string): AsyncIterableIterator<PlannedPage> {
+  return new PlanReader(file);
+}
+
+/** An iterator by hand: each turn of a generator would cost as much as reading the line. */
+class PlanReader implements AsyncIterableIterator<PlannedPage> {
+  readonly #groups: AsyncGenerator<JournalLine<PlannedPage>[]>;
+  #group: JournalLine<PlannedPage>[] = [];
+  #at = 0;
+  /** Whether there is another group, while it is read: many ask at once, and it is for all of them. */
+  #reading: Promise<boolean> | null = null;
+
+  constructor(file: string) {
+    this.#groups = readLineGroups(file, planLine);
+  }
+
+  async next(): Promise<IteratorResult<PlannedPage, undefined>> {
+    for (;;) {
+      const line = this.#group[this.#at++];
+      if (line) return { done: false, value: line.value };
+      this.#reading ??= this.#readGroup();
+      if (!(await this.#reading)) return { done: true, value: undefined };
+    }
+  }
+
+  async return(): Promise<IteratorResult<PlannedPage, undefined>> {
+    this.#group = [];
+    this.#reading = Promise.resolve(false);
+    await this.#groups.return(undefined);
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #readGroup(): Promise<boolean> {
+    const { done, value } = await this.#groups.next();
+    this.#group = done ? [] : value;
+    this.#at = 0;
+    // At the end it stays, so that whoever asks later is told the same.
+    if (!done) this.#reading = null;
+    return !done;
+  }
 }
