@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { isPlainRecord } from './plain.js';
 
 /** What is wrong with a record, in the form that `rejected_records.issues` stores. */
 export interface Issue {
@@ -25,12 +24,6 @@ type RecordSchema<T extends object> = z.ZodType<T> & { shape: Record<string, unk
 
 /** Holds one record against a schema of the contract. Whether it can be stored (`storable`) is another question. */
 export function validate<T extends object>(schema: RecordSchema<T>, value: unknown): Verdict<T> {
-  const absent: string[] = [];
-  if (isPlainRecord(schema, value, absent)) return { accepted: true, record: value, absent, extra: null };
-  return validateByZod(schema, value);
-}
-
-function validateByZod<T extends object>(schema: RecordSchema<T>, value: unknown): Verdict<T> {
   const parsed = schema.safeParse(value);
   if (!parsed.success) return { accepted: false, issues: issuesOf(parsed.error) };
   const record = parsed.data;

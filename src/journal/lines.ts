@@ -5,7 +5,7 @@ import { JournalError } from './header.js';
 
 const NEWLINE = 0x0a;
 /** Small enough that what is read of it is used up before the garbage collector has met it twice. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** One line of a journal and the offset behind it. */
 export interface JournalLine<T> {

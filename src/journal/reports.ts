@@ -73,9 +73,9 @@ function reportText(place: Place, outcome: ReportOutcome): string {
 
 function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
   const { text, record, absent, extra } = outcome;
-  const report = embeddable(text, record, Object.keys(record).length);
+  const report = record === null ? text : embeddable(text, record, Object.keys(record).length);
   const extraText = extra ? stringified(extra) : '';
-  const unstorable = storable(report) ?? storable(extraText);
+  const unstorable = record === null ? null : (storable(report) ?? storable(extraText));
   if (unstorable) {
     return reportText(place, { outcome: 'rejected', issues: [unstorable], payload: text });
   }

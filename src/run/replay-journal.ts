@@ -71,7 +71,8 @@ async function judgeOne(record: WaitingRecord, contract: Contract, journal: Repl
   const { url } = record;
   if (url === null) return false;
   const outcome = contract.judgeReport(record.payload, url);
-  if (outcome.outcome !== 'fetched' || storable(stringified(outcome.record))) return false;
+  if (outcome.outcome !== 'fetched') return false;
+  if (outcome.record !== null && storable(stringified(outcome.record))) return false;
   await journal?.report(url, outcome, record);
   return true;
 }

@@ -14,7 +14,10 @@ const TELL_EVERY_MS = 100;
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
   readonly #throttled = new Map<string, number>();
+  /** Reports that are answered, and how many of them the line has been told of. */
   #answered = 0;
+  #told = 0;
+  #planned = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
   #phase: 'pages' | 'reports' | null = null;
 
@@ -30,17 +33,17 @@ export class RunProgress {
     this.#advance('reports', website, done, reports);
   }
 
+  /** Cheap enough to be called for each answer at full speed: what it says is told now and then, and at the end. */
   answered(run: PacedRun): void {
     if (!this.progress) return;
     this.#answered++;
-    this.#throttled.set(run.website.id, run.requests.throttled);
-    this.progress.advance(1);
-    const requestsLeft = Math.max(0, sumOf(this.#totals.reports) - this.#answered);
     const now = run.effects.now();
-    if (requestsLeft > 0 && now - this.#toldAt < TELL_EVERY_MS) return;
+    if (now - this.#toldAt < TELL_EVERY_MS && this.#answered < this.#planned) return;
     this.#toldAt = now;
+    this.#throttled.set(run.website.id, run.requests.throttled);
     this.progress.note([...this.#pace(run), this.#whose(run.website)].join('  '));
-    this.progress.advance(0, { requestsLeft });
+    this.progress.advance(this.#answered - this.#told, { requestsLeft: Math.max(0, this.#planned - this.#answered) });
+    this.#told = this.#answered;
   }
 
   /** What is done without requests: staging, committing, following. */
@@ -49,6 +52,8 @@ export class RunProgress {
   }
 
   finish(): void {
+    this.progress?.advance(this.#answered - this.#told);
+    this.#told = this.#answered;
     this.progress?.finish();
     this.#phase = null;
   }
@@ -79,7 +84,10 @@ export class RunProgress {
     else this.progress?.setTotal(sum);
     this.#phase = phase;
     if (done > 0) this.progress?.advance(done);
-    if (phase === 'reports') this.#answered += done;
+    if (phase !== 'reports') return;
+    this.#planned = sum ?? 0;
+    this.#answered += done;
+    this.#told += done;
   }
 }
 

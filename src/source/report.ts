@@ -1,3 +1,4 @@
+import { plainTextOf } from '../contract/plain.js';
 import { urlReportSchema } from '../contract/report.js';
 import { type Issue, validate } from '../contract/validate.js';
 import type { Client, Purpose } from './client.js';
@@ -9,14 +10,17 @@ import { reportPath } from './links.js';
 export type ReportOutcome =
   | {
       outcome: 'fetched';
-      /** The body as it arrived, and as it was parsed. */
+      /** The body as it arrived. */
       text: string;
-      record: object;
+      /** As it was parsed; null where the text is plain, so that any reader of JSON reads the same in it. */
+      record: object | null;
       absent: string[];
       extra: Record<string, unknown> | null;
     }
   | { outcome: 'missing' | 'failed'; status: number | null; message: string }
   | { outcome: 'rejected'; issues: Issue[]; payload: string };
+
+const isPlainReport = plainTextOf(urlReportSchema);
 
 /**
  * Fetches and judges the report of one page.
@@ -38,6 +42,9 @@ export async function fetchReport(client: Client, url: string, purpose: Purpose)
 
 /** Holds the body of a 200 answer against the contract and against the page that was asked for. */
 export function judgeReport(text: string, url: string): ReportOutcome {
+  if (isPlainReport(text) && text.startsWith(`{"url":${JSON.stringify(url)},`)) {
+    return { outcome: 'fetched', text, record: null, absent: [], extra: null };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

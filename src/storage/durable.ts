@@ -152,9 +152,7 @@ export class AppendFile {
     if (!group) return;
     this.#group = null;
     try {
-      const bytes = Buffer.from(group.texts.join(''));
-      this.#writeWhole(bytes);
-      this.#bytes += bytes.length;
+      this.#bytes += this.#writeWhole(group.texts.join(''));
       this.#dirty = true;
       group.done();
     } catch (cause) {
@@ -163,9 +161,15 @@ export class AppendFile {
     }
   }
 
-  #writeWhole(bytes: Buffer): void {
+  /** @returns bytes */
+  #writeWhole(text: string): number {
+    const length = Buffer.byteLength(text);
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at, bytes.length - at, this.#bytes + at);
+      // At once, without a copy; what the kernel did not take goes after it.
+      let at = writeSync(this.#fd, text, this.#bytes);
+      const bytes = at < length ? Buffer.from(text) : null;
+      while (bytes && at < length) at += writeSync(this.#fd, bytes, at, length - at, this.#bytes + at);
+      return length;
     } catch (error) {
       ftruncateSync(this.#fd, this.#bytes);
       throw error;
