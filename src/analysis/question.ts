@@ -3,7 +3,7 @@ import type { Scalar } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { QuestionError, QuestionStopped } from './errors.js';
 import type { Reader } from './reader.js';
-import { toValue, type Value } from './values.js';
+import { toRows, type Value } from './values.js';
 
 /** DuckDB's names of what is not the statement's fault: the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
@@ -61,6 +61,7 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
   const text = bare(question.sql);
   if (text === '') throw new QuestionError(`${question.name}: there is no statement in it`);
   const prepared = await explained(question, async () => {
+    await reader.makeReady(text);
     const statements = await reader.engine.raw.extractStatements(question.sql);
     if (statements.count !== 1) throw several(question, statements.count);
     const writing = WRITING.exec(text)?.[0];
@@ -107,7 +108,7 @@ async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => 
     if (!isOpen()) throw new Error(`${question.name}: another question was asked before its answer was read`);
     const chunk = await explained(question, () => result.fetchChunk());
     if (!chunk || chunk.rowCount === 0) return;
-    yield chunk.convertRows<Value>(toValue);
+    yield toRows(chunk);
   }
 }
 

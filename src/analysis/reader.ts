@@ -19,6 +19,7 @@ import { checkWarehouseThere, makeSchemas, tableQuery } from '../warehouse/prepa
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
+import { KeptTables } from './kept-tables.js';
 
 export interface ReaderOptions {
   /** Folder of the warehouse; it may be read-only. */
@@ -44,6 +45,7 @@ export class Reader {
     readonly folder: string,
     /** Every commit, oldest first. */
     readonly markers: readonly Marker[],
+    private readonly kept: KeptTables,
     private readonly remove: () => void,
   ) {}
 
@@ -57,11 +59,13 @@ export class Reader {
     process.once('exit', remove);
     const engine = await Engine.open({ memoryLimit, temporary: folder });
     try {
-      // Each file's footer is read once, when its view is made, and not again for each question.
+      // Each file's footer is read once, when its view is made, and not again for each question; nor is each question
+      // to look whether the file is still the same, because none is ever changed.
       await engine.run('set parquet_metadata_cache = true');
-      const markers = await openViews(engine, warehouse, { memoryLimit, temporary: folder });
+      await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
+      const { markers, kept } = await openViews(engine, warehouse, { memoryLimit, temporary: folder });
       await lockDown(engine, [warehouse, folder]);
-      return new Reader(engine, folder, markers, remove);
+      return new Reader(engine, folder, markers, kept, remove);
     } catch (error) {
       engine.close();
       remove();
@@ -77,6 +81,11 @@ export class Reader {
   nextTurn(): number {
     this.#turn += 1;
     return this.#turn;
+  }
+
+  /** Makes ready what a question reads, for the questions after it to cost less. To be called before each is asked. */
+  async makeReady(sql: string): Promise<void> {
+    await this.kept.beforeQuestion(sql);
   }
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
@@ -102,7 +111,11 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
   }
 }
 
-async function openViews(engine: Engine, warehouse: string, options: EngineOptions): Promise<Marker[]> {
+async function openViews(
+  engine: Engine,
+  warehouse: string,
+  options: EngineOptions,
+): Promise<{ markers: Marker[]; kept: KeptTables }> {
   await makeSchemas(engine, options.temporary);
   // Before the markers, so that no run points to a snapshot that is not seen.
   const runs = await listTableFiles(warehouse, 'runs');
@@ -111,8 +124,24 @@ async function openViews(engine: Engine, warehouse: string, options: EngineOptio
   const tombstones = await listTableFiles(warehouse, 'tombstones');
   const files = await filesSeen(warehouse, { runs, tombstones, markers, options });
   for (const table of TABLES) await engine.view(table, tableQuery(options.temporary, table, files.get(table) ?? []));
-  for (const statement of viewStatements()) await engine.run(statement);
-  return markers;
+  for (const statement of viewStatements(unsummarizedOf(warehouse, markers, options))) await engine.run(statement);
+  return { markers, kept: new KeptTables(engine, nightlyRows(markers, runs)) };
+}
+
+/** How many rows the tables of a small file a night have. */
+function nightlyRows(markers: readonly Marker[], runs: readonly string[]): ReadonlyMap<Table, number> {
+  return new Map<Table, number>([
+    ['snapshots', markers.length],
+    ['runs', runs.length],
+    ['coverage_summary', markers.reduce((rows, { files }) => rows + (files['coverage_summary']?.rows ?? 0), 0)],
+  ]);
+}
+
+/** The macro `unsummarized_coverage` over just the files that it is about, mostly none. */
+function unsummarizedOf(warehouse: string, markers: readonly Marker[], { temporary }: EngineOptions): string {
+  const unsummarized = markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
+  const query = tableQuery(temporary, 'coverage', filesOf(warehouse, unsummarized, 'coverage'));
+  return `create or replace macro unsummarized_coverage() as table ${query}`;
 }
 
 async function filesSeen(

@@ -1,5 +1,6 @@
 import {
   DuckDBArrayValue,
+  type DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
@@ -14,13 +15,23 @@ import {
   type DuckDBValue,
   DuckDBVariantValue,
 } from '@duckdb/node-api';
+import { isoDate, isoTime } from './iso-times.js';
 
 /** A value of an answer as JSON has it. */
 export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 
 /** JavaScript's numbers keep this many decimal digits whole. */
 const EXACT_DIGITS = 15;
-const MS_PER_DAY = 86_400_000;
+
+/** The rows of a part of an answer, each value as `toValue` gives it. */
+export function toRows(chunk: DuckDBDataChunk): Value[][] {
+  const rows = Array.from({ length: chunk.rowCount }, (): Value[] => []);
+  // Column by column: to ask for each value of a row by itself costs more than the value.
+  for (const column of chunk.convertColumns<Value>((value) => toValue(value))) {
+    for (const [at, row] of rows.entries()) row.push(column[at] ?? null);
+  }
+  return rows;
+}
 
 /**
  * A DuckDB value as JSON: times as ISO 8601 in UTC with milliseconds, dates as `YYYY-MM-DD`, whole and decimal numbers
@@ -33,9 +44,12 @@ export function toValue(value: DuckDBValue): Value {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof DuckDBDecimalValue) return decimal(value);
-  if (value instanceof DuckDBDateValue) return value.isFinite ? iso(value.days * MS_PER_DAY, 10, value) : null;
+  if (value instanceof DuckDBDateValue) return isoDate(value.days) ?? beyondIso(value);
+  if (value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimestampValue) {
+    return isoTime(floored(value.micros, 1000)) ?? beyondIso(value);
+  }
   const ms = milliseconds(value);
-  if (ms !== undefined) return ms === null ? null : iso(ms, undefined, value);
+  if (ms !== undefined) return ms === null ? null : (isoTime(ms) ?? value.toString());
   return nested(value);
 }
 
@@ -44,27 +58,31 @@ function decimal(value: DuckDBDecimalValue): number | string {
   return digits <= EXACT_DIGITS ? Number(value.toString()) : value.toString();
 }
 
-/** Milliseconds since 1970, rounded down; null for an infinity, undefined where the value is no time. */
+/** DuckDB knows years that JavaScript does not: those keep DuckDB's text. */
+function beyondIso(value: DuckDBDateValue | DuckDBTimestampValue | DuckDBTimestampTZValue): string | null {
+  return value.isFinite ? value.toString() : null;
+}
+
+/**
+ * Milliseconds since 1970, rounded down, of a time of another precision than microseconds; null for an infinity,
+ * undefined where the value is no such time.
+ */
 function milliseconds(value: DuckDBValue): number | null | undefined {
-  if (value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimestampValue)
-    return value.isFinite ? floored(value.micros, 1000n) : null;
   if (value instanceof DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
   if (value instanceof DuckDBTimestampSecondsValue) return value.isFinite ? Number(value.seconds) * 1000 : null;
-  if (value instanceof DuckDBTimestampNanosecondsValue) return value.isFinite ? floored(value.nanos, 1_000_000n) : null;
+  if (value instanceof DuckDBTimestampNanosecondsValue) return value.isFinite ? floored(value.nanos, 1_000_000) : null;
   return undefined;
 }
 
-/** Division of BigInts rounds towards zero, which for times before 1970 is upwards. */
-function floored(value: bigint, unit: bigint): number {
-  const quotient = value / unit;
-  return Number(value % unit < 0n ? quotient - 1n : quotient);
-}
-
-/** DuckDB knows years that JavaScript does not: those keep DuckDB's text. */
-function iso(ms: number, length: number | undefined, value: { toString(): string }): string {
-  const at = new Date(ms);
-  const year = Number.isNaN(at.getTime()) ? Number.NaN : at.getUTCFullYear();
-  return year >= 0 && year <= 9999 ? at.toISOString().slice(0, length) : value.toString();
+/** Whole units, rounded down: before 1970, too. */
+function floored(value: bigint, unit: number): number {
+  const exact = Number(value);
+  if (Number.isSafeInteger(exact)) {
+    const rest = exact % unit;
+    return (exact - rest) / unit - (rest < 0 ? 1 : 0);
+  }
+  const [quotient, rest] = [value / BigInt(unit), value % BigInt(unit)];
+  return Number(rest < 0n ? quotient - 1n : quotient);
 }
 
 function nested(value: Exclude<DuckDBValue, null>): Value {

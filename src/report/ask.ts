@@ -5,9 +5,16 @@ import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
 /** Asks a statement of `sql/report`, and checks each row. */
-export function askReport<T>(reader: Reader, name: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
+export async function askReport<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  parameters: Parameters,
+): Promise<T[]> {
+  const text = sql(`report/${name}`);
   reader.nextTurn();
-  return reader.engine.rows(schema, sql(`report/${name}`), parameters);
+  await reader.makeReady(text);
+  return reader.engine.rows(schema, text, parameters);
 }
 
 /** Asks a ready-made analysis of one website or of all (null), and checks each row. */

@@ -10,7 +10,7 @@ import { DATA_TABLES } from '../../src/warehouse/tables.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type GivenPage, startScriptedService } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
-import { openReader, rowsOf } from './given.js';
+import { openReader, type Row, rowsOf } from './given.js';
 
 const page = (name: string, summary: string): GivenPage => ({
   url: `https://shop.example/${name}`,
@@ -100,6 +100,32 @@ describe('what a reader sees', () => {
     expect(await rowsOf(await open(), 'from page_state order by url')).toEqual(before);
     expect(before.map(({ absences }) => absences)).toEqual([0, 1]);
     expect(existsSync(states)).toBe(false);
+  });
+
+  it('is the same from the second question on, though small tables are kept then', async () => {
+    const questions = [
+      'from snapshots order by snapshot_at',
+      'from runs order by started_at',
+      'from coverage_summary order by all',
+      'describe snapshots',
+      'from snapshot_summary order by all',
+      'from coverage_daily order by all',
+      'show tables',
+    ];
+    const asked = await open();
+    const answers = async () => {
+      const found: Row[][] = [];
+      for (const sql of questions) found.push(await rowsOf(asked, sql));
+      return found;
+    };
+    const kept = 'select table_name from duckdb_tables() order by all';
+    expect(await rowsOf(asked, kept)).toEqual([]);
+    const first = await answers();
+    expect(first.map((rows) => rows.length > 0)).toEqual(questions.map(() => true));
+    expect([await answers(), await answers()]).toEqual([first, first]);
+    expect(await rowsOf(asked, kept)).toEqual(
+      ['coverage_summary', 'runs', 'snapshots'].map((table_name) => ({ table_name })),
+    );
   });
 
   it('is empty where the warehouse is', async () => {

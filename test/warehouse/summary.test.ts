@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
@@ -68,6 +68,16 @@ async function summaryEverywhere(warehouse: string): Promise<unknown[]> {
   ];
 }
 
+/** The commits whose coverage a reader opens for the view. */
+async function coverageOpened(warehouse: string): Promise<string[]> {
+  const explained = 'explain (analyze, format json) select sum(pages) from snapshot_summary';
+  const [plan] = await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) =>
+    engine.rows(z.object({ explain_value: z.string() }), explained),
+  );
+  const files = plan?.explain_value.match(/parquet\/coverage\/[^",]*/g) ?? [];
+  return [...new Set(files.map((file) => basename(file, '.parquet')))];
+}
+
 /** As if an older version had made this snapshot: no summary, neither as a file nor in the marker. */
 async function forgetSummary(warehouse: string, snapshotId: string): Promise<void> {
   for (const table of ['coverage_summary', 'snapshots'] as const) {
@@ -107,8 +117,10 @@ describe('the summary of a snapshot', () => {
     const before = await summaryEverywhere(given.warehouse);
     expect(before).toEqual(Array(4).fill(before[0]));
     expect(before[0]).toHaveLength(5);
+    expect(await coverageOpened(given.warehouse)).toEqual([]);
     await forgetSummary(given.warehouse, given.snapshot(1));
     expect(await summaryEverywhere(given.warehouse)).toEqual(before);
+    expect(await coverageOpened(given.warehouse)).toEqual([given.snapshot(1)]);
     await forgetSummary(given.warehouse, given.snapshot(2));
     expect(await summaryEverywhere(given.warehouse)).toEqual(before);
     expect(await findingsOf(given.warehouse)).toEqual([]);

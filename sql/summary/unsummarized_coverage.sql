@@ -1,0 +1,14 @@
+-- Coverage of the commits that are older than the table `coverage_summary`. Who knows beforehand which files those are
+-- stands another macro in for this one, and so opens no other file of `coverage`.
+create or replace macro unsummarized_coverage() as table
+select *
+from coverage
+where commit_id in (
+  select snapshot_id
+  from snapshots
+  where json_exists(files, '$.coverage') and not json_exists(files, '$.coverage_summary')
+  union all
+  select replay_id
+  from replays
+  where json_exists(files, '$.coverage') and not json_exists(files, '$.coverage_summary')
+)
