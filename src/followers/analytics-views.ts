@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
+import { type Column, createTables, type TableColumns } from '../warehouse/columns.js';
 import { listTableFiles, namesIn, schemaFile } from '../warehouse/layout.js';
-import { createTables } from '../warehouse/prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 
@@ -17,9 +17,7 @@ export interface AnalyticsPlace {
 }
 
 /** The columns that a table's view shows, as a list for `select`. */
-type Columns = ReadonlyMap<string, string>;
-
-const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
+type Columns = ReadonlyMap<Table, string>;
 
 /**
  * Makes `read_parquet` stand for empty tables with the columns of ours, for as long as this engine is open. Views that
@@ -35,29 +33,21 @@ export async function standInForFiles(engine: Engine): Promise<void> {
   await engine.run(sql('analytics/read_parquet'));
 }
 
-/** The statements that make every view over the Parquet files, in order. The engine has to stand in for the files. */
-export async function analyticsStatements(engine: Engine, place: AnalyticsPlace): Promise<string[]> {
-  return [...(await tableViews(place, await columnsOf(engine))), ...viewStatements()];
+/** The statements that make every view over the Parquet files, in order. Who runs them has to stand in for the files. */
+export async function analyticsStatements(tables: TableColumns, place: AnalyticsPlace): Promise<string[]> {
+  return [...(await tableViews(place, shownColumns(tables))), ...viewStatements()];
 }
 
 /**
  * By name, so that a file of a newer version does not change what a view promises. JSON is told as such: DuckDB 1.0
  * takes it for text.
  */
-async function columnsOf(engine: Engine): Promise<Columns> {
-  const rows = await engine.rows(
-    columnRow,
-    `select table_name, column_name, data_type from duckdb_columns()
-     where database_name = 'columns_of' and column_name <> 'filename'
-     order by table_name, column_index`,
-  );
-  const lists = new Map<string, string>();
-  for (const { table_name: table, column_name, data_type } of rows) {
-    const name = identifier(column_name);
-    const shown = data_type === 'JSON' ? `${name}::json as ${name}` : name;
-    lists.set(table, lists.has(table) ? `${lists.get(table)}, ${shown}` : shown);
-  }
-  return lists;
+function shownColumns(tables: TableColumns): Columns {
+  const shown = (column: Column) => {
+    const name = identifier(column.name);
+    return column.type === 'JSON' ? `${name}::json as ${name}` : name;
+  };
+  return new Map([...tables].map(([table, columns]) => [table, columns.map(shown).join(', ')]));
 }
 
 /** What has no marker does not exist, so every view joins the markers; nor does what has a tombstone. */

@@ -44,11 +44,11 @@ export interface FollowDuckdbInput {
  * cannot be read is skipped, told, and tried again next time.
  */
 export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
-  const markers = await withEngine(scratch(input), (engine) => readMarkers(engine, input.warehouse));
   let engine: Engine;
   try {
     engine = await openWaiting(input);
   } catch (error) {
+    const markers = await withEngine(scratch(input), (opened) => readMarkers(opened, input.warehouse));
     const behind = await countBehind(input, markers);
     const holder = lockHolder(error);
     const reason = holder
@@ -57,7 +57,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     return { name: 'duckdb', behind, reason };
   }
   try {
-    return await catchUp(engine, input, markers);
+    return await catchUp(engine, input, await readMarkers(engine, input.warehouse));
   } finally {
     engine.close();
   }

@@ -102,7 +102,7 @@ export class Engine {
   /** Runs a query into a file and returns how many rows it has. The file's name is free of patterns' meaning. */
   async copy(query: string, file: string, format: string): Promise<number> {
     const counted = z.object({ Count: z.coerce.number() });
-    const [row] = await this.rows(counted, `copy (${query}\n) to $file (${format})`, { file });
+    const [row] = await this.rows(counted, `copy (${query}\n) to ${literal(file)} (${format})`);
     return row?.Count ?? 0;
   }
 
@@ -166,10 +166,11 @@ function threadsFor(memoryLimit: number): number {
   return memoryLimit < ONE_THREAD_BELOW_BYTES ? 1 : Math.min(MAX_THREADS, cpus().length);
 }
 
-function bound(parameters: Parameters): Record<string, DuckDBValue> {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, Array.isArray(value) ? listValue(value) : value]),
-  );
+/** Nothing where there is nothing to bind: DuckDB plans a statement that is prepared first twice. */
+function bound(parameters: Parameters): Record<string, DuckDBValue> | undefined {
+  const all = Object.entries(parameters);
+  if (all.length === 0) return undefined;
+  return Object.fromEntries(all.map(([name, value]) => [name, Array.isArray(value) ? listValue(value) : value]));
 }
 
 function typesOf(parameters: Parameters) {

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
-import { literal, sql } from '../storage/sql.js';
-import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
-import { TABLES, type Table, tableStatements } from './tables.js';
+import { literal } from '../storage/sql.js';
+import { columnsOfTables, createTables } from './columns.js';
+import { namesIn, schemaFile, scratchFolder, warehouseFolder } from './layout.js';
+import { TABLES, type Table } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file's name as a pattern, and offers no way to escape them. */
@@ -91,10 +92,10 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
 
 async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
-    await createTables(engine);
-    for (const table of TABLES) {
+    const lacking = await lackingSchemas(engine, path);
+    if (lacking.length > 0) await createTables(engine);
+    for (const table of lacking) {
       const file = schemaFile(path, table);
-      if (await hasItsColumns(engine, table, file)) continue;
       await engine.copy(`select * from ${table}`, `${file}.tmp`, 'format parquet');
       await syncFile(`${file}.tmp`);
       await publish(`${file}.tmp`, file);
@@ -109,33 +110,38 @@ async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
  * @throws WarehouseError where a table lacks some: an older version wrote it, or it is a copy of the Parquet files alone
  */
 export async function checkSchemas(path: string, memoryLimit: number, temporary: string): Promise<void> {
-  await withEngine({ memoryLimit, temporary }, async (engine) => {
-    await createTables(engine);
-    for (const table of TABLES) {
-      const file = schemaFile(path, table);
-      if (await hasItsColumns(engine, table, file)) continue;
-      throw new WarehouseError(`${file} is not of this version: run \`indexhouse sync\` or \`rebuild\` first`);
-    }
+  const [lacking] = await withEngine({ memoryLimit, temporary }, (engine) => lackingSchemas(engine, path));
+  if (lacking === undefined) return;
+  const file = schemaFile(path, lacking);
+  throw new WarehouseError(`${file} is not of this version: run \`indexhouse sync\` or \`rebuild\` first`);
+}
+
+/** The tables whose empty file is missing, damaged, or lacks a column; one of a newer version may have more. */
+async function lackingSchemas(engine: Engine, path: string): Promise<Table[]> {
+  const columns = await columnsOfTables(engine);
+  const names = await namesIn(join(path, 'schema'));
+  const files = TABLES.map((table) => schemaFile(path, table)).filter((file) => names.includes(basename(file)));
+  const found = await columnsInFiles(engine, files);
+  return TABLES.filter((table) => {
+    const there = found.get(schemaFile(path, table));
+    return !columns.get(table)?.every(({ name }) => there?.includes(name));
   });
 }
 
-/** Whether the empty file is there and lacks no column of the table; one of a newer version may have more. */
-async function hasItsColumns(engine: Engine, table: Table, file: string): Promise<boolean> {
-  if (!(await exists(file))) return false;
-  const named = z.object({ column_name: z.string() });
-  try {
-    const found = await engine.rows(named, `describe select * from read_parquet(${literal(file)})`);
-    const columns = await engine.rows(named, `describe ${table}`);
-    return columns.every(({ column_name }) => found.some((column) => column.column_name === column_name));
-  } catch {
-    // Damaged: it holds nothing that cannot be made anew.
-    return false;
-  }
-}
+const fileRow = z.object({ file_name: z.string(), names: z.array(z.string()) });
 
-/** Makes all tables, empty. */
-export async function createTables(engine: Engine): Promise<void> {
-  for (const statement of tableStatements()) await engine.run(sql(statement));
+/** The names in the schema of each file that can be read: what cannot holds nothing that cannot be made anew. */
+async function columnsInFiles(engine: Engine, files: string[]): Promise<Map<string, string[]>> {
+  if (files.length === 0) return new Map();
+  try {
+    const query = 'select file_name, list(name) as names from parquet_schema($files) group by file_name';
+    const rows = await engine.rows(fileRow, query, { files });
+    return new Map(rows.map(({ file_name, names }) => [file_name, names]));
+  } catch {
+    if (files.length === 1) return new Map();
+    const each = await Promise.all(files.map((file) => columnsInFiles(engine, [file])));
+    return new Map(each.flatMap((found) => [...found]));
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/prepare.js';
+import { createTables } from '../../src/warehouse/columns.js';
 import { TABLES } from '../../src/warehouse/tables.js';
 import { viewStatements } from '../../src/warehouse/views.js';
 

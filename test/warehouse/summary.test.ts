@@ -10,7 +10,7 @@ import { replay } from '../../src/run/replay.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { createTables } from '../../src/warehouse/prepare.js';
+import { createTables } from '../../src/warehouse/columns.js';
 import { viewStatements } from '../../src/warehouse/views.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights } from '../given/nights.js';
