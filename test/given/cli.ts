@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFolder } from '../../src/storage/sql.js';
 
@@ -23,7 +24,7 @@ export interface Running {
 
 /** Starts `indexhouse` as a real process. */
 export function start(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-  const env = { PATH: process.env['PATH'] ?? '', TZ: 'UTC', NO_COLOR: '1', ...options.env };
+  const env = { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir(), TZ: 'UTC', NO_COLOR: '1', ...options.env };
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.cwd,
     env,

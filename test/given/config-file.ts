@@ -20,7 +20,8 @@ export function writeConfig(
   const warehouse = {
     path: join(folder, 'warehouse'),
     min_free_disk: '1MB',
-    memory_limit: '512MB',
+    // So little that DuckDB takes one thread: a second one only costs where rows are few.
+    memory_limit: '256MB',
     ...sections['warehouse'],
   };
   const ids = websites ? { websites: websites.map((id) => ({ id })) } : {};
