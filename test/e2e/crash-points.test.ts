@@ -1,12 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { run } from '../given/cli.js';
-import { writeConfig } from '../given/config-file.js';
 import { contentOf, countFiles } from '../given/content.js';
-import { findingsOf } from '../given/verified.js';
+import { temporaryFolder } from '../given/folder.js';
+import { Home } from '../given/home.js';
+import { leftBehind } from '../given/left-behind.js';
 
 /** Every step behind which a run may die, from the end of the walk to the last follower. */
 const STEPS = [
@@ -30,58 +31,55 @@ const STEPS = [
   'followed the marker',
   'followed all markers',
 ];
+/** Where a process is killed indeed, which takes its time; at length all of them. */
+const KILLED = process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ? STEPS : ['planned', 'moved coverage', 'followed the data'];
 
 const PAGES = 80;
+const clean: (() => void)[] = [];
 let simulator: Simulator;
-let home: string;
+let root: string;
+let first: Home;
 let unbroken: Record<string, string[]>;
 let unbrokenFiles: number;
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'indexhouse-crash-'));
+  root = temporaryFolder((each) => void clean.push(each));
   simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: PAGES }] });
-  await syncIn(folderOf('first'));
+  first = homeIn('first');
+  await first.sync();
   // Several nights, so that pages appear, go, and change.
   simulator.advance(4);
-  copyFirst('unbroken');
-  await syncIn(folderOf('unbroken'));
-  unbroken = await contentOf(join(folderOf('unbroken'), 'warehouse'));
+  const whole = first.copyTo(folderOf('unbroken'));
+  await leftBehind(whole.folder, STEPS, folderOf, () => whole.sync());
+  unbroken = await contentOf(whole.warehouse);
   if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
-  unbrokenFiles = await countFiles(join(folderOf('unbroken'), 'warehouse'));
+  unbrokenFiles = await countFiles(whole.warehouse);
 });
 
 afterAll(async () => {
   await simulator.close();
-  rmSync(home, { recursive: true, force: true });
+  for (const each of clean) each();
 });
 
 describe('a sync that dies behind a step and is recovered', () => {
   test.concurrent.for(STEPS)('ends up as if it had not died: %s', { timeout: 60_000 }, async (step, { expect }) => {
-    const name = step.replaceAll(' ', '-');
-    copyFirst(name);
-    const config = writeConfig(folderOf(name), { baseUrl: simulator.url, websites: ['w'] });
-    const crashed = await run(['sync', '--config', config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
-    expect(crashed.signal).toBe('SIGKILL');
-
-    expect(await run(['sync', '--recover', '--config', config])).toMatchObject({ code: 0 });
-    const warehouse = join(folderOf(name), 'warehouse');
-    expect(await contentOf(warehouse)).toEqual(unbroken);
-    expect(await countFiles(warehouse)).toBe(unbrokenFiles);
-    expect(await findingsOf(warehouse)).toEqual([]);
+    const home = KILLED.includes(step) ? first.copyTo(folderOf(`${step}, killed`)) : homeIn(step);
+    if (KILLED.includes(step)) {
+      const killed = await run(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+      expect(killed.signal).toBe('SIGKILL');
+    }
+    expect(exitCodeOf(await home.sync({ recoverOnly: true }), 0)).toBe(0);
+    expect(await contentOf(home.warehouse)).toEqual(unbroken);
+    expect(await countFiles(home.warehouse)).toBe(unbrokenFiles);
+    expect(await home.wrong()).toEqual([]);
   });
 });
 
 function folderOf(name: string): string {
-  return join(home, name);
+  return join(root, name.replaceAll(/[ ,]+/g, '-'));
 }
 
-function copyFirst(name: string): void {
-  cpSync(folderOf('first'), folderOf(name), { recursive: true });
-}
-
-async function syncIn(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
-  const ended = await run(['sync', '--config', config]);
-  if (ended.code !== 0) throw new Error(ended.stderr);
+function homeIn(name: string): Home {
+  mkdirSync(folderOf(name), { recursive: true });
+  return new Home(folderOf(name), simulator, ['w']);
 }
