@@ -4,14 +4,23 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { run } from '../given/cli.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
+import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
 
 const MINUTE_MS = 60_000;
 const TOO_LATE_MS = 7 * 60 * MINUTE_MS;
 const PAGES = 80;
+/** Steps behind which a run of these tests died. */
+const STEPS = [
+  'wrote the plan',
+  'fetched',
+  'wrote the manifest',
+  'moved coverage',
+  'wrote the marker',
+  'recorded the run',
+];
 
 let simulator: Simulator;
 let root: string;
@@ -27,7 +36,7 @@ beforeAll(async () => {
   // Several nights, so that pages appear, go, and change.
   simulator.advance(4);
   const whole = first.copyTo(folderOf());
-  await whole.sync();
+  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
   unbroken = await contentOf(whole.warehouse);
   if (!unbroken['page_changes']?.length) throw new Error('the nights changed nothing: there is nothing to compare');
 });
@@ -190,7 +199,7 @@ describe('a run that died', () => {
   });
 
   test('while it wrote the plan: the plan is made anew', async () => {
-    await died('wrote the plan');
+    died('wrote the plan');
     const plan = join(home.journal('w'), 'plan.ndjson');
     truncateSync(plan, Math.floor(readFileSync(plan).length / 2));
     writeFileSync(`${plan}.tmp`, '{"url":');
@@ -199,7 +208,7 @@ describe('a run that died', () => {
   });
 
   test('behind its manifest, which is damaged now: the files are made anew from the journal', async () => {
-    await died('wrote the manifest');
+    died('wrote the manifest');
     writeFileSync(join(home.journal('w'), 'staged', 'manifest.json'), '{"website_id": "w", ');
     simulator.requests.reset();
     expect(await home.syncOne()).toMatchObject({ status: 'committed' });
@@ -208,7 +217,7 @@ describe('a run that died', () => {
   });
 
   test('while it renamed, long ago: the commit is finished as it was, then a new run starts', async () => {
-    await died('moved coverage');
+    died('moved coverage');
     const [runId] = home.unfinished();
     const { run_id } = await home.sync({ laterMs: TOO_LATE_MS });
     expect(run_id).not.toBe(runId);
@@ -218,7 +227,7 @@ describe('a run that died', () => {
   });
 
   test('is finished although the service does not say which websites there are', async () => {
-    await died('fetched');
+    died('fetched');
     const config = JSON.parse(readFileSync(home.config, 'utf8'));
     writeFileSync(home.config, JSON.stringify({ ...config, websites: 'all' }));
     simulator.setFaults({ redirect: 1 }, ['key']);
@@ -231,7 +240,7 @@ describe('a run that died', () => {
     ['wrote the marker', 1],
     ['recorded the run', 0],
   ])('%s: --recover brings the rest up to date and starts nothing', async ([step, finished]) => {
-    await died(step);
+    died(step);
     simulator.requests.reset();
     // The reader is told that something is missing, not that something is wrong.
     expect((await home.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
@@ -255,9 +264,13 @@ async function stopped(stopAfter: { pages?: number; reports?: number }): Promise
   return interrupted;
 }
 
-async function died(step: string): Promise<void> {
-  const ended = await run(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
-  expect(ended.signal).toBe('SIGKILL');
+function leftAt(step: string): string {
+  return join(root, step.replaceAll(' ', '-'));
+}
+
+/** Puts in the place of the home what a process that is killed behind this step leaves of it. */
+function died(step: string): void {
+  home = new Home(leftAt(step), simulator, ['w']).copyTo(folderOf());
 }
 
 /** What the newest snapshot counts for each reason. */
