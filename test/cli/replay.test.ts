@@ -1,15 +1,21 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { exitCodeOf, type ReplayReceipt } from '../../src/run/replay.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf, countFiles } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
+import { leftBehind } from '../given/left-behind.js';
 import { type OddService, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { readTable } from '../given/parquet.js';
-import { mendPayloads, replayIds } from '../given/quarantine.js';
+import { countsIn, mendPayloads, replayIds } from '../given/quarantine.js';
+import { replayNow } from '../given/replayed.js';
+import { given, syncNow } from '../given/synced.js';
 import { findingsOf } from '../given/verified.js';
 
+const MEMORY_BYTES = 256e6;
 /** Steps behind which a replay may die; all of them where the crash tests run at length. */
 const EVERY_STEP = [
   'staged coverage',
@@ -24,31 +30,41 @@ const EVERY_STEP = [
   'followed the marker',
 ];
 const A_FEW_STEPS = ['staged all', 'moved page_state', 'wrote the marker', 'followed the data'];
-const STEPS = process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ? EVERY_STEP : A_FEW_STEPS;
+const AT_LENGTH = process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] !== undefined;
+const STEPS = AT_LENGTH ? EVERY_STEP : A_FEW_STEPS;
+/** Where a process is killed indeed. */
+const KILLED = AT_LENGTH ? EVERY_STEP : ['moved page_state'];
 
+const clean: (() => void)[] = [];
 let service: OddService;
 let home: string;
 let unbroken: Record<string, string[]>;
 let files: number;
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'indexhouse-replay-'));
+  home = temporaryFolder((each) => void clean.push(each));
   const pages = pagesOf('w', 12);
   let night = 1;
   const listed = () => pages.map((url, at) => ({ url, index_summary: night === 2 && at < 2 ? 7 : 'Indexed' }));
   service = await startOddService({ w: { listing: (window) => windowOf(listed(), window) } });
-  for (; night <= 2; night++) await runIn('first', ['sync']);
-  await mendPayloads(join(home, 'first', 'warehouse'), { '"index_summary":7': '"index_summary":"Not Indexed"' });
-  await runIn('first', ['rebuild']);
-  copyFirst('unbroken');
-  expect(await runIn('unbroken', ['replay'])).toMatchObject({ code: 0 });
-  unbroken = await contentOf(join(home, 'unbroken', 'warehouse'));
-  files = await countFiles(join(home, 'unbroken', 'warehouse'));
+  for (; night <= 2; night++) await syncNow(configIn('first'));
+  const first = join(home, 'first', 'warehouse');
+  await mendPayloads(first, { '"index_summary":7': '"index_summary":"Not Indexed"' });
+  await rebuildDuckdb({ warehouse: first, memoryLimit: MEMORY_BYTES });
+  const whole = copyFirst('unbroken');
+  await leftBehind(
+    join(home, 'unbroken'),
+    STEPS,
+    (step) => join(home, step),
+    () => replayIn('unbroken'),
+  );
+  unbroken = await contentOf(whole);
+  files = await countFiles(whole);
 });
 
 afterAll(async () => {
   await service.close();
-  rmSync(home, { recursive: true, force: true });
+  for (const each of clean) each();
 });
 
 describe('indexhouse replay', () => {
@@ -67,13 +83,8 @@ describe('indexhouse replay', () => {
     expect(await runIn('plain', ['replay'])).toMatchObject({ code: 0, stdout: 'Nothing waits in quarantine.\n' });
     const status = JSON.parse((await runIn('plain', ['status', '--json'])).stdout);
     expect(status).toMatchObject({ quarantine: [{ website_id: 'w', records: 2, replayed: 2, waiting: 0 }] });
-    const told = await runIn('plain', [
-      'query',
-      '--json',
-      '--sql',
-      'select count(*) as n from quarantine where replayed',
-    ]);
-    expect(JSON.parse(told.stdout)).toEqual([{ n: 2 }]);
+    const replayed = '(select * from quarantine where replayed)';
+    expect(await countsIn(join(home, 'plain', 'warehouse', 'analytics.duckdb'), [replayed])).toEqual({ [replayed]: 2 });
   });
 
   test('refuses what is no date, a website that nobody knows, and a folder that is no warehouse', async () => {
@@ -92,13 +103,16 @@ describe('indexhouse replay', () => {
   test.for(STEPS.map((step, at) => [step, at % 2 === 0 ? 'sync' : 'replay'] as const))(
     'killed behind “%s” and followed by a %s, is there whole or not at all',
     async ([step, next]) => {
-      const name = `${step.replaceAll(' ', '-')}-${next}`;
-      const warehouse = copyFirst(name);
-      const crashed = await runIn(name, ['replay'], { INDEXHOUSE_TEST_CRASH_AT: step });
-      expect(crashed.signal).toBe('SIGKILL');
+      const isKilled = KILLED.includes(step);
+      const name = isKilled ? `${step}, killed` : step;
+      const warehouse = isKilled ? copyFirst(name) : join(home, name, 'warehouse');
+      if (isKilled) {
+        const killed = await runIn(name, ['replay'], { INDEXHOUSE_TEST_CRASH_AT: step });
+        expect(killed.signal).toBe('SIGKILL');
+      }
       expect((await findingsOf(warehouse)).filter(({ level }) => level === 'difference')).toEqual([]);
-      if (next === 'sync') expect((await runIn(name, ['sync', '--recover'])).code).toBe(0);
-      expect((await runIn(name, ['replay'])).code).toBe(0);
+      if (next === 'sync') await syncNow(configIn(name), { recoverOnly: true });
+      expect(exitCodeOf(await replayIn(name))).toBe(0);
 
       expect(await replayIds(warehouse)).toHaveLength(1);
       expect(await contentOf(warehouse)).toEqual(unbroken);
@@ -111,12 +125,22 @@ describe('indexhouse replay', () => {
   );
 });
 
-function runIn(name: string, args: string[], env: Record<string, string> = {}) {
+function configIn(name: string): string {
   const folder = join(home, name);
   mkdirSync(folder, { recursive: true });
-  const sections = { quality: { max_reject_ratio: 1 } };
-  const config = writeConfig(folder, { baseUrl: service.url, websites: ['w'], sections });
-  return run([...args, '--config', config], { env });
+  return writeConfig(folder, {
+    baseUrl: service.url,
+    websites: ['w'],
+    sections: { quality: { max_reject_ratio: 1 } },
+  });
+}
+
+function runIn(name: string, args: string[], env: Record<string, string> = {}) {
+  return run([...args, '--config', configIn(name)], { env });
+}
+
+async function replayIn(name: string): Promise<ReplayReceipt> {
+  return replayNow(await given(configIn(name)));
 }
 
 function copyFirst(name: string): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,4 +10,11 @@ export function temporaryFolder(onFinished: OnFinished = onTestFinished): string
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
   onFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** A copy of a warehouse in a folder of its own, until the test ends. */
+export function copyOf(warehouse: string, onFinished?: OnFinished): string {
+  const copy = join(temporaryFolder(onFinished), 'warehouse');
+  cpSync(warehouse, copy, { recursive: true });
+  return copy;
 }

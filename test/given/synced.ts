@@ -16,7 +16,10 @@ export interface StopAfter {
 }
 
 /** One sync in this process, without a word. */
-export async function syncNow(file: string, options: { stopAfter?: StopAfter } = {}): Promise<Receipt> {
+export async function syncNow(
+  file: string,
+  options: { stopAfter?: StopAfter; recoverOnly?: boolean } = {},
+): Promise<Receipt> {
   const stop = new AbortController();
   return sync({
     config: await given(file),
@@ -24,7 +27,7 @@ export async function syncNow(file: string, options: { stopAfter?: StopAfter } =
     log: createLogger({ level: 'silent' }),
     progress: stopper(options.stopAfter ?? {}, stop),
     websites: [],
-    recoverOnly: false,
+    recoverOnly: options.recoverOnly ?? false,
     signal: stop.signal,
   });
 }

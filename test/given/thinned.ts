@@ -1,10 +1,9 @@
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { maintain } from '../../src/maintain/maintain.js';
 import type { MaintainReceipt } from '../../src/maintain/receipt.js';
-import { temporaryFolder } from './folder.js';
 import type { GivenPage } from './service.js';
 import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
 
@@ -49,13 +48,6 @@ export async function buildNights(days = [1, 2, 3, 5, 9, 11, 16, 18], withBlog =
       sections: SECTIONS,
     })),
   );
-}
-
-/** A copy in a folder of its own, until the test ends. */
-export function copyOf(warehouse: string, onFinished?: (clean: () => void) => void): string {
-  const copy = join(temporaryFolder(onFinished), 'warehouse');
-  cpSync(warehouse, copy, { recursive: true });
-  return copy;
 }
 
 export function maintainAt(

@@ -5,8 +5,8 @@ import { listTableFiles } from '../../src/warehouse/layout.js';
 import { readMarkers } from '../../src/warehouse/markers.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
-import { temporaryFolder } from '../given/folder.js';
-import { answersOf, buildNights, copyOf, HOUR_MS, maintainAt } from '../given/thinned.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { answersOf, buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 

@@ -12,12 +12,12 @@ import { filesOf, type Marker, markersOf, readMarkers } from '../../src/warehous
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
-import { temporaryFolder } from '../given/folder.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
 import { countsIn } from '../given/quarantine.js';
 import { startScriptedService } from '../given/service.js';
 import { inDuckdb, newestFile, rewrite } from '../given/tamper.js';
-import { answersOf, at, buildNights, copyOf, filesBelow, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
+import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
 import { type BuiltWarehouse, syncAt } from '../given/warehouse.js';
 

@@ -1,21 +1,23 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { journalFolder } from '../../src/journal/folder.js';
 import { writeHeader } from '../../src/journal/header.js';
 import { createLogger } from '../../src/observe/log.js';
-import { exitCodeOf, type ReplayOptions, type ReplayReceipt, replay } from '../../src/run/replay.js';
+import { exitCodeOf, type ReplayOptions, type ReplayReceipt } from '../../src/run/replay.js';
 import { currentContract } from '../../src/run/replay-journal.js';
 import { sync } from '../../src/run/sync.js';
-import { verify } from '../../src/verify/verify.js';
 import { schemaFile, stateFile } from '../../src/warehouse/layout.js';
-import { temporaryFolder } from '../given/folder.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
 import { givenNights, type Night } from '../given/nights.js';
 import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { type Row, readParquet, readTable } from '../given/parquet.js';
 import { countsIn, mendPayloads, replayIds } from '../given/quarantine.js';
+import { replayNow } from '../given/replayed.js';
+
+import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
 
 /** What the service said in the bad nights, and what it would have been under a contract that takes it. */
@@ -24,35 +26,27 @@ const MENDED = {
   '"index_summary":8': '"index_summary":"Indexed"',
   '"page_fetch_status":7': '"page_fetch_status":"Not found (404)"',
 };
+type OnFinished = (clean: () => void | Promise<void>) => void;
+
 const INDEXED = { index_summary: 'Indexed' };
 const NOT_INDEXED = { index_summary: 'Not Indexed' };
 
 function replayOf(warehouse: string, options: Partial<ReplayOptions> = {}): Promise<ReplayReceipt> {
-  return replay({
-    config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }),
-    version: 'test',
-    log: createLogger({ level: 'silent' }),
-    websites: [],
-    since: null,
-    dryRun: false,
-    signal: new AbortController().signal,
-    ...options,
-  });
+  return replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }), options);
+}
+
+/** The bad records of a warehouse become what the contract of today would take. */
+async function mend(warehouse: string): Promise<void> {
+  await mendPayloads(warehouse, MENDED);
+  await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
 }
 
 /** Nights whose bad records the contract of today would take, and the warehouse that they left. */
-async function mendedNights(nights: Night[]): Promise<string> {
-  const given = await givenNights(onTestFinished);
+async function mendedNights(nights: Night[], onFinished: OnFinished = onTestFinished): Promise<string> {
+  const given = await givenNights(onFinished);
   for (const night of nights) await given.night(night);
-  await mendPayloads(given.warehouse, MENDED);
-  await rebuildDuckdb({ warehouse: given.warehouse, memoryLimit: 256e6 });
+  await mend(given.warehouse);
   return given.warehouse;
-}
-
-async function findingsIn(warehouse: string) {
-  const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
-  const { findings } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: false });
-  return findings.filter(({ level }) => level !== 'note');
 }
 
 async function changesOf(warehouse: string, commitId: string): Promise<string[]> {
@@ -84,8 +78,17 @@ const BAD_SECOND_NIGHT: Night[] = [
 ];
 
 describe('replay', () => {
+  const clean: (() => void | Promise<void>)[] = [];
+  let bad: string;
+  beforeAll(async () => {
+    bad = await mendedNights(BAD_SECOND_NIGHT, (each) => void clean.push(each));
+  });
+  afterAll(async () => {
+    for (const each of clean) await each();
+  });
+
   test('commits what passes now, once, as rows of its snapshot, and tells what that changes', async () => {
-    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const warehouse = copyOf(bad);
     const [first, second] = (await readTable(warehouse, 'snapshots'))
       .map(({ snapshot_id }) => String(snapshot_id))
       .sort();
@@ -129,11 +132,11 @@ describe('replay', () => {
     expect((await replayOf(warehouse)).snapshots).toEqual([]);
     expect(await replayIds(warehouse)).toHaveLength(1);
     expect(await readTable(warehouse, 'rejected_records')).toEqual(quarantined);
-    expect(await findingsIn(warehouse)).toEqual([]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   });
 
   test('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
-    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const warehouse = copyOf(bad);
     const replayed = "select count(*) filter (replayed) || '/' || count(*) as told from quarantine";
     await replayOf(warehouse);
     const relations = [
@@ -179,7 +182,7 @@ describe('replay', () => {
     const [id] = await replayIds(warehouse);
     expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
     expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
-    expect(await findingsIn(warehouse)).toEqual([]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   });
 
   test('takes several snapshots in their order, and the next sync stands on what they left', async () => {
@@ -187,8 +190,7 @@ describe('replay', () => {
     await given.night({ list: { a: INDEXED, b: INDEXED } });
     await given.night({ list: { a: { index_summary: 7 }, b: INDEXED } });
     await given.night({ list: { a: { index_summary: 8 }, b: INDEXED } });
-    await mendPayloads(given.warehouse, MENDED);
-    await rebuildDuckdb({ warehouse: given.warehouse, memoryLimit: 256e6 });
+    await mend(given.warehouse);
     await replayOf(given.warehouse);
     const [second, third] = await replayIds(given.warehouse);
     expect(await changesOf(given.warehouse, second ?? '')).toEqual(['a deindexed: Indexed → Not Indexed']);
@@ -198,7 +200,7 @@ describe('replay', () => {
     rmSync(stateFile(given.warehouse, 'w', third ?? ''));
     const next = await given.night({ list: { a: NOT_INDEXED, b: INDEXED } });
     expect(next.changes).toEqual([expect.stringContaining('a deindexed: Indexed → Not Indexed')]);
-    expect(await findingsIn(given.warehouse)).toEqual([]);
+    expect(await findingsOf(given.warehouse)).toEqual([]);
   });
 
   test('leaves alone what breaks the contract still, another page’s report among it', async () => {
@@ -214,7 +216,7 @@ describe('replay', () => {
   });
 
   test('judges without committing in a dry run, and only what was asked for', async () => {
-    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const warehouse = copyOf(bad);
     expect((await replayOf(warehouse, { dryRun: true })).snapshots).toMatchObject([
       { replay_id: null, coverage: 2, url_reports: 1, still_rejected: 0 },
     ]);
@@ -224,7 +226,7 @@ describe('replay', () => {
   });
 
   test('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
-    const warehouse = await mendedNights(BAD_SECOND_NIGHT);
+    const warehouse = copyOf(bad);
     await writeHeader(journalFolder(warehouse, '0195-run', 'w'), {
       run_id: '0195-run',
       website_id: 'w',
@@ -280,6 +282,6 @@ describe('replay', () => {
         .map(({ website_id }) => website_id)
         .sort(),
     ).toEqual(['one', 'two']);
-    expect(await findingsIn(warehouse)).toEqual([]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   });
 });
