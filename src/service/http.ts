@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CoverageWindow } from '../contract/coverage.js';
 import { absoluteUrl } from '../contract/fields.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
@@ -15,6 +14,7 @@ import {
 } from './pagination.js';
 import { RateLimiter } from './rate-limit.js';
 import type { Store } from './store.js';
+import { NO_WISH, readListingWish, readMoment } from './wish.js';
 
 /** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
 const MAX_HEADER_BYTES = 65_536;
@@ -89,7 +89,10 @@ function addRoutes(app: FastifyInstance, service: Interface, prefix: string): vo
   };
   const others = app.supportedMethods.filter((method) => method !== 'GET');
   for (const [path, operation] of Object.entries(operations)) {
-    app.get(prefix + path, async (request, reply) => operation(await admit(service, request, reply), request));
+    app.get(prefix + path, async (request, reply) => {
+      reply.type('application/json; charset=utf-8');
+      return operation(await admit(service, request, reply), request);
+    });
     // Refused before a body is read, whatever it holds.
     app.route({ method: others, url: prefix + path, onRequest: refuseMethod, handler: refuseMethod });
   }
@@ -108,14 +111,18 @@ async function admit({ store, limiter }: Interface, request: FastifyRequest, rep
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
-async function listCoverage(service: Interface, key: KeyDetails, request: FastifyRequest): Promise<CoverageWindow> {
+async function listCoverage(service: Interface, key: KeyDetails, request: FastifyRequest): Promise<string> {
   const { websiteId } = websiteParameters.parse(request.params);
   if (!(await service.store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
   if (!mayRead(key, websiteId)) throw new ServiceError(403, 'This API key was not granted this website.');
   const window = readWindow(request.query, service.limits);
-  const listing = await service.store.listCoverage(websiteId, window.skip, window.limit);
+  const wish = service.store.grantsWishes ? readListingWish(request.query) : NO_WISH;
+  const listing = await service.store.listCoverage(websiteId, window.skip, window.limit, wish);
   if (!listing) throw new ServiceError(404, 'There is no such website.');
-  return { urls: listing.entries, pagination: paginationOf(websiteId, window, listing.count) };
+  const { entries, count, version } = listing;
+  const carried = version === undefined ? {} : { ...wish.query, snapshot: version };
+  const urls = typeof entries === 'string' ? entries : JSON.stringify(entries);
+  return `{"urls":${urls},"pagination":${JSON.stringify(paginationOf(websiteId, window, count, carried))}}`;
 }
 
 const reportQuery = z.object({ url: absoluteUrl.regex(/^https?:/i) });
@@ -123,11 +130,13 @@ const reportQuery = z.object({ url: absoluteUrl.regex(/^https?:/i) });
 async function reportUrl({ store }: Interface, key: KeyDetails, request: FastifyRequest): Promise<UrlReport> {
   const query = reportQuery.safeParse(request.query);
   if (!query.success) throw new ServiceError(400, 'url must be one absolute, percent-encoded page URL.');
-  const found = await store.findReports(query.data.url);
-  if (found.length === 0) throw new ServiceError(404, 'This page is not monitored.');
-  const readable = found.find(({ websiteId }) => mayRead(key, websiteId));
-  if (!readable) throw new ServiceError(403, "This API key was not granted this page's website.");
-  return readable.report;
+  const moment = store.grantsWishes ? readMoment(request.query) : null;
+  const { url } = query.data;
+  const readable = key.websites_access.map(({ _id }) => _id);
+  const report = await store.findReport(url, readable, moment);
+  if (report) return report;
+  if (await store.isMonitored(url)) throw new ServiceError(403, "This API key was not granted this page's website.");
+  throw new ServiceError(404, 'This page is not monitored.');
 }
 
 function mayRead(key: KeyDetails, websiteId: string): boolean {

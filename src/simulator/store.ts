@@ -17,11 +17,14 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
     findKey: async (token) => byToken.get(token) ?? null,
     hasWebsite: async (websiteId) => world.hasWebsite(websiteId),
     listCoverage: async (websiteId, skip, limit) => world.listing(websiteId, skip, limit),
-    findReports: async (url) =>
-      world.websites.flatMap(({ id }) => {
+    findReport: async (url, websiteIds) => {
+      for (const id of websiteIds) {
         const report = world.report(id, url);
-        return report ? [{ websiteId: id, report }] : [];
-      }),
+        if (report) return report;
+      }
+      return null;
+    },
+    isMonitored: async (url) => world.websites.some(({ id }) => world.report(id, url) !== null),
   };
 }
 

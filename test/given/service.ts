@@ -61,11 +61,12 @@ function storeOf(websites: Map<string, GivenPage[]>): Store {
       const pages = websites.get(websiteId);
       return pages ? { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length } : null;
     },
-    findReports: async (url) =>
-      [...websites].flatMap(([websiteId, pages]) => {
-        const page = pages.find((one) => one.url === url);
-        return page && page.report !== null ? [{ websiteId, report: reportOf(page) }] : [];
-      }),
+    findReport: async (url, websiteIds) => {
+      const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);
+      const page = pages.find((one) => one.url === url && one.report !== null);
+      return page ? reportOf(page) : null;
+    },
+    isMonitored: async () => false,
   };
 }
 

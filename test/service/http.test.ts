@@ -118,7 +118,8 @@ describe('a store that fails', () => {
     },
     hasWebsite: async () => true,
     listCoverage: async () => null,
-    findReports: async () => [],
+    findReport: async () => null,
+    isMonitored: async () => false,
   };
 
   it('answers 500 without saying why, and tells its owner', async () => {

@@ -1,0 +1,26 @@
+-- The entries that a request selects, as lines, with what it sorts them by: `ascending` or `descending` is null.
+select
+  line,
+  url,
+  case $sort::varchar
+    when 'index_summary' then index_summary
+    when 'index_coverage_state' then index_coverage_state
+    when 'last_crawl_time' then iso_time(last_crawl_time)
+  end as ascending,
+  case $sort::varchar
+    when '-url' then url
+    when '-index_summary' then index_summary
+    when '-index_coverage_state' then index_coverage_state
+    when '-last_crawl_time' then iso_time(last_crawl_time)
+  end as descending
+from entry_lines
+where
+  ($index_summary::varchar is null or index_summary = $index_summary::varchar)
+  and ($index_coverage_state::varchar is null or index_coverage_state = $index_coverage_state::varchar)
+  and (
+    $canonicals_match::varchar is null
+    or coalesce(canonicals_match::varchar, 'none') = $canonicals_match::varchar
+  )
+  and ($url_contains::varchar is null or contains(url, $url_contains::varchar))
+  and ($crawled_before::timestamptz is null or last_crawl_time < $crawled_before::timestamptz)
+  and ($crawled_after::timestamptz is null or last_crawl_time >= $crawled_after::timestamptz)

@@ -1,0 +1,68 @@
+import type { Moment } from '../service/wish.js';
+import type { Marker } from '../warehouse/markers.js';
+
+/** The commits that make what a website's listing was at a moment. */
+export interface ServedCommits {
+  /** The newest of them: with the same moment it names the same commits for ever. */
+  version: string;
+  /** The last complete listing and what came after it: later ones that are partial, and replays of all these. */
+  listing: Marker[];
+  /** What was known before: of pages whose entry in the listing is in quarantine. */
+  earlier: Marker[];
+}
+
+/**
+ * Finds the commits of one website that a request sees: those of what had been observed by then.
+ *
+ * A listing belongs to the date that it began on, and was observed when its last entry was. A replay brings what was
+ * observed with its snapshot. A listing whose rows retention dropped is as if it had not been.
+ *
+ * @param markers of the website, oldest first
+ * @param version the newest that may be seen, or null
+ * @param wasListedBy whether all entries of a snapshot had been listed by a time
+ * @returns null where nothing had been observed yet
+ */
+export async function commitsAt(
+  markers: readonly Marker[],
+  moment: Moment,
+  version: string | null,
+  wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
+): Promise<ServedCommits | null> {
+  const upTo = version === null ? markers : markers.filter(({ commitId }) => commitId <= version);
+  const snapshots = upTo.filter(
+    (marker) => marker.kind === 'snapshot' && !isDropped(marker) && hadBegun(marker, moment),
+  );
+  if (moment && 'time' in moment) await dropUnfinished(snapshots, moment.time, wasListedBy);
+  const ids = new Set(snapshots.map(({ snapshotId }) => snapshotId));
+  const visible = upTo.filter((marker) => ids.has(marker.snapshotId) && !isDropped(marker));
+  const newest = visible.at(-1);
+  if (!newest) return null;
+  const base = Math.max(
+    0,
+    snapshots.findLastIndex(({ listingComplete }) => listingComplete),
+  );
+  const since = new Set(snapshots.slice(base).map(({ snapshotId }) => snapshotId));
+  return {
+    version: newest.commitId,
+    listing: visible.filter(({ snapshotId }) => since.has(snapshotId)),
+    earlier: visible.filter(({ snapshotId }) => !since.has(snapshotId)),
+  };
+}
+
+function isDropped({ dropped }: Marker): boolean {
+  return Object.hasOwn(dropped, 'coverage');
+}
+
+function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {
+  if (moment === null) return true;
+  return 'date' in moment ? date <= moment.date : Date.parse(snapshotAt) <= moment.time.getTime();
+}
+
+/** Only the last can have been under way: they follow one another. */
+async function dropUnfinished(
+  snapshots: Marker[],
+  time: Date,
+  wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
+): Promise<void> {
+  for (let last = snapshots.at(-1); last && !(await wasListedBy(last, time)); last = snapshots.at(-1)) snapshots.pop();
+}

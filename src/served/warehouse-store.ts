@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import type { Reader } from '../analysis/reader.js';
+import type { KeyDetails } from '../contract/key.js';
+import type { UrlReport } from '../contract/report.js';
+import { ServiceError } from '../service/errors.js';
+import type { ListingWindow, Store } from '../service/store.js';
+import type { ListingWish, Moment, Selection } from '../service/wish.js';
+import { sql } from '../storage/sql.js';
+import { type Marker, markersOf } from '../warehouse/markers.js';
+import { commitsAt, type ServedCommits } from './commits.js';
+import { entriesOf } from './listing-file.js';
+import { ListingFiles } from './listing-files.js';
+import { LiveReader } from './live-reader.js';
+import { ReportBlocks } from './report-blocks.js';
+import { viewListing, viewOver } from './views.js';
+
+export interface WarehouseStoreOptions {
+  warehouse: string;
+  /** Bytes, of DuckDB. */
+  memoryLimit: number;
+  /** IANA name: decides when a calendar date ends. */
+  timeZone: string;
+  findKey(token: string): Promise<KeyDetails | null>;
+  /** Milliseconds since 1970: what ages are counted to. */
+  now?: () => number;
+}
+
+const lineRow = z.object({ line: z.string() });
+const countRow = z.object({ entries: z.int() });
+const listedRow = z.object({ was_listed: z.boolean() });
+const monitoredRow = z.object({ websites: z.int() });
+const endRow = z.object({ ends_at: z.coerce.number() });
+
+/**
+ * A warehouse as what the service reads from: the newest state, or that of any past moment. It reads Parquet files and
+ * nothing else, takes no lock, and holds no file that a sync wants.
+ */
+export class WarehouseStore implements Store {
+  readonly grantsWishes = true;
+  readonly findKey: Store['findKey'];
+  readonly #options: WarehouseStoreOptions;
+  readonly #live: LiveReader;
+  readonly #files: ListingFiles;
+  readonly #reports: ReportBlocks;
+
+  constructor(options: WarehouseStoreOptions) {
+    this.#options = options;
+    this.findKey = options.findKey;
+    this.#live = new LiveReader(options);
+    this.#files = new ListingFiles(options.warehouse);
+    this.#reports = new ReportBlocks(options.warehouse, (ask) => this.#live.use(ask));
+  }
+
+  async hasWebsite(websiteId: string): Promise<boolean> {
+    return this.#live.use(async ({ markers }) => markersOf(markers, websiteId).length > 0);
+  }
+
+  async listCoverage(websiteId: string, skip: number, limit: number, wish: ListingWish): Promise<ListingWindow | null> {
+    const { moment } = wish;
+    const [isKnown, commits, end] = await this.#live.use(async (reader) => {
+      const all = markersOf(reader.markers, websiteId);
+      const seen = await this.#commits(reader, all, wish);
+      return [all.length > 0, seen, moment && (await this.#endOf(reader, moment))] as const;
+    });
+    if (!isKnown) return null;
+    if (!commits) throw nothingThen(wish);
+    const { version } = commits;
+    const now = this.#past(end);
+    if (wish.selection) return { ...(await this.#selected(commits, wish.selection, { skip, limit, now })), version };
+    const file = await this.#files.of(commits, (ask) => this.#live.use(ask));
+    return { entries: await file.window(skip, limit, now), count: file.count, version };
+  }
+
+  async findReport(url: string, websiteIds: readonly string[], moment: Moment): Promise<UrlReport | null> {
+    for (const websiteId of websiteIds) {
+      const report = await this.#report(websiteId, url, moment);
+      if (report) return report;
+    }
+    return null;
+  }
+
+  async isMonitored(url: string): Promise<boolean> {
+    const query = sql('serve/monitored_pages');
+    const [row] = await this.#live.use(({ engine }) => engine.rows(monitoredRow, query, { url }));
+    return (row?.websites ?? 0) > 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#files.close();
+    this.#live.close();
+  }
+
+  async #commits(
+    reader: Reader,
+    markers: readonly Marker[],
+    { moment, version }: Pick<ListingWish, 'moment' | 'version'>,
+  ): Promise<ServedCommits | null> {
+    if (version !== null && !markers.some(({ commitId }) => commitId === version)) {
+      throw new ServiceError(404, 'There is no such snapshot of this website.');
+    }
+    return commitsAt(markers, moment, version, async (snapshot, time) => {
+      await viewOver(reader, 'asked_coverage', { ...this.#options, table: 'coverage', markers: [snapshot] });
+      const at = { time: time.toISOString() };
+      const [row] = await reader.engine.rows(listedRow, sql('serve/listed_by'), at);
+      return row?.was_listed ?? true;
+    });
+  }
+
+  async #selected(
+    commits: ServedCommits,
+    selection: Selection,
+    { skip, limit, now }: { skip: number; limit: number; now: number },
+  ): Promise<{ entries: string; count: number }> {
+    return this.#live.use(async (reader) => {
+      await viewListing(reader, this.#options.warehouse, commits);
+      const selected = sql('serve/selected');
+      const wished = Object.fromEntries(SELECTED_BY.map((name) => [name, selection[name] ?? null]));
+      const [counted] = await reader.engine.rows(
+        countRow,
+        `select count(*)::integer as entries from (${selected}\n)`,
+        wished,
+      );
+      const lines = await reader.engine.rows(
+        lineRow,
+        `select line from (${selected}\n)
+         order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
+        { ...wished, limit, skip },
+      );
+      const entries = entriesOf(
+        lines.map(({ line }) => line),
+        now,
+      );
+      return { entries, count: counted?.entries ?? 0 };
+    });
+  }
+
+  async #report(websiteId: string, url: string, moment: Moment): Promise<UrlReport | null> {
+    const [markers, commits, end] = await this.#live.use(async (reader) => {
+      const all = markersOf(reader.markers, websiteId);
+      const seen = await this.#commits(reader, all, { moment, version: null });
+      return [all, seen, moment && (await this.#endOf(reader, moment))] as const;
+    });
+    if (!commits) return null;
+    const listing = await this.#files.of(commits, (ask) => this.#live.use(ask));
+    const until = end === null ? null : new Date(end).toISOString();
+    return this.#reports.report(url, { websiteId, markers, until, listing }, this.#past(end));
+  }
+
+  /** What ages are counted to: now, or the moment that was asked for if that is past. */
+  #past(end: number | null): number {
+    const now = this.#options.now?.() ?? Date.now();
+    return end === null ? now : Math.min(now, end);
+  }
+
+  async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {
+    if ('time' in moment) return moment.time.getTime();
+    const [row] = await reader.engine.rows(endRow, sql('serve/end_of_date'), {
+      date: moment.date,
+      time_zone: this.#options.timeZone,
+    });
+    return row?.ends_at ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+const SELECTED_BY = [
+  'index_summary',
+  'index_coverage_state',
+  'canonicals_match',
+  'url_contains',
+  'crawled_before',
+  'crawled_after',
+  'sort',
+] as const satisfies (keyof Selection)[];
+
+function nothingThen({ moment }: ListingWish): ServiceError {
+  const when = moment === null ? 'yet' : 'then';
+  return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
+}
