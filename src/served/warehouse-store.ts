@@ -23,12 +23,14 @@ export interface WarehouseStoreOptions {
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
+  /** Milliseconds that never go back: tells when to look for new commits. */
+  clock?: () => number;
 }
 
 const lineRow = z.object({ line: z.string() });
 const countRow = z.object({ entries: z.int() });
 const listedRow = z.object({ was_listed: z.boolean() });
-const monitoredRow = z.object({ websites: z.int() });
+const monitoredRow = z.object({ is_monitored: z.boolean() });
 const endRow = z.object({ ends_at: z.coerce.number() });
 
 /**
@@ -46,7 +48,7 @@ export class WarehouseStore implements Store {
   constructor(options: WarehouseStoreOptions) {
     this.#options = options;
     this.findKey = options.findKey;
-    this.#live = new LiveReader(options);
+    this.#live = new LiveReader(options, options.clock);
     this.#files = new ListingFiles(options.warehouse);
     this.#reports = new ReportBlocks(options.warehouse, (ask) => this.#live.use(ask));
   }
@@ -79,10 +81,10 @@ export class WarehouseStore implements Store {
     return null;
   }
 
-  async isMonitored(url: string): Promise<boolean> {
-    const query = sql('serve/monitored_pages');
-    const [row] = await this.#live.use(({ engine }) => engine.rows(monitoredRow, query, { url }));
-    return (row?.websites ?? 0) > 0;
+  async isMonitoredBeside(websiteIds: readonly string[], url: string): Promise<boolean> {
+    const asked = { url, websites: [...websiteIds] };
+    const [row] = await this.#live.use(({ engine }) => engine.rows(monitoredRow, sql('serve/monitored_beside'), asked));
+    return row?.is_monitored ?? false;
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { absoluteUrl } from '../contract/fields.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
+import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
+import { openApiDocument } from './openapi.js';
 import {
   DEFAULT_LIMIT_ENTRIES,
   DEFAULT_MAX_LIMIT_ENTRIES,
@@ -13,6 +15,7 @@ import {
   readWindow,
 } from './pagination.js';
 import { RateLimiter } from './rate-limit.js';
+import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
 import { NO_WISH, readListingWish, readMoment } from './wish.js';
 
@@ -32,6 +35,8 @@ export interface ServerOptions {
   aboveMaxLimit?: 'clamp' | 'refuse';
   /** Requests a minute for each key; left out: unlimited, and no rate headers. */
   rateLimit?: number | undefined;
+  /** Whether answers carry an `ETag`, are compressed for who accepts that, and the interface describes itself. */
+  representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
   clock?: () => number;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
@@ -56,7 +61,7 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
   const service = interfaceOf(store, options);
   const app = Fastify({
     http: { maxHeaderSize: MAX_HEADER_BYTES },
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
@@ -68,7 +73,9 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
     sendError(new ServiceError(404, 'There is nothing at this path.'), reply),
   );
   options.setup?.(app);
+  if (options.representations) addRepresentations(app);
   addRoutes(app, service, options.prefix ?? '');
+  if (options.representations) addDescription(app, service, options.prefix ?? '');
   return app;
 }
 
@@ -87,7 +94,7 @@ function addRoutes(app: FastifyInstance, service: Interface, prefix: string): vo
     '/v1/urls/:websiteId': (key, request) => listCoverage(service, key, request),
     '/v1/url-report': (key, request) => reportUrl(service, key, request),
   };
-  const others = app.supportedMethods.filter((method) => method !== 'GET');
+  const others = app.supportedMethods.filter((method) => method !== 'GET' && method !== 'HEAD');
   for (const [path, operation] of Object.entries(operations)) {
     app.get(prefix + path, async (request, reply) => {
       reply.type('application/json; charset=utf-8');
@@ -96,6 +103,17 @@ function addRoutes(app: FastifyInstance, service: Interface, prefix: string): vo
     // Refused before a body is read, whatever it holds.
     app.route({ method: others, url: prefix + path, onRequest: refuseMethod, handler: refuseMethod });
   }
+}
+
+/** What the interface is, for people and for programs: no secret, so it needs no key. */
+function addDescription(app: FastifyInstance, { limits }: Interface, prefix: string): void {
+  const document = JSON.stringify(openApiDocument(limits, prefix), null, 2);
+  const page = docsPage(limits, prefix);
+  app.get(`${prefix}/openapi.json`, async (_, reply) => reply.type('application/json; charset=utf-8').send(document));
+  app.get(`${prefix}/docs`, async (_, reply) => {
+    reply.header('content-security-policy', DOCS_POLICY);
+    return reply.type('text/html; charset=utf-8').send(page);
+  });
 }
 
 /** The key of a request; throws 401 without a known one and 429 above its rate. */
@@ -135,7 +153,9 @@ async function reportUrl({ store }: Interface, key: KeyDetails, request: Fastify
   const readable = key.websites_access.map(({ _id }) => _id);
   const report = await store.findReport(url, readable, moment);
   if (report) return report;
-  if (await store.isMonitored(url)) throw new ServiceError(403, "This API key was not granted this page's website.");
+  if (await store.isMonitoredBeside(readable, url)) {
+    throw new ServiceError(403, "This API key was not granted this page's website.");
+  }
   throw new ServiceError(404, 'This page is not monitored.');
 }
 
@@ -144,7 +164,7 @@ function mayRead(key: KeyDetails, websiteId: string): boolean {
 }
 
 async function refuseMethod(): Promise<never> {
-  throw new ServiceError(405, 'This interface is read with GET.', { allow: 'GET' });
+  throw new ServiceError(405, 'This interface is read with GET.', { allow: 'GET, HEAD' });
 }
 
 function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {

@@ -34,6 +34,6 @@ export interface Store {
   listCoverage(websiteId: string, skip: number, limit: number, wish: ListingWish): Promise<ListingWindow | null>;
   /** The report of a page on the first of these websites that monitors it, or did then; null where none does. */
   findReport(url: string, websiteIds: readonly string[], moment: Moment): Promise<UrlReport | null>;
-  /** Whether any website monitors the page. */
-  isMonitored(url: string): Promise<boolean>;
+  /** Whether any website but these monitors the page. */
+  isMonitoredBeside(websiteIds: readonly string[], url: string): Promise<boolean>;
 }

@@ -24,7 +24,8 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
       }
       return null;
     },
-    isMonitored: async (url) => world.websites.some(({ id }) => world.report(id, url) !== null),
+    isMonitoredBeside: async (websiteIds, url) =>
+      world.websites.some(({ id }) => !websiteIds.includes(id) && world.report(id, url) !== null),
   };
 }
 

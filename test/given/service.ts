@@ -66,7 +66,7 @@ function storeOf(websites: Map<string, GivenPage[]>): Store {
       const page = pages.find((one) => one.url === url && one.report !== null);
       return page ? reportOf(page) : null;
     },
-    isMonitored: async () => false,
+    isMonitoredBeside: async () => false,
   };
 }
 

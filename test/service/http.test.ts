@@ -78,7 +78,7 @@ describe('statuses', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('405 for %s, whatever the body', async (method) => {
     for (const path of ['/v1', '/v1/urls/own', '/v1/url-report']) {
       const answer = await get(path, { method, body: '{', headers: { 'content-type': 'application/json' } });
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
       expect(errorBodySchema.parse(answer.body).error).toBe('method_not_allowed');
     }
   });
@@ -119,7 +119,7 @@ describe('a store that fails', () => {
     hasWebsite: async () => true,
     listCoverage: async () => null,
     findReport: async () => null,
-    isMonitored: async () => false,
+    isMonitoredBeside: async () => false,
   };
 
   it('answers 500 without saying why, and tells its owner', async () => {

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { WarehouseStore } from '../../src/served/warehouse-store.js';
+import { buildServer, type ServerOptions } from '../../src/service/http.js';
+
+export const MEMORY_LIMIT = 256_000_000;
+
+export interface ServedWarehouse {
+  baseUrl: string;
+  app: FastifyInstance;
+  close(): Promise<void>;
+}
+
+export interface ServeGiven {
+  warehouse: string;
+  /** What time it is, in milliseconds since 1970. */
+  now: () => number;
+  /** Which websites which token may read. */
+  keys: Record<string, string[]>;
+  timeZone?: string;
+  /** Milliseconds that never go back: when the warehouse is looked at again. */
+  clock?: () => number;
+  options?: ServerOptions;
+}
+
+/** Serves a warehouse on loopback as `indexhouse serve` does. */
+export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse> {
+  const { warehouse, now, keys, timeZone = 'UTC', options = {} } = given;
+  const store = new WarehouseStore({
+    warehouse,
+    memoryLimit: MEMORY_LIMIT,
+    timeZone,
+    now,
+    ...(given.clock ? { clock: given.clock } : {}),
+    findKey: async (token) => {
+      const websites = keys[token];
+      if (!websites) return null;
+      const account = { _id: 'account', email: 'account@example.com' };
+      const access = websites.map((_id) => ({ _id, url: `${_id}.example` }));
+      return { _id: token, api_key_label: token, account, websites_access: access };
+    },
+  });
+  const app = buildServer(store, { representations: true, ...options });
+  const baseUrl = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.prefix ?? ''}`;
+  const close = async () => {
+    await app.close();
+    await store.close();
+  };
+  return { baseUrl, app, close };
+}
+
+/** Where a test's warehouse lies below its folder. */
+export function warehouseIn(folder: string): string {
+  return join(folder, 'warehouse');
+}
