@@ -144,8 +144,10 @@ export class WarehouseStore implements Store {
     });
     if (!commits) return null;
     const listing = await this.#files.of(commits, (ask) => this.#live.use(ask));
-    const until = end === null ? null : new Date(end).toISOString();
-    return this.#reports.report(url, { websiteId, markers, until, listing }, this.#past(end));
+    const now = this.#past(end);
+    // A moment that is still to come has no end that matters, and perhaps none that can be written.
+    const until = end === null || end > now ? null : new Date(end).toISOString();
+    return this.#reports.report(url, { websiteId, markers, until, listing }, now);
   }
 
   /** What ages are counted to: now, or the moment that was asked for if that is past. */
