@@ -3,6 +3,9 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { z } from 'zod';
 
 const NEWLINE = 0x0a;
+const TAB = 0x09;
+/** The names of an entry's fields alone are longer. */
+const LEAST_LINE_BYTES = 100;
 const DAY_MS = 86_400_000;
 /** Lines between two known offsets: half a byte of memory a page, and little read in vain. */
 const LINES_PER_OFFSET = 16;
@@ -32,8 +35,8 @@ export class ListingFile {
    *
    * @param now milliseconds since 1970: what `days_since_last_crawl` counts to
    */
-  async window(skip: number, limit: number, now: number): Promise<string> {
-    return entriesOf(await this.#lines(skip, limit), now);
+  async window(skip: number, limit: number, now: number): Promise<Buffer> {
+    return entriesOf(await this.#bytes(skip, limit), now);
   }
 
   /** Where the page stands in the listing, and its entry as JSON text; null where it is not listed. */
@@ -64,27 +67,59 @@ export class ListingFile {
   }
 
   async #lines(skip: number, limit: number): Promise<string[]> {
+    return (await this.#bytes(skip, limit)).toString('utf8').split('\n').slice(0, -1);
+  }
+
+  /** The lines of some entries, each with its newline. */
+  async #bytes(skip: number, limit: number): Promise<Buffer> {
     const end = Math.min(skip + limit, this.count);
-    if (skip >= end) return [];
+    if (skip >= end) return Buffer.alloc(0);
     const first = Math.floor(skip / LINES_PER_OFFSET);
+    const last = Math.ceil(end / LINES_PER_OFFSET);
     const from = this.offsets[first] ?? 0;
-    const to = this.offsets[Math.ceil(end / LINES_PER_OFFSET)] ?? from;
-    const bytes = Buffer.allocUnsafe(to - from);
+    const bytes = Buffer.allocUnsafe((this.offsets[last] ?? from) - from);
     await readWhole(this.handle, bytes, from);
-    const lines = bytes.toString('utf8').split('\n');
-    const skipped = skip - first * LINES_PER_OFFSET;
-    return lines.slice(skipped, skipped + end - skip);
+    const begin = lineStart(bytes, 0, skip - first * LINES_PER_OFFSET);
+    return bytes.subarray(begin, lineStart(bytes, begin, end - skip));
   }
 }
 
-/** The JSON text of an array of entries, rendered as a listing file's lines are. */
-export function entriesOf(lines: readonly string[], now: number): string {
-  return `[${lines.map((line) => entryOf(line, now)).join(',')}]`;
+/** Where the line begins that comes so many lines later. */
+function lineStart(bytes: Buffer, from: number, lines: number): number {
+  let at = from;
+  for (let line = 0; line < lines; line++) at = bytes.indexOf(NEWLINE, at) + 1;
+  return at;
+}
+
+/**
+ * The JSON text of an array of entries that are rendered as a listing file's lines, each with its newline. As bytes from
+ * the file to the network: to make a text of them and bytes again would cost more than all that is done with them.
+ */
+export function entriesOf(lines: Buffer, now: number): Buffer {
+  // A line without a crawl grows by two: `null` for two tabs.
+  const text = Buffer.allocUnsafe(2 + lines.length + 2 * Math.ceil(lines.length / LEAST_LINE_BYTES));
+  let end = text.write('[');
+  for (let at = 0; at < lines.length; ) {
+    const crawledFrom = lines.indexOf(TAB, at);
+    const crawledTo = lines.indexOf(TAB, crawledFrom + 1);
+    const newline = lines.indexOf(NEWLINE, crawledTo + 1);
+    if (at > 0) end += text.write(',', end);
+    end += lines.copy(text, end, at, crawledFrom);
+    end += text.write(daysText(lines.toString('latin1', crawledFrom + 1, crawledTo), now), end, 'latin1');
+    end += lines.copy(text, end, crawledTo + 1, newline);
+    at = newline + 1;
+  }
+  end += text.write(']', end);
+  return text.subarray(0, end);
+}
+
+function daysText(crawledAt: string, now: number): string {
+  return crawledAt === '' ? 'null' : String(daysSince(Number(crawledAt), now));
 }
 
 function entryOf(line: string, now: number): string {
   const [before = '', crawledAt = '', after = ''] = line.split('\t');
-  return before + (crawledAt === '' ? 'null' : daysSince(Number(crawledAt), now)) + after;
+  return before + daysText(crawledAt, now) + after;
 }
 
 /** The listing's order is that of the URLs' bytes, as DuckDB sorts texts. */

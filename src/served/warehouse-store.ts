@@ -112,7 +112,7 @@ export class WarehouseStore implements Store {
     commits: ServedCommits,
     selection: Selection,
     { skip, limit, now }: { skip: number; limit: number; now: number },
-  ): Promise<{ entries: string; count: number }> {
+  ): Promise<{ entries: Buffer; count: number }> {
     return this.#live.use(async (reader) => {
       await viewListing(reader, this.#options.warehouse, commits);
       const selected = sql('serve/selected');
@@ -128,10 +128,7 @@ export class WarehouseStore implements Store {
          order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
         { ...wished, limit, skip },
       );
-      const entries = entriesOf(
-        lines.map(({ line }) => line),
-        now,
-      );
+      const entries = entriesOf(Buffer.from(lines.map(({ line }) => `${line}\n`).join('')), now);
       return { entries, count: counted?.entries ?? 0 };
     });
   }

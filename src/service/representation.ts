@@ -16,7 +16,7 @@ const LEAST_COMPRESSED_BYTES = 1024;
  */
 export function addRepresentations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    if (typeof payload !== 'string' || reply.statusCode !== 200) return payload;
+    if (!isWhole(payload) || reply.statusCode !== 200) return payload;
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
     // Who has no right to it must not get it from a shared cache.
     reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
@@ -28,6 +28,11 @@ export function addRepresentations(app: FastifyInstance): void {
   });
 }
 
+/** What is sent as it is; a stream has no end yet. */
+function isWhole(payload: unknown): payload is string | Buffer {
+  return typeof payload === 'string' || Buffer.isBuffer(payload);
+}
+
 /** `If-None-Match` lists tags, or says `*`; compared weakly. */
 function isKnown(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
@@ -35,7 +40,11 @@ function isKnown(header: string | undefined, tag: string): boolean {
   return header.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
 }
 
-async function compressed(request: FastifyRequest, reply: FastifyReply, payload: string): Promise<string | Buffer> {
+async function compressed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: string | Buffer,
+): Promise<string | Buffer> {
   const accepted = request.headers['accept-encoding'];
   if (accepted === undefined || payload.length < LEAST_COMPRESSED_BYTES) return payload;
   const encoding = negotiate(accepted, ['br', 'gzip', 'identity']);

@@ -5,8 +5,8 @@ import type { ListingWish, Moment } from './wish.js';
 
 /** A window of a listing, and what it is a window of. */
 export interface ListingWindow {
-  /** The entries, or the JSON text of an array of them: a store that keeps texts need not parse them. */
-  entries: CoverageEntry[] | string;
+  /** The entries, or the JSON text of an array of them, in UTF-8: a store that keeps texts need not parse them. */
+  entries: CoverageEntry[] | Buffer;
   /** All entries of the listing that the window is of. */
   count: number;
   /** Names the state that the window shows; asked for again it shows the same, whatever came since. */
