@@ -24,7 +24,8 @@ export function docsPage(limits: LimitRules, prefix: string): string {
 is, or with <code>as_of</code> as it was known at any past moment. All answers are JSON. The same as a document for
 programs: <a href="${prefix}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 <p>Every request carries a key: <code>Authorization: Bearer …</code>. <code>indexhouse keys add</code> makes one.</p>
-<pre>curl -H "Authorization: Bearer $INDEXHOUSE_KEY" "http://127.0.0.1:8090${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
+<pre>curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\
+  "http://127.0.0.1:8090${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
 <nav aria-label="Operations"><ul>${operations.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul></nav>
 ${operations.map((operation) => section(operation, prefix)).join('\n')}
 <h2 id="errors">Errors</h2>
@@ -135,6 +136,7 @@ pre { padding: .8rem 1rem; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; }
+@media (min-width: 40rem) { td:first-child code { white-space: nowrap; } }
 `;
 
 /** What a browser may do with the page: show it, in its own style. */
