@@ -14,9 +14,8 @@ const TELL_EVERY_MS = 100;
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
   readonly #throttled = new Map<string, number>();
-  /** Reports that are answered, and how many of them the line has been told of. */
+  /** Reports that are answered, and that are planned. */
   #answered = 0;
-  #told = 0;
   #planned = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
   #phase: 'pages' | 'reports' | null = null;
@@ -33,17 +32,17 @@ export class RunProgress {
     this.#advance('reports', website, done, reports);
   }
 
-  /** Cheap enough to be called for each answer at full speed: what it says is told now and then, and at the end. */
+  /** Called for each answer at full speed: what takes longer than counting is told now and then, and at the end. */
   answered(run: PacedRun): void {
     if (!this.progress) return;
     this.#answered++;
+    this.progress.advance(1);
     const now = run.effects.now();
     if (now - this.#toldAt < TELL_EVERY_MS && this.#answered < this.#planned) return;
     this.#toldAt = now;
     this.#throttled.set(run.website.id, run.requests.throttled);
     this.progress.note([...this.#pace(run), this.#whose(run.website)].join('  '));
-    this.progress.advance(this.#answered - this.#told, { requestsLeft: Math.max(0, this.#planned - this.#answered) });
-    this.#told = this.#answered;
+    this.progress.advance(0, { requestsLeft: Math.max(0, this.#planned - this.#answered) });
   }
 
   /** What is done without requests: staging, committing, following. */
@@ -52,8 +51,6 @@ export class RunProgress {
   }
 
   finish(): void {
-    this.progress?.advance(this.#answered - this.#told);
-    this.#told = this.#answered;
     this.progress?.finish();
     this.#phase = null;
   }
@@ -87,7 +84,6 @@ export class RunProgress {
     if (phase !== 'reports') return;
     this.#planned = sum ?? 0;
     this.#answered += done;
-    this.#told += done;
   }
 }
 
