@@ -2,21 +2,12 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { exists } from '../storage/durable.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { listTableFiles } from '../warehouse/layout.js';
-import {
-  filesOf,
-  type Marker,
-  markerPaths,
-  markersOf,
-  newestMarkers,
-  readMarkers,
-  stateFileOf,
-} from '../warehouse/markers.js';
+import { filesOf, type Marker, markerPaths, readMarkers } from '../warehouse/markers.js';
 import { checkWarehouseThere, makeSchemas, tableQuery } from '../warehouse/prepare.js';
-import { rebuildState } from '../warehouse/state.js';
+import { statesSeen } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 import { KeptTables } from './kept-tables.js';
@@ -153,29 +144,13 @@ async function filesSeen(
     options,
   }: { runs: string[]; tombstones: string[]; markers: Marker[]; options: EngineOptions },
 ): Promise<Files> {
-  const state: string[] = [];
-  for (const marker of newestMarkers(markers)) state.push(await stateOf(warehouse, marker, markers, options));
   return new Map<Table, string[]>([
     ...DATA_TABLES.map((table) => [table, filesOf(warehouse, markers, table)] as const),
     ...MARKER_TABLES.map((table) => [table, markerPaths(markers, table)] as const),
     ['runs', runs],
     ['tombstones', tombstones],
-    ['page_state', state],
+    ['page_state', await statesSeen(warehouse, markers, options)],
   ]);
-}
-
-/** The state that follows a website's newest commit; rebuilt beside us where its file is missing. */
-async function stateOf(
-  warehouse: string,
-  newest: Marker,
-  markers: readonly Marker[],
-  options: EngineOptions,
-): Promise<string> {
-  const file = stateFileOf(warehouse, newest);
-  if (await exists(file)) return file;
-  const rebuilt = stateFileOf(options.temporary, newest);
-  await rebuildState(warehouse, markersOf(markers, newest.websiteId), options, rebuilt);
-  return rebuilt;
 }
 
 /** From here on the engine can be told to read nothing but these folders, and not to forget that. */

@@ -7,17 +7,9 @@ import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
 import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
-import {
-  filesOf,
-  type Marker,
-  markerPaths,
-  markersOf,
-  newestMarkers,
-  readMarkers,
-  stateFileOf,
-} from '../warehouse/markers.js';
+import { filesOf, type Marker, markerPaths, readMarkers } from '../warehouse/markers.js';
 import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
-import { rebuildState } from '../warehouse/state.js';
+import { statesSeen } from '../warehouse/state.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
 import { whatNeedsALook } from './status-looks.js';
@@ -164,7 +156,7 @@ async function readWebsites(
     return { markers: [], websites: configuredOnly(input), drift: [] };
   }
   const markers = await readMarkers(engine, warehouse);
-  const states = await stateFiles(input, markers, temporary);
+  const states = await statesSeen(warehouse, markers, { memoryLimit: input.memoryLimit, temporary });
   await makeSchemas(engine, temporary);
   await engine.view('snapshots', tableQuery(temporary, 'snapshots', markerPaths(markers, 'snapshots')));
   await engine.view('runs', tableQuery(temporary, 'runs', await listTableFiles(warehouse, 'runs')));
@@ -177,22 +169,6 @@ async function readWebsites(
   const known = await engine.rows(knownRow, sql('status/reports_known'), at);
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
   return { markers, websites: joined(input, { snapshots, runs, known }), drift };
-}
-
-/** The state of each website's newest commit; one that is missing is made anew outside the warehouse. */
-async function stateFiles({ warehouse, memoryLimit }: StatusInput, markers: Marker[], temporary: string) {
-  const files: string[] = [];
-  for (const marker of newestMarkers(markers)) {
-    const file = stateFileOf(warehouse, marker);
-    if (await exists(file)) {
-      files.push(file);
-      continue;
-    }
-    const rebuilt = join(temporary, `${marker.commitId}.parquet`);
-    await rebuildState(warehouse, markersOf(markers, marker.websiteId), { memoryLimit, temporary }, rebuilt);
-    files.push(rebuilt);
-  }
-  return files;
 }
 
 interface Rows {

@@ -4,7 +4,7 @@ import type { Engine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
 import { type Column, createTables, type TableColumns } from '../warehouse/columns.js';
 import { listTableFiles, namesIn, schemaFile } from '../warehouse/layout.js';
-import { DATA_TABLES, MARKER_TABLES, type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { DATA_TABLES, isThinned, MARKER_TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 
 const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
@@ -63,10 +63,6 @@ where commit_id in (${COMMITS})${isThinned(table) ? `\n  and ${notDropped(table)
   }
   views.push(await stateView(place, columns));
   return views;
-}
-
-function isThinned(table: Table): boolean {
-  return THINNED_TABLES.some((thinned) => thinned === table);
 }
 
 function notDropped(table: Table): string {

@@ -3,7 +3,7 @@ import type { Engine } from '../storage/engine.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
-import { type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { hasTable } from './known-commits.js';
 
 const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
@@ -41,8 +41,7 @@ export const OLD_ROWS = 'snapshot_date < $before::date and commit_id = snapshot_
 
 /** The same of a commit that is still to be taken. */
 export function isDropped(marker: Marker, table: Table, retainedFrom: string | null): boolean {
-  const isThinned = THINNED_TABLES.some((thinned) => thinned === table);
-  return isThinned && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
+  return isThinned(table) && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
 }
 
 /**

@@ -8,7 +8,7 @@ import { literal } from '../storage/sql.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
-import { DATA_TABLES, MARKER_TABLES, type Table, THINNED_TABLES, tableStatements } from '../warehouse/tables.js';
+import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
 
@@ -108,9 +108,8 @@ async function compareTombstones(engine: Engine, warehouse: string): Promise<Fin
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Finding[]> {
   await engine.view('parquet_side', parquet);
   const columns = await columnsOf(engine, `follower.${table}`);
-  const isThinned = THINNED_TABLES.some((thinned) => thinned === table);
   const compared = `commit_id not in (select commit_id from untaken where table_name = ${literal(table)})`;
-  const follower = `follower.${table}${isThinned ? ` where ${compared}` : ''}`;
+  const follower = `follower.${table}${isThinned(table) ? ` where ${compared}` : ''}`;
   const differs = await rowsDiffer(engine, columns, 'parquet_side', follower);
   if (!differs) return [];
   return [difference(`${table} in indexhouse.duckdb is not what the Parquet files hold: ${differs}`)];

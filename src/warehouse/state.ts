@@ -1,6 +1,6 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder, publish, syncFile } from '../storage/durable.js';
+import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { identifier, sql } from '../storage/sql.js';
@@ -8,7 +8,7 @@ import { stateBase } from './checkpoints.js';
 import { columnsOfTables } from './columns.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './comparison.js';
 import { schemaFile } from './layout.js';
-import { filesOf, type Marker, stateFileOf } from './markers.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
 import { makeSchemas } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
@@ -30,6 +30,25 @@ export async function currentState(
   const file = stateFileOf(warehouse, newest);
   if (!(await isWholeParquet(file))) await rebuildState(warehouse, markers, engine, file);
   return file;
+}
+
+/**
+ * The state that follows each website's newest commit, for who only reads: one that is missing is made anew in
+ * `options.temporary`.
+ */
+export async function statesSeen(
+  warehouse: string,
+  markers: readonly Marker[],
+  options: EngineOptions,
+): Promise<string[]> {
+  const files: string[] = [];
+  for (const newest of newestMarkers(markers)) {
+    const file = stateFileOf(warehouse, newest);
+    const isThere = await exists(file);
+    files.push(isThere ? file : stateFileOf(options.temporary, newest));
+    if (!isThere) await rebuildState(warehouse, markersOf(markers, newest.websiteId), options, files.at(-1) ?? file);
+  }
+  return files;
 }
 
 /**

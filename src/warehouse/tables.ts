@@ -20,6 +20,10 @@ export type MarkerTable = (typeof MARKER_TABLES)[number];
 export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
 export type ThinnedTable = (typeof THINNED_TABLES)[number];
 
+export function isThinned(table: Table): table is ThinnedTable {
+  return THINNED_TABLES.some((thinned) => thinned === table);
+}
+
 export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
