@@ -1,6 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import type { LimitFunction } from 'p-limit';
 import type { Config } from '../config/schema.js';
+import type { FollowerState } from '../followers/duckdb.js';
+import { type FollowInput, followAll } from '../followers/follow.js';
 import type { JournalFolder } from '../journal/folder.js';
 import type { RunHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
@@ -13,6 +15,8 @@ import type { RunProgress } from './run-progress.js';
 export interface RunEffects extends Effects {
   /** Bytes that are free where the folder lies. */
   freeDisk(folder: string): Promise<number>;
+  /** Lets what follows the log catch up. */
+  follow(input: FollowInput): Promise<FollowerState[]>;
 }
 
 export const realRunEffects: RunEffects = {
@@ -21,6 +25,7 @@ export const realRunEffects: RunEffects = {
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;
   },
+  follow: followAll,
 };
 
 /** What the websites of a run share. */

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
-import { followAll } from '../followers/follow.js';
 import { type JournalFolder, journalFolder } from '../journal/folder.js';
 import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
@@ -95,7 +94,7 @@ class Sync {
   }
 
   async run(): Promise<Receipt> {
-    const { config, log, progress, warehouse } = this.#context;
+    const { config, log, progress, warehouse, effects } = this.#context;
     try {
       const { runId, runs, receipts, unlisted } = await this.#begin();
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
@@ -104,7 +103,7 @@ class Sync {
         receipts.push(website.value);
       }
       progress.note('catching up');
-      const followers = await followAll({ config, warehouse, log });
+      const followers = await effects.follow({ config, warehouse, log });
       // What an earlier run left is finished by now: for that nobody has to say which websites there are.
       if (unlisted) throw unlisted;
       return { run_id: runId, websites: receipts, followers };

@@ -7,7 +7,7 @@ import type { Table } from '../../src/warehouse/tables.js';
 import { temporaryFolder } from './folder.js';
 import { type OddAnswer, type OddService, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { configFor } from './warehouse.js';
+import { configFor, noFollowers } from './warehouse.js';
 
 const WEBSITE = 'w';
 const FIRST_NIGHT_MS = Date.parse('2025-03-01T02:00:00.000Z');
@@ -56,9 +56,14 @@ export class Clock {
   };
 }
 
-/** Nights in a folder of their own, until the test ends; tests that run side by side hand in their own end. */
-export async function givenNights(onFinished: (clean: () => void | Promise<void>) => void): Promise<Nights> {
-  const nights = new Nights(`${temporaryFolder(onFinished)}/warehouse`);
+type OnFinished = (clean: () => void | Promise<void>) => void;
+
+/**
+ * Nights in a folder of their own, until the test ends; tests that run side by side hand in their own end. Only the
+ * Parquet files are written, unless the test is about what follows them.
+ */
+export async function givenNights(onFinished: OnFinished, followed: 'followed' | null = null): Promise<Nights> {
+  const nights = new Nights(`${temporaryFolder(onFinished)}/warehouse`, followed ? realRunEffects.follow : noFollowers);
   await nights.start();
   onFinished(() => nights.stop());
   return nights;
@@ -72,7 +77,10 @@ export class Nights {
   #asked: string[] = [];
   #service: OddService | null = null;
 
-  constructor(readonly warehouse: string) {}
+  constructor(
+    readonly warehouse: string,
+    private readonly follow: RunEffects['follow'],
+  ) {}
 
   async start(): Promise<void> {
     this.#service = await startOddService({
@@ -102,7 +110,7 @@ export class Nights {
       websites: [],
       recoverOnly: false,
       signal: new AbortController().signal,
-      effects: this.clock.effects,
+      effects: { ...this.clock.effects, follow: this.follow },
     });
     const [website] = receipt.websites;
     if (!website?.snapshot_id) throw new Error(`night ${this.#snapshots.length + 1} failed: ${website?.error}`);

@@ -186,7 +186,7 @@ describe('replay', () => {
   });
 
   test('takes several snapshots in their order, and the next sync stands on what they left', async () => {
-    const given = await givenNights(onTestFinished);
+    const given = await givenNights(onTestFinished, 'followed');
     await given.night({ list: { a: INDEXED, b: INDEXED } });
     await given.night({ list: { a: { index_summary: 7 }, b: INDEXED } });
     await given.night({ list: { a: { index_summary: 8 }, b: INDEXED } });

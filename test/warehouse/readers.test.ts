@@ -50,7 +50,7 @@ describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of ever
 });
 
 test('files from before a column was added are read beside newer ones, null where they lack it', async () => {
-  const nights = await givenNights(onTestFinished);
+  const nights = await givenNights(onTestFinished, 'followed');
   await nights.night({ list: { a: {} } });
   const { warehouse } = nights;
   const [newer = ''] = await filesOfTable(warehouse, 'runs');

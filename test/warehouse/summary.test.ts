@@ -30,7 +30,7 @@ const MENDED = { '"index_summary":7': '"index_summary":"Not Indexed"' };
 
 /** Two nights: pages with and without a directory, one that was never inspected, and one in quarantine. */
 async function twoNights(): Promise<Nights> {
-  const given = await givenNights(onTestFinished);
+  const given = await givenNights(onTestFinished, 'followed');
   const blog = { 'blog/a': { ...INDEXED, ...CRAWLED }, 'blog/b': { ...INDEXED, ...CRAWLED, days_since_last_crawl: 3 } };
   const list = { ...blog, 'blog/c/d': { index_summary: 'Not Indexed' }, a: {}, 'b?c=/d/': INDEXED };
   await given.night({ list, sections: LISTING_ONLY });

@@ -38,7 +38,7 @@ async function ofAnOlderVersion(): Promise<string> {
 }
 
 async function bound() {
-  const nights = await givenNights(onTestFinished);
+  const nights = await givenNights(onTestFinished, 'followed');
   return { warehouse: nights.warehouse, night: nights.night.bind(nights) };
 }
 
