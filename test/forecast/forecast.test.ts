@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';
 import { contentsOf, plan } from './given.js';
@@ -31,13 +31,23 @@ function namesOf(pages: readonly { url: string }[]): string[] {
 }
 
 describe('a plan from the newest state', () => {
+  const clean: (() => void | Promise<void>)[] = [];
+  let backlog: Nights;
+  let list: Record<string, object>;
+  beforeAll(async () => {
+    backlog = await givenNights((each) => void clean.push(each));
+    list = await givenBacklog(backlog);
+  });
+  afterAll(async () => {
+    for (const each of clean) await each();
+  });
+
   for (const [how, reports] of Object.entries({
     'as it is': {},
     'with priorities': { refresh_after: '2d', priority: { first: ['/old*', '/failing'], never: ['/recrawled'] } },
   })) {
     it.concurrent(`has the order of the run that follows, where nothing changed: ${how}`, async (test) => {
-      const given = await givenNights(test.onTestFinished);
-      const list = await givenBacklog(given);
+      const given = await backlog.copy(test.onTestFinished);
       const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
       const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
       expect(asked.length).toBeGreaterThan(4);
@@ -46,8 +56,7 @@ describe('a plan from the newest state', () => {
   }
 
   it.concurrent('tells what is wanted and why, asks nothing, and writes nothing', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    await givenBacklog(given);
+    const given = await backlog.copy(test.onTestFinished);
     const before = contentsOf(given.warehouse);
     const { forecast, wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), websites: ['w'] });
     expect(contentsOf(given.warehouse)).toEqual(before);

@@ -4,8 +4,8 @@ import { exitCodeOf, type WebsiteReceipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
 import { stateFile } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
-import { temporaryFolder } from './folder.js';
-import { type OddAnswer, type OddService, startOddService } from './odd-service.js';
+import { copyOf, temporaryFolder } from './folder.js';
+import { type OddAnswer, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
 import { configFor, noFollowers } from './warehouse.js';
 
@@ -64,8 +64,7 @@ type OnFinished = (clean: () => void | Promise<void>) => void;
  */
 export async function givenNights(onFinished: OnFinished, followed: 'followed' | null = null): Promise<Nights> {
   const nights = new Nights(`${temporaryFolder(onFinished)}/warehouse`, followed ? realRunEffects.follow : noFollowers);
-  await nights.start();
-  onFinished(() => nights.stop());
+  await nights.start(onFinished);
   return nights;
 }
 
@@ -75,21 +74,27 @@ export class Nights {
   readonly #snapshots: string[] = [];
   #night: Night = { list: {} };
   #asked: string[] = [];
-  #service: OddService | null = null;
+  #url = '';
 
   constructor(
     readonly warehouse: string,
     private readonly follow: RunEffects['follow'],
   ) {}
 
-  async start(): Promise<void> {
-    this.#service = await startOddService({
+  async start(onFinished: OnFinished): Promise<void> {
+    const service = await startOddService({
       [WEBSITE]: { listing: (window) => this.#window(window), report: (url) => this.#report(nameOf(url)) },
     });
+    this.#url = service.url;
+    onFinished(() => service.close());
   }
 
-  async stop(): Promise<void> {
-    await this.#service?.close();
+  /** The same nights in another folder, to go on from. */
+  async copy(onFinished: OnFinished): Promise<Nights> {
+    const copy = new Nights(copyOf(this.warehouse, onFinished), this.follow);
+    copy.#snapshots.push(...this.#snapshots);
+    await copy.start(onFinished);
+    return copy;
   }
 
   /** The next night: what the service knows then, and a sync. */
@@ -98,7 +103,7 @@ export class Nights {
     this.#asked = [];
     this.clock.now = FIRST_NIGHT_MS + this.#snapshots.length * DAY_MS;
     const config = configFor({
-      baseUrl: this.#service?.url ?? '',
+      baseUrl: this.#url,
       warehouse: this.warehouse,
       sections: { quality: { max_reject_ratio: 1 }, ...night.sections },
     });
