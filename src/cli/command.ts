@@ -65,6 +65,11 @@ export function secretsOf({ api, websites }: Config): string[] {
   return [api.token, ...own];
 }
 
+/** Left bare where a shell would take it as one word, else in single quotes. */
+export function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** The version of this package. Read without a schema library: `--help` waits for it. */
 export async function packageVersion(): Promise<string> {
   const [{ readFile }, { join }, { packageFolder }] = await Promise.all([

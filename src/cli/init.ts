@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { quoted } from './command.js';
 import { askOnTerminal } from './terminal-question.js';
 
 const MOST_PAGES = 1_000_000_000;
@@ -109,9 +110,4 @@ function nextSteps(file: string, flag: string, env: InitEffects['env']): string[
     `See what it costs:  indexhouse plan${flag}`,
     `Make a first run:   indexhouse sync${flag}`,
   ];
-}
-
-/** Left bare where a shell would take it as one word, else in single quotes. */
-function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

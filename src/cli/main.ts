@@ -6,6 +6,7 @@ import { buildProgram } from './program.js';
 /** Errors by the name of their class, so that the modules that throw them need not be loaded to print help. */
 const EXIT_CODE_OF: Readonly<Record<string, number>> = {
   ConfigError: EXIT.usage,
+  KeyError: EXIT.usage,
   UsageError: EXIT.usage,
   WarehouseError: EXIT.usage,
   BusyError: EXIT.busy,

@@ -4,6 +4,7 @@ import { type Outcome, withGlobals } from './command.js';
 import { demoCommand } from './demo.js';
 import { doctorCommand } from './doctor.js';
 import { initCommand } from './init.js';
+import { keysCommand } from './keys.js';
 import { maintainCommand } from './maintain.js';
 import { planCommand } from './plan.js';
 import { queryCommand } from './query.js';
@@ -11,6 +12,7 @@ import { rebuildCommand } from './rebuild.js';
 import { replayCommand } from './replay.js';
 import { reportCommand } from './report.js';
 import { scheduleCommand } from './schedule.js';
+import { serveCommand } from './serve.js';
 import { simulateCommand } from './simulate.js';
 import { statusCommand } from './status.js';
 import { syncCommand } from './sync.js';
@@ -44,6 +46,8 @@ export function buildProgram(version: string, outcome: Outcome): Command {
     rebuildCommand(outcome),
     replayCommand(outcome),
     maintainCommand(outcome),
+    serveCommand(outcome),
+    keysCommand(),
     simulateCommand(),
     demoCommand(outcome),
   ];

@@ -62,10 +62,14 @@ export function readDocument(file: string, text: string, env: Environment): Conf
   const { contents } = parsed;
   if (contents === null || (isScalar(contents) && contents.value === null)) throw emptyFile(file);
   if (!isMap(contents)) throw notMapping(file, placeAt(contents.range?.[0] ?? 0));
-  const empty = { values: new Map(), keys: new Map(), fromEnvironment: new Set<string>(), problems: [] };
-  const document: ConfigDocument = { file, value: {}, ...empty };
+  const document: ConfigDocument = { ...emptyDocument(), file };
   document.value = plainMap(contents, [], { document, env, placeAt });
   return document;
+}
+
+/** A document without a file and without a key. */
+export function emptyDocument(): ConfigDocument {
+  return { file: '', value: {}, values: new Map(), keys: new Map(), fromEnvironment: new Set(), problems: [] };
 }
 
 /** One problem a line, and not many: what follows a mistake is mostly its echo. */

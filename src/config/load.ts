@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type ConfigDocument, type Environment, readDocument } from './document.js';
+import { z } from 'zod';
+import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
 import { problemsOf } from './problems.js';
-import { type Config, configSchema } from './schema.js';
+import { type Config, configSchema, SECTIONS } from './schema.js';
 
 const DEFAULT_FILE = 'indexhouse.yaml';
 const FILE_VARIABLE = 'INDEXHOUSE_CONFIG';
@@ -44,6 +45,21 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
     warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
     file: path,
   };
+}
+
+const serviceAlone = z.object({ service: SECTIONS.service.prefault({}) });
+
+/**
+ * The section `service` where no file is read: flags > environment > defaults.
+ *
+ * @throws ConfigError
+ */
+export function serviceSettings(env: Environment, overrides: Overrides): Config['service'] {
+  const document = emptyDocument();
+  const origins = override(document, env, overrides);
+  const parsed = serviceAlone.safeParse(document.value);
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
+  return parsed.data.service;
 }
 
 /** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */

@@ -167,8 +167,27 @@ const schedule = z
     }
   });
 
+/** `service`: `requests_per_minute` Infinity is unlimited. */
+const service = z.strictObject(
+  {
+    host: text('an address')
+      .prefault('127.0.0.1')
+      .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
+    port: whole(0, 65_535).prefault(8090).describe('Port that it listens on; 0 takes a free one.'),
+    requests_per_minute: orUnlimited(
+      (bad) => z.number(bad).int(bad).min(1, bad),
+      'a whole number from 1, or `unlimited`',
+    )
+      .prefault('unlimited')
+      .describe('Requests a minute that each key may send, or "unlimited".'),
+    page_size: whole(1, 100_000).prefault(100).describe('Entries of a window where a request names no limit.'),
+    max_page_size: whole(1, 100_000).prefault(1000).describe('Entries of a window at most; a larger limit gets this.'),
+  },
+  mapping,
+);
+
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
-export const SECTIONS = { api, reports, warehouse, retention, sync, quality, schedule } as const;
+export const SECTIONS = { api, reports, warehouse, retention, sync, quality, schedule, service } as const;
 
 export type Section = keyof typeof SECTIONS;
 
@@ -183,6 +202,7 @@ export const configSchema = z.strictObject(
     sync: sync.prefault({}).describe('How runs go on.'),
     quality: quality.prefault({}).describe('What counts as good enough.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
+    service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
   },
   mapping,
 );

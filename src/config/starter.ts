@@ -50,4 +50,11 @@ quality:
 schedule:                               # for: indexhouse schedule
   time_zone: UTC                        # of the times below
   nightly-sync: "0 2 * * *"             # minute, hour, day, month, weekday; false: never
+
+service:                                # for: indexhouse serve
+  host: 127.0.0.1                       # address to listen on; beyond loopback only once there is a key
+  port: 8090                            # 0 takes a free one
+  requests_per_minute: unlimited        # that each key may send; or a number
+  page_size: 100                        # entries of a window where a request names no limit
+  max_page_size: 1000                   # entries of a window at most
 `;

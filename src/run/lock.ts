@@ -29,10 +29,10 @@ export class RunLock {
 
   /**
    * @param what the command that wants it, for the message
+   * @param path of the lock, where it is about another part of the warehouse than its log
    * @throws BusyError naming the process that holds it
    */
-  static async take(warehouse: string, what: string): Promise<RunLock> {
-    const path = warehouseFolder(warehouse).lock;
+  static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is under way in this process`);
     // Before the first await: two jobs of one process may ask at the same moment.
     held.add(path);

@@ -13,6 +13,7 @@ import { ListingFiles } from './listing-files.js';
 import { LiveReader } from './live-reader.js';
 import { ReportBlocks } from './report-blocks.js';
 import { viewListing, viewOver } from './views.js';
+import { type ServedWebsite, websitesOf } from './websites.js';
 
 export interface WarehouseStoreOptions {
   warehouse: string;
@@ -51,6 +52,11 @@ export class WarehouseStore implements Store {
     this.#live = new LiveReader(options, options.clock);
     this.#files = new ListingFiles(options.warehouse);
     this.#reports = new ReportBlocks(options.warehouse, (ask) => this.#live.use(ask));
+  }
+
+  /** The websites that have a snapshot, by their ids. */
+  async websites(): Promise<ServedWebsite[]> {
+    return this.#live.use((reader) => websitesOf(reader));
   }
 
   async hasWebsite(websiteId: string): Promise<boolean> {

@@ -39,6 +39,8 @@ export interface ServerOptions {
   representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
   clock?: () => number;
+  /** Told whose key a request came with. */
+  onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
   setup?: (app: FastifyInstance) => void;
   /** Told of every failure that a client sees as a 500. */
@@ -49,6 +51,7 @@ interface Interface {
   store: Store;
   limits: LimitRules;
   limiter: RateLimiter | null;
+  onKey: ServerOptions['onKey'];
 }
 
 type Operation = (key: KeyDetails, request: FastifyRequest) => Promise<unknown>;
@@ -85,7 +88,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = rateLimit === undefined ? null : new RateLimiter(rateLimit, clock);
-  return { store, limits: { defaultLimit, maxLimit, aboveMaxLimit }, limiter };
+  return { store, limits: { defaultLimit, maxLimit, aboveMaxLimit }, limiter, onKey: options.onKey };
 }
 
 function addRoutes(app: FastifyInstance, service: Interface, prefix: string): void {
@@ -117,10 +120,12 @@ function addDescription(app: FastifyInstance, { limits }: Interface, prefix: str
 }
 
 /** The key of a request; throws 401 without a known one and 429 above its rate. */
-async function admit({ store, limiter }: Interface, request: FastifyRequest, reply: FastifyReply): Promise<KeyDetails> {
+async function admit(service: Interface, request: FastifyRequest, reply: FastifyReply): Promise<KeyDetails> {
+  const { store, limiter, onKey } = service;
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const key = token === undefined ? null : await store.findKey(token);
   if (!key) throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
+  onKey?.(request, key);
   const allowance = limiter?.take(key._id);
   if (allowance) reply.headers(allowance.headers);
   if (allowance?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');

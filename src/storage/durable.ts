@@ -29,11 +29,15 @@ export async function publish(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to));
 }
 
-/** Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder. */
-export async function writeDurably(file: string, text: string): Promise<void> {
+/**
+ * Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder.
+ *
+ * @param mode of the file, where it is not for everybody to read
+ */
+export async function writeDurably(file: string, text: string, mode?: number): Promise<void> {
   const temporary = `${file}.tmp`;
   try {
-    await writeFile(temporary, text);
+    await writeFile(temporary, text, mode === undefined ? {} : { mode });
     await syncFile(temporary);
     await publish(temporary, file);
   } catch (cause) {

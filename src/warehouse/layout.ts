@@ -11,6 +11,10 @@ export interface WarehouseFolder {
   analytics: string;
   /** Facts that never change once there is data: format, time zone. */
   identity: string;
+  /** The keys that the service's own interface is opened with. */
+  keys: string;
+  /** Held open while the keys are changed. */
+  keysLock: string;
 }
 
 export function warehouseFolder(path: string): WarehouseFolder {
@@ -20,6 +24,8 @@ export function warehouseFolder(path: string): WarehouseFolder {
     database: join(path, 'indexhouse.duckdb'),
     analytics: join(path, 'analytics.duckdb'),
     identity: join(path, 'warehouse.json'),
+    keys: join(path, 'service-keys.json'),
+    keysLock: join(path, 'service-keys.lock.duckdb'),
   };
 }
 

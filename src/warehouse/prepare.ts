@@ -58,6 +58,15 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
   return true;
 }
 
+/**
+ * The time zone that the warehouse's dates were made in; null where only its Parquet files are there.
+ *
+ * @throws WarehouseError where the file that says so is damaged
+ */
+export async function timeZoneOf(path: string): Promise<string | null> {
+  return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
+}
+
 /** @throws WarehouseError for a path that DuckDB would not take as it is */
 export function checkPath(name: string, path: string): void {
   if (PATTERN_CHARACTERS.test(path)) {

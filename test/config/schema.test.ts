@@ -42,6 +42,13 @@ describe('defaults', () => {
       sync: { resume_within: 6 * 3_600_000 },
       quality: { max_reject_ratio: 0.01 },
       schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },
+      service: {
+        host: '127.0.0.1',
+        port: 8090,
+        requests_per_minute: Number.POSITIVE_INFINITY,
+        page_size: 100,
+        max_page_size: 1000,
+      },
     });
   });
 
@@ -110,6 +117,9 @@ describe('a bad value is refused by name', () => {
     ['warehouse', 'min_free_disk: 1PB', 'not a size'],
     ['quality', 'max_reject_ratio: 1.01', 'from 0 to 1'],
     ['quality', 'max_reject_ratio: .nan', 'from 0 to 1'],
+    ['service', 'port: 65536', 'from 0 to 65535'],
+    ['service', 'host: ""', 'not an address'],
+    ['service', 'requests_per_minute: 0.5', 'a whole number from 1, or `unlimited`'],
     ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
     ['schedule', 'nightly-sync: "0 24 * * *"', 'its hour'],
     ['schedule', 'nightly-sync: true', 'false to switch the job off'],

@@ -42,11 +42,19 @@ function commands(): string {
   const program = buildProgram('0.0.0', { exitCode: 0 });
   const shared = new Set(program.options.map(({ long }) => long));
   const common = optionTable(program.options.filter(({ long }) => long !== '--version'));
-  const each = program.commands.map((command) => {
+  const each = program.commands.flatMap(withSubcommands).map(({ name, command }) => {
     const own = command.options.filter(({ long }) => !shared.has(long ?? ''));
-    return `### \`indexhouse ${command.name()}\`\n\n${sentence(command)}${own.length > 0 ? `\n\n${optionTable(own)}` : ''}`;
+    return `### \`indexhouse ${name}\`\n\n${sentence(command)}${own.length > 0 ? `\n\n${optionTable(own)}` : ''}`;
   });
   return [`Every command takes:\n\n${common}`, ...each].join('\n\n');
+}
+
+function withSubcommands(command: Command): { name: string; command: Command }[] {
+  const own = command.commands.map((one) => {
+    const words = one.registeredArguments.map((argument) => ` <${argument.name()}>`).join('');
+    return { name: `${command.name()} ${one.name()}${words}`, command: one };
+  });
+  return [{ name: command.name(), command }, ...own];
 }
 
 function sentence(command: Command): string {

@@ -8,7 +8,7 @@ import { run, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
-const RUNS_UNTIL_STOPPED = new Set(['schedule', 'simulate']);
+const RUNS_UNTIL_STOPPED = new Set(['schedule', 'serve', 'simulate']);
 
 /** The commands of the README's shell blocks, in order, each split as a shell does. */
 function commandsOf(text: string): string[][] {
@@ -38,6 +38,7 @@ test('every command of the README runs, one after the other, as it stands there'
     INDEXHOUSE_API_BASE_URL: simulator.url,
     INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
     INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
+    INDEXHOUSE_SERVICE_PORT: '0',
   };
   try {
     const commands = commandsOf(README);

@@ -19,6 +19,8 @@ export interface Running {
   pid: number;
   /** Settles when the process has printed something, or has ended. */
   spoken: Promise<void>;
+  /** What it has printed to stdout by now. */
+  printed(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -46,7 +48,7 @@ export function start(args: string[], options: { cwd?: string; env?: Record<stri
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
-  return { ended, spoken, pid: child.pid ?? -1, kill: (signal) => child.kill(signal) };
+  return { ended, spoken, pid: child.pid ?? -1, printed: () => stdout, kill: (signal) => child.kill(signal) };
 }
 
 /** Runs `indexhouse` to its end. */

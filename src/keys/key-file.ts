@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { issuesOf } from '../contract/validate.js';
+import { BusyError, RunLock } from '../run/lock.js';
+import { writeDurably } from '../storage/durable.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { checkWarehouseThere, WarehouseError } from '../warehouse/prepare.js';
+
+const OWNER_ONLY = 0o600;
+/** A change takes milliseconds; what lasts longer than this hangs. */
+const LOCK_WITHIN_MS = 10_000;
+const LOCK_RETRY_MS = 20;
+
+const storedKey = z.strictObject({
+  id: z.uuid(),
+  label: z.string().min(1),
+  /** Ids of websites, or all that the warehouse holds, later ones included. */
+  websites: z.union([z.literal('all'), z.array(z.string().min(1)).min(1)]),
+  /** Of the token; hexadecimal. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  created_at: z.iso.datetime(),
+});
+
+/** A key as it is stored: its token is not. */
+export type StoredKey = z.infer<typeof storedKey>;
+
+/** Strict, so that a key with rights that a later version knows is not read as one without them. */
+const keyFile = z.strictObject({ keys: z.array(storedKey) });
+
+/**
+ * The keys of a warehouse, oldest first; none where none was ever added.
+ *
+ * @throws WarehouseError where the file is damaged
+ */
+export async function readKeys(warehouse: string): Promise<StoredKey[]> {
+  const file = warehouseFolder(warehouse).keys;
+  const text = await readText(file);
+  if (text === null) return [];
+  const parsed = keyFile.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data.keys;
+  const place = issuesOf(parsed.error)[0]?.path;
+  throw new WarehouseError(
+    `${file} is damaged${place ? ` (at ${place})` : ''}: restore it from a backup; or delete it and add its keys anew ` +
+      'with `indexhouse keys add`, for their tokens are then worth nothing',
+  );
+}
+
+/**
+ * Changes the keys: reads them, and writes what `change` makes of them. One process at a time, so that no change is lost.
+ *
+ * @param what the command, for the message
+ * @throws WarehouseError where there is no warehouse, or the file is damaged; it is left as it is
+ * @throws BusyError where another process is at it and does not end
+ */
+export async function changeKeys(
+  warehouse: string,
+  what: string,
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+): Promise<void> {
+  await checkWarehouseThere(warehouse);
+  const lock = await lockKeys(warehouse, what);
+  try {
+    const keys = change(await readKeys(warehouse));
+    await writeDurably(warehouseFolder(warehouse).keys, `${JSON.stringify({ keys }, null, 2)}\n`, OWNER_ONLY);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Not the run lock: a key can be revoked while a sync of many hours runs. */
+async function lockKeys(warehouse: string, what: string): Promise<RunLock> {
+  const { keysLock } = warehouseFolder(warehouse);
+  for (const end = Date.now() + LOCK_WITHIN_MS; ; ) {
+    try {
+      return await RunLock.take(warehouse, what, keysLock);
+    } catch (error) {
+      if (!(error instanceof BusyError) || Date.now() > end) throw error;
+      await delay(LOCK_RETRY_MS);
+    }
+  }
+}
+
+async function readText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (code === 'ENOENT') return null;
+    const remedy = 'only the user that added the keys may read them, so run this as that user';
+    throw new Error(code === 'EACCES' ? `${file} may not be read: ${remedy}` : `cannot read ${file}: ${cause}`, {
+      cause,
+    });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

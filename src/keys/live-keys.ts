@@ -1,0 +1,92 @@
+import { stat } from 'node:fs/promises';
+import type { KeyDetails } from '../contract/key.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { readKeys, type StoredKey } from './key-file.js';
+import { keyOfToken } from './token.js';
+
+/** How long a key that was revoked, or a website that was added, may stay unnoticed. */
+const LOOK_INTERVAL_MS = 1000;
+/** Of the one account that there is: this installation. */
+const ACCOUNT = { _id: 'indexhouse', email: 'indexhouse@localhost' };
+
+type KnownWebsite = Readonly<{ id: string; name: string }>;
+
+/** A key as it was seen at one moment, with what it opened then. */
+interface LiveKey {
+  hash: Buffer;
+  details: KeyDetails;
+}
+
+/** The keys of a warehouse as they are now, without reading their file for each request. */
+export class LiveKeys {
+  #seen: readonly LiveKey[] = [];
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<readonly LiveKey[]> | null = null;
+  #stored: readonly StoredKey[] = [];
+  /** The file that they were read from. */
+  #stamp: string | null = null;
+
+  /** @param websites those that the warehouse holds */
+  constructor(
+    private readonly warehouse: string,
+    private readonly websites: () => Promise<readonly KnownWebsite[]>,
+    private readonly clock: () => number = () => performance.now(),
+  ) {}
+
+  /**
+   * What the key of a bearer token may read; null for no such key, revoked ones included.
+   *
+   * @throws WarehouseError where the file of the keys is damaged: then none opens anything
+   */
+  async find(token: string): Promise<KeyDetails | null> {
+    const isFresh = this.clock() - this.#lookedAt < LOOK_INTERVAL_MS;
+    const known = isFresh ? keyOfToken(this.#seen, token) : null;
+    // A key that was added a moment ago opens at once: who gets a 401 may give up for good.
+    const key = known ?? keyOfToken(await this.#newest(), token);
+    return key?.details ?? null;
+  }
+
+  async #newest(): Promise<readonly LiveKey[]> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<readonly LiveKey[]> {
+    const lookedAt = this.clock();
+    // Before the file is read: what changes in between, the next look finds.
+    const stamp = await stampOf(warehouseFolder(this.warehouse).keys);
+    if (stamp !== this.#stamp) {
+      this.#stored = await readKeys(this.warehouse);
+      this.#stamp = stamp;
+    }
+    const websites = await this.websites();
+    this.#seen = this.#stored.map((key) => ({
+      hash: Buffer.from(key.sha256, 'hex'),
+      details: detailsOf(key, websites),
+    }));
+    this.#lookedAt = lookedAt;
+    return this.#seen;
+  }
+}
+
+/** Each change renames a new file into place, so that its inode tells even what comes within a tick of the clock. */
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
+}
+
+function detailsOf(key: StoredKey, websites: readonly KnownWebsite[]): KeyDetails {
+  const ids = key.websites === 'all' ? websites.map(({ id }) => id) : key.websites;
+  const nameOf = new Map(websites.map(({ id, name }) => [id, name]));
+  return {
+    _id: key.id,
+    api_key_label: key.label,
+    account: ACCOUNT,
+    websites_access: ids.map((id) => ({ _id: id, url: nameOf.get(id) ?? id })),
+  };
+}

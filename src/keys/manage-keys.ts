@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { changeKeys, type StoredKey } from './key-file.js';
+import { hashOf, newToken } from './token.js';
+
+const MAX_LABEL_CHARACTERS = 200;
+
+/** What is asked of the keys cannot be: the label or the id is wrong. */
+export class KeyError extends Error {
+  override name = 'KeyError';
+}
+
+/** A key as it is told of: neither its token nor what is stored of that. */
+export type KnownKey = Omit<StoredKey, 'sha256'>;
+
+/**
+ * Adds a key to a warehouse.
+ *
+ * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
+ * @returns with its token, which nobody can tell a second time
+ * @throws KeyError for an unusable label; and as `changeKeys` does
+ */
+export async function addKey(
+  warehouse: string,
+  { label, websites }: Pick<StoredKey, 'label' | 'websites'>,
+  now: () => number = Date.now,
+): Promise<{ key: KnownKey; token: string }> {
+  checkLabel(label);
+  const token = newToken();
+  const key: StoredKey = {
+    id: randomUUID(),
+    label,
+    websites: websites === 'all' ? websites : [...new Set(websites)],
+    sha256: hashOf(token).toString('hex'),
+    created_at: new Date(now()).toISOString(),
+  };
+  await changeKeys(warehouse, 'keys add', (keys) => [...keys, key]);
+  return { key: known(key), token };
+}
+
+/**
+ * Takes a key away; a service that runs knows within a second.
+ *
+ * @param idOrLabel its id, or a label that no other key has
+ * @throws KeyError where that names none, or several; and as `changeKeys` does
+ */
+export async function revokeKey(warehouse: string, idOrLabel: string): Promise<KnownKey> {
+  const revoked: KnownKey[] = [];
+  await changeKeys(warehouse, 'keys revoke', (keys) => {
+    const key = theKey(keys, idOrLabel);
+    revoked.push(known(key));
+    return keys.filter((other) => other !== key);
+  });
+  const [key] = revoked;
+  if (!key) throw new Error('no key was revoked');
+  return key;
+}
+
+export function known({ sha256: _, ...key }: StoredKey): KnownKey {
+  return key;
+}
+
+function checkLabel(label: string): void {
+  const isUsable = label.trim() === label && label !== '' && !/\p{Cc}/u.test(label) && label.isWellFormed();
+  if (isUsable && label.length <= MAX_LABEL_CHARACTERS) return;
+  throw new KeyError(
+    `a label is 1 to ${MAX_LABEL_CHARACTERS} characters, without control characters and without white space around it`,
+  );
+}
+
+function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
+  const byId = keys.find(({ id }) => id === idOrLabel);
+  if (byId) return byId;
+  const [key, ...others] = keys.filter(({ label }) => label === idOrLabel);
+  if (!key) throw new KeyError(`no key has the id or the label ${idOrLabel}; \`indexhouse keys list\` shows them all`);
+  if (others.length === 0) return key;
+  const ids = [key, ...others].map(({ id, created_at }) => `${id} (added ${created_at})`).join(', ');
+  throw new KeyError(
+    `${others.length + 1} keys have the label ${idOrLabel}; name the one that is meant by its id: ${ids}`,
+  );
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { LiveKeys } from '../keys/live-keys.js';
+import { TOKENS } from '../keys/token.js';
+import type { Logger } from '../observe/log.js';
+import { buildServer } from '../service/http.js';
+import { requestLog } from '../service/request-log.js';
+import { WarehouseStore } from './warehouse-store.js';
+import type { ServedWebsite } from './websites.js';
+
+/** How long answers that are under way may take when the service ends. */
+const GRACE_MS = 3000;
+const IDLE_CHECK_MS = 20;
+
+export interface ServiceOptions {
+  warehouse: string;
+  /** Bytes, of DuckDB. */
+  memoryLimit: number;
+  /** IANA name, of the warehouse's dates. */
+  timeZone: string;
+  host: string;
+  /** 0: a free one. */
+  port: number;
+  /** Path in front of `/v1`, or nothing. */
+  prefix: string;
+  /** For each key; Infinity: unlimited. */
+  requestsPerMinute: number;
+  /** Entries of a window where a request names no number of them, and at most. */
+  pageSize: number;
+  maxPageSize: number;
+  log: Logger;
+}
+
+export interface RunningService {
+  /** Base address, prefix included. */
+  url: string;
+  websites: ServedWebsite[];
+  /** Takes no more connections, lets what is under way end, and closes everything. */
+  close(): Promise<void>;
+}
+
+/** The address cannot be listened on. */
+export class ListenError extends Error {
+  override name = 'ListenError';
+}
+
+/**
+ * Serves a warehouse over HTTP until it is closed.
+ *
+ * @throws ListenError where the address is taken or not to be had
+ * @throws WarehouseError where there is no warehouse
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const store = new WarehouseStore({ ...options, findKey: (token) => keys.find(token) });
+  const keys = new LiveKeys(options.warehouse, () => store.websites());
+  const app = buildServer(store, {
+    prefix: options.prefix,
+    defaultLimit: options.pageSize,
+    maxLimit: options.maxPageSize,
+    rateLimit: options.requestsPerMinute === Number.POSITIVE_INFINITY ? undefined : options.requestsPerMinute,
+    onError: (error) => options.log.error({ err: error }, 'a request could not be answered'),
+    ...requestLog(options.log, TOKENS),
+  });
+  const close = async (): Promise<void> => {
+    await app.close();
+    await store.close();
+  };
+  try {
+    const websites = await store.websites();
+    const address = await listen(app, options);
+    return { url: address + options.prefix, websites, close: () => drained(app).then(close) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: ServiceOptions): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there. Choose another port with --port or service.port, or end that process',
+  EACCES: 'this user may not. Choose a port from 1024 on with --port or service.port',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another with --host or service.host',
+  ENOTFOUND: 'there is no such host. Choose an address of this machine with --host or service.host',
+};
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+/** A connection that is kept alive ends as soon as nothing is under way on it. */
+async function drained(app: FastifyInstance): Promise<void> {
+  const { server } = app;
+  const closed = once(server, 'close');
+  server.close();
+  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
+  clearInterval(closing);
+}

@@ -1,0 +1,184 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
+import { LiveKeys } from '../../src/keys/live-keys.js';
+import { addKey, KeyError, revokeKey } from '../../src/keys/manage-keys.js';
+import { WarehouseError } from '../../src/warehouse/prepare.js';
+import { start } from '../given/cli.js';
+import { temporaryFolder } from '../given/folder.js';
+
+const WEBSITES = [
+  { id: 'blog', name: 'blog.example' },
+  { id: 'shop', name: 'shop' },
+];
+
+function emptyWarehouse(): string {
+  const warehouse = join(temporaryFolder(), 'warehouse');
+  mkdirSync(join(warehouse, 'parquet'), { recursive: true });
+  return warehouse;
+}
+
+function keyFile(warehouse: string): string {
+  return join(warehouse, 'service-keys.json');
+}
+
+/** The keys as a service sees them that looks again whenever the test says so. */
+function live(warehouse: string, websites = WEBSITES) {
+  let now = 0;
+  const keys = new LiveKeys(
+    warehouse,
+    async () => websites,
+    () => now,
+  );
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { find: (token: string) => keys.find(token), pass };
+}
+
+describe('adding', () => {
+  it('gives a token that is stored nowhere, in a file that only its owner reads', async () => {
+    const warehouse = emptyWarehouse();
+    const now = Date.parse('2026-01-31T12:00:00Z');
+    const { key, token } = await addKey(warehouse, { label: 'one', websites: ['shop', 'shop'] }, () => now);
+    expect(token).toMatch(/^ih_[A-Za-z0-9_-]{43}$/);
+    expect(key).toEqual({ id: key.id, label: 'one', websites: ['shop'], created_at: '2026-01-31T12:00:00.000Z' });
+    expect(statSync(keyFile(warehouse)).mode & 0o777).toBe(0o600);
+    const text = readFileSync(keyFile(warehouse), 'utf8');
+    expect(text).not.toContain(token.slice(3));
+    expect(text).not.toContain(Buffer.from(token).toString('base64').slice(0, 20));
+    expect(await readKeys(warehouse)).toEqual([{ ...key, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+  });
+
+  it('loses none where several add at once, in this process and in others', async () => {
+    const warehouse = emptyWarehouse();
+    const labels = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const others = ['x', 'y'].map((label) =>
+      start(['keys', 'add', '--label', label, '--website', 'all', '--json', '--warehouse', warehouse]),
+    );
+    await Promise.all(labels.map((label) => addKey(warehouse, { label, websites: 'all' })));
+    const ended = await Promise.all(others.map(({ ended }) => ended));
+    const keys = await readKeys(warehouse);
+    expect(keys.map(({ label }) => label).sort()).toEqual([...labels, 'x', 'y']);
+    const { find } = live(warehouse);
+    for (const { code, stdout } of ended) {
+      expect(code).toBe(0);
+      const { token, ...key } = JSON.parse(stdout);
+      expect(await find(token)).toMatchObject({ _id: key.id, api_key_label: key.label });
+    }
+  });
+
+  it.each(['', ' x', 'a\nb', '\u0007', '\ud800', 'x'.repeat(201)])('refuses the label %j', async (label) => {
+    const warehouse = emptyWarehouse();
+    await expect(addKey(warehouse, { label, websites: 'all' })).rejects.toThrow(KeyError);
+    expect(await readKeys(warehouse)).toEqual([]);
+  });
+
+  it('needs a warehouse', async () => {
+    const nowhere = join(temporaryFolder(), 'none');
+    await expect(addKey(nowhere, { label: 'x', websites: 'all' })).rejects.toThrow(`no warehouse at ${nowhere}`);
+  });
+});
+
+describe('revoking', () => {
+  it('takes the id, or the label where no other key has it', async () => {
+    const warehouse = emptyWarehouse();
+    const [one, two, three] = [
+      await addKey(warehouse, { label: 'same', websites: 'all' }),
+      await addKey(warehouse, { label: 'same', websites: 'all' }),
+      await addKey(warehouse, { label: 'other', websites: 'all' }),
+    ];
+    const refused = await revokeKey(warehouse, 'same').catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(KeyError);
+    for (const { key } of [one, two]) expect(String(refused)).toContain(key.id);
+    await expect(revokeKey(warehouse, 'nobody')).rejects.toThrow('no key has the id or the label nobody');
+    expect(await readKeys(warehouse)).toHaveLength(3);
+    expect(await revokeKey(warehouse, one.key.id)).toEqual(one.key);
+    expect(await revokeKey(warehouse, 'same')).toEqual(two.key);
+    expect((await readKeys(warehouse)).map(({ id }) => id)).toEqual([three.key.id]);
+  });
+
+  it('is noticed a second later; a key that was added opens at once', async () => {
+    const warehouse = emptyWarehouse();
+    const { find, pass } = live(warehouse);
+    expect(await find('ih_unknown')).toBeNull();
+    const { key, token } = await addKey(warehouse, { label: 'one', websites: 'all' });
+    expect(await find(token)).toMatchObject({ _id: key.id });
+    await revokeKey(warehouse, key.id);
+    pass(1000);
+    expect(await find(token)).toBeNull();
+  });
+});
+
+describe('a key', () => {
+  it('tells the websites that it may read: those that there are, or those that it was granted', async () => {
+    const warehouse = emptyWarehouse();
+    const all = await addKey(warehouse, { label: 'all', websites: 'all' });
+    const some = await addKey(warehouse, { label: 'some', websites: ['blog', 'later'] });
+    const { find } = live(warehouse);
+    expect(await find(all.token)).toEqual({
+      _id: all.key.id,
+      api_key_label: 'all',
+      account: { _id: 'indexhouse', email: 'indexhouse@localhost' },
+      websites_access: [
+        { _id: 'blog', url: 'blog.example' },
+        { _id: 'shop', url: 'shop' },
+      ],
+    });
+    expect((await find(some.token))?.websites_access).toEqual([
+      { _id: 'blog', url: 'blog.example' },
+      { _id: 'later', url: 'later' },
+    ]);
+  });
+
+  it('opens nothing with less, more or another case of its token, nor with its hash', async () => {
+    const warehouse = emptyWarehouse();
+    const { token } = await addKey(warehouse, { label: 'one', websites: 'all' });
+    const [stored] = await readKeys(warehouse);
+    const { find } = live(warehouse);
+    const wrong = ['', token.slice(0, -1), `${token}x`, token.toLowerCase(), token.slice(3), `${stored?.sha256}`];
+    for (const guess of wrong) expect(await find(guess)).toBeNull();
+    expect(await find(token)).not.toBeNull();
+  });
+});
+
+describe('a damaged file', () => {
+  const key: StoredKey = {
+    id: '0b5cd3c2-5f0e-4a51-9f0e-0d6c0a3a5b11',
+    label: 'x',
+    websites: 'all',
+    sha256: 'ab'.repeat(32),
+    created_at: '2026-01-31T12:00:00.000Z',
+  };
+
+  it.each([
+    ['nothing', ''],
+    ['half of it', JSON.stringify({ keys: [key] }).slice(0, 60)],
+    ['another form', '[]'],
+    ['a hash that is none', JSON.stringify({ keys: [{ ...key, sha256: '' }] })],
+    ['a right that is not known', JSON.stringify({ keys: [{ ...key, until: '2026-02-01' }] })],
+  ])('with %s in it is refused with what to do, and left as it is', async (_name, text) => {
+    const warehouse = emptyWarehouse();
+    writeFileSync(keyFile(warehouse), text);
+    const refused = await addKey(warehouse, { label: 'x', websites: 'all' }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(WarehouseError);
+    expect(String(refused)).toMatch(/service-keys\.json is damaged.*: restore it from a backup; or delete it/);
+    expect(String(refused)).not.toContain(key.sha256);
+    expect(readFileSync(keyFile(warehouse), 'utf8')).toBe(text);
+  });
+
+  it('opens nothing while the service runs, and everything again once it is mended', async () => {
+    const warehouse = emptyWarehouse();
+    const { token } = await addKey(warehouse, { label: 'one', websites: 'all' });
+    const { find, pass } = live(warehouse);
+    expect(await find(token)).not.toBeNull();
+    const whole = readFileSync(keyFile(warehouse), 'utf8');
+    writeFileSync(keyFile(warehouse), whole.slice(0, 40));
+    pass(1000);
+    await expect(find(token)).rejects.toThrow(WarehouseError);
+    await expect(find(token)).rejects.toThrow(WarehouseError);
+    writeFileSync(keyFile(warehouse), whole);
+    expect(await find(token)).not.toBeNull();
+  });
+});

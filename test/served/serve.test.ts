@@ -1,0 +1,288 @@
+import { cpSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../src/analysis/reader.js';
+import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
+import { createLogger } from '../../src/observe/log.js';
+import { ListenError, type ServiceOptions, startService } from '../../src/served/running-service.js';
+import { type Running, run, start } from '../given/cli.js';
+import { clientOf, connection } from '../given/client.js';
+import { temporaryFolder } from '../given/folder.js';
+import { type GivenPage, startScriptedService } from '../given/service.js';
+import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
+
+const MEMORY_LIMIT = 256_000_000;
+const FIRST_NIGHT = '2025-03-01T02:00:00Z';
+const SECOND_NIGHT = '2025-03-02T02:00:00Z';
+
+function pages(site: string, count: number, state = 'Submitted and indexed'): GivenPage[] {
+  return Array.from({ length: count }, (_, index) => ({
+    url: `https://${site}.example/page?n=${String(index).padStart(3, '0')}&x=%2F#ü`,
+    entry: { index_summary: 'Indexed', index_coverage_state: state, last_crawl_time: '2025-02-20T00:00:00.000Z' },
+    report: { index_summary: 'Indexed', index_coverage_state: state, indexing_allowed: 'Yes' },
+  }));
+}
+
+let built: BuiltWarehouse;
+/** A process that serves it, with a path in front. */
+let shared: { url: string; running: Running; said: unknown };
+beforeAll(async () => {
+  built = await buildWarehouse([{ at: FIRST_NIGHT, lists: { shop: pages('shop', 25), blog: pages('blog', 4) } }]);
+  shared = await serving('--prefix', '/tenant/api');
+  return async () => {
+    shared.running.kill('SIGTERM');
+    await shared.running.ended;
+    built.remove();
+  };
+});
+
+const startedSchema = z.object({ base_url: z.string(), keys: z.int(), websites: z.array(z.unknown()) });
+
+/** A real process that serves, and what it says of itself. */
+async function serving(...flags: string[]): Promise<typeof shared> {
+  const running = start(['serve', '--json', '--port', '0', '--warehouse', built.path, ...flags]);
+  await running.spoken;
+  const said = startedSchema.parse(JSON.parse(running.printed()));
+  return { url: said.base_url, running, said };
+}
+
+/** A service in this process. */
+async function served(options: Partial<ServiceOptions> = {}) {
+  const service = await startService({
+    warehouse: built.path,
+    memoryLimit: MEMORY_LIMIT,
+    timeZone: 'UTC',
+    host: '127.0.0.1',
+    port: 0,
+    prefix: '',
+    requestsPerMinute: Number.POSITIVE_INFINITY,
+    pageSize: 100,
+    maxPageSize: 1000,
+    log: createLogger({ level: 'silent' }),
+    ...options,
+  });
+  let closed: Promise<void> | null = null;
+  const close = () => (closed ??= service.close());
+  onTestFinished(close);
+  return { ...service, close };
+}
+
+async function added(label: string, websites: 'all' | string[] = 'all'): Promise<{ id: string; token: string }> {
+  const { key, token } = await addKey(built.path, { label, websites });
+  onTestFinished(async () => void (await revokeKey(built.path, key.id).catch(() => {})));
+  return { id: key.id, token };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await condition()) return true;
+    await delay(50);
+  }
+  return false;
+}
+
+describe('indexhouse serve', () => {
+  it('lets a client that has an address and a key read everything that it was granted', async () => {
+    const { token } = await added('script', ['shop', 'blog']);
+    const { url, said } = shared;
+    expect(url).toMatch(/:\d+\/tenant\/api$/);
+    expect(said).toMatchObject({ keys: 0, websites: [{ id: 'blog' }, { id: 'shop' }] });
+    const { read, window } = clientOf(url, token);
+    const key = z.object({ websites_access: z.array(z.object({ _id: z.string() })) }).parse(await read('/v1'));
+    const seen: Record<string, number> = {};
+    for (const { _id } of key.websites_access) {
+      for (let path: string | null | undefined = `/v1/urls/${_id}?limit=10`; path; ) {
+        const { urls, pagination } = await window(path);
+        for (const entry of urls) {
+          const report = await read(`/v1/url-report?url=${encodeURIComponent(entry.url)}`);
+          expect(report).toMatchObject({ url: entry.url, index_summary: 'Indexed', indexing_allowed: 'Yes' });
+          seen[_id] = (seen[_id] ?? 0) + 1;
+        }
+        path = pagination.next_page;
+      }
+    }
+    expect(seen).toEqual({ blog: 4, shop: 25 });
+  });
+
+  it('is a source for another warehouse, by nothing but its address and a key', async () => {
+    const { token } = await added('downstream');
+    const second = join(temporaryFolder(), 'second');
+    const { websites } = await syncAt({
+      baseUrl: shared.url,
+      warehouse: second,
+      at: SECOND_NIGHT,
+      sections: { api: { token } },
+    });
+    expect(websites.map(({ listing_status, reports_status }) => [listing_status, reports_status])).toEqual([
+      ['complete', 'complete'],
+      ['complete', 'complete'],
+    ]);
+    const question = `select c.website_id, s.website_name, c.url, c.index_coverage_state, c.last_crawl_time, r.indexing_allowed
+      from coverage c join url_reports r using (website_id, url) join snapshots s on s.snapshot_id = c.snapshot_id
+      order by all`;
+    const rowsOf = (warehouse: string) =>
+      withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, ({ engine }) => engine.rows(z.unknown(), question));
+    const rows = await rowsOf(second);
+    expect(rows).toHaveLength(29);
+    expect(rows).toEqual(await rowsOf(built.path));
+  });
+
+  it('shows one snapshot to a walk that follows its links, whatever is committed meanwhile', async () => {
+    const upstream = await startScriptedService();
+    onTestFinished(() => upstream.close());
+    const warehouse = join(temporaryFolder(), 'warehouse');
+    cpSync(built.path, warehouse, { recursive: true });
+    const { token } = await addKey(warehouse, { label: 'walker', websites: 'all' });
+    const { url } = await served({ warehouse });
+    const { window } = clientOf(url, token);
+    const first = await window('/v1/urls/shop?limit=10');
+
+    upstream.list('shop', pages('shop', 12, 'Crawled - currently not indexed'));
+    await syncAt({ baseUrl: upstream.baseUrl, warehouse, at: SECOND_NIGHT, sections: { reports: { max_per_run: 0 } } });
+    const isNew = async () => (await window('/v1/urls/shop?limit=10')).pagination.count === 12;
+    expect(await until(isNew)).toBe(true);
+
+    const walked = [...first.urls];
+    for (let path = first.pagination.next_page; path; ) {
+      const { urls, pagination } = await window(path);
+      expect(pagination.count).toBe(25);
+      walked.push(...urls);
+      path = pagination.next_page;
+    }
+    expect(walked.map((entry) => entry.url).sort()).toEqual(pages('shop', 25).map((page) => page.url));
+    expect(new Set(walked.map((entry) => entry.index_coverage_state))).toEqual(new Set(['Submitted and indexed']));
+  });
+
+  it('takes keys that are added and refuses those that are revoked while it runs', async () => {
+    const foreign = clientOf(shared.url, 'ih_unknown');
+    expect(await foreign.status('/v1')).toBe(401);
+    const { id, token } = await added('later', ['blog']);
+    const { status } = clientOf(shared.url, token);
+    expect(await status('/v1')).toBe(200);
+    expect(await status('/v1/urls/blog')).toBe(200);
+    expect(await status('/v1/urls/shop')).toBe(403);
+    expect(await status('/v1/urls/nowhere')).toBe(404);
+    await revokeKey(built.path, id);
+    expect(await until(async () => (await status('/v1')) === 401)).toBe(true);
+  });
+
+  it('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
+    const { code, stdout } = await run(
+      ['keys', 'add', '--label', 'told', '--website', 'shop', 'typo', '--warehouse', built.path],
+      {},
+    );
+    const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
+    expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
+    expect(stdout).toContain('no snapshot of typo yet');
+    onTestFinished(async () => void (await revokeKey(built.path, 'told')));
+    const { url, running } = await serving('--log-level', 'debug');
+    onTestFinished(() => running.kill('SIGKILL'));
+    const { status } = clientOf(url, token);
+    expect(await status('/v1/urls/shop?limit=1')).toBe(200);
+    expect(await status(`/v1/urls/${encodeURIComponent('\u001b[2J')}?token=${token}`)).toBe(404);
+    running.kill('SIGTERM');
+    const ended = await running.ended;
+    expect(ended).toMatchObject({ code: 0, signal: null });
+    const lines = ended.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      {
+        level: 'debug',
+        method: 'GET',
+        path: '/v1/urls/shop?limit=1',
+        status: 200,
+        ms: expect.any(Number),
+        key: 'told',
+      },
+      { path: '/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'told' },
+    ]);
+    const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ label: 'told', websites: ['shop', 'typo'] }]);
+    for (const text of [ended.stdout, ended.stderr, listed.stdout]) {
+      expect(text).not.toContain(token.slice(3));
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal would obey them
+      expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+      expect(text).not.toContain('sha256');
+    }
+  });
+
+  it('begins beyond loopback only once there is a key', async () => {
+    const refused = await run(['serve', '--host', '0.0.0.0', '--port', '0', '--warehouse', built.path]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(`indexhouse keys add --label reader --website all --warehouse ${built.path}`);
+  });
+
+  it('begins on loopback without a key, says how to add one, and answers nobody', async () => {
+    const running = start(['serve', '--warehouse', built.path], { env: { INDEXHOUSE_SERVICE_PORT: '0' } });
+    onTestFinished(() => running.kill('SIGKILL'));
+    await running.spoken;
+    const url = /at (http:\S+)$/m.exec(running.printed())?.[1] ?? '';
+    expect(running.printed()).toContain('indexhouse keys add --label reader --website all --warehouse');
+    expect(running.printed()).toContain(`'${url}/v1/urls/blog?limit=2'`);
+    expect(await clientOf(url, 'x').status('/v1')).toBe(401);
+    running.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('the service', () => {
+  it('counts the requests of each key by itself', async () => {
+    const [one, other] = [await added('one'), await added('other')];
+    const { url } = await served({ requestsPerMinute: 2 });
+    const { ask } = clientOf(url, one.token);
+    const statuses = [];
+    for (let request = 0; request < 3; request++) {
+      const { status, headers } = await ask('/v1');
+      statuses.push([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]);
+    }
+    expect(statuses).toEqual([
+      [200, '2', '1'],
+      [200, '2', '0'],
+      [429, '2', '0'],
+    ]);
+    expect(await clientOf(url, other.token).status('/v1')).toBe(200);
+  });
+
+  it('gives as many entries as it is set to', async () => {
+    const { token } = await added('sizes');
+    const { url } = await served({ pageSize: 7, maxPageSize: 9 });
+    const { window } = clientOf(url, token);
+    expect((await window('/v1/urls/shop')).urls).toHaveLength(7);
+    expect((await window('/v1/urls/shop?limit=1000')).urls).toHaveLength(9);
+  });
+
+  it('needs a warehouse', async () => {
+    const nowhere = join(built.path, 'nowhere');
+    await expect(served({ warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
+  });
+
+  it('says what is in its way where it cannot listen', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const address = taken.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const refused = await served({ port }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ListenError);
+    expect(String(refused)).toContain(`cannot listen on 127.0.0.1, port ${port}: another process listens there`);
+  });
+
+  it('answers what is under way when it ends, and takes nothing new', async () => {
+    const { token } = await added('slow');
+    const { url, close } = await served();
+    const slow = connection(url);
+    slow.write(`GET /v1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`);
+    // An answer on a later connection: the first one's bytes have been read by then.
+    expect(await clientOf(url, token).status('/v1')).toBe(200);
+    const closed = close();
+    slow.write('\r\n');
+    expect(await slow.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"api_key_label":"slow"/);
+    await closed;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});
