@@ -44,8 +44,9 @@ function draw(option: ChartOption, naming: Naming, width: number, height: number
 }
 
 /**
- * The drawing without what only serves a pointer (style sheet, classes, `ecmeta_` attributes), with names that do not
- * depend on what was drawn before, and with a title and a description.
+ * The drawing without what only serves a pointer (style sheet, classes, `ecmeta_` attributes) and without styles of its
+ * own, which a strict content policy forbids and the document's style sheet gives; with names that do not depend on what
+ * was drawn before, and with a title and a description.
  */
 function tidied(svg: string, { id, title, description }: Naming): string {
   const named = `<title id="${id}-t">${escaped(title)}</title><desc id="${id}-d">${escaped(description)}</desc>`;
@@ -53,7 +54,7 @@ function tidied(svg: string, { id, title, description }: Naming): string {
     .replace(/<style[\s\S]*?<\/style>/g, '')
     .replace(/<[^>]*>/g, (tag) =>
       tag
-        .replace(/ (?:class|pointer-events|ecmeta_\w+)="[^"]*"/g, '')
+        .replace(/ (?:class|style|pointer-events|ecmeta_\w+)="[^"]*"/g, '')
         .replace(/(["#])zr\d+-/g, `$1${id}-`)
         .replace(/(\d\.\d{2})\d+/g, '$1'),
     )

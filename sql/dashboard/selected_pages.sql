@@ -1,0 +1,49 @@
+-- The pages of a website that a reader asks for, with what they are sorted by: `ascending` or `descending` is null.
+-- A `-` stands for what is not known. View `page_state`: one row per page.
+select
+  url,
+  index_summary,
+  index_coverage_state,
+  canonicals_match,
+  searchengine_selected_canonical,
+  iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
+  iso_time(report_fetched_at) as report_fetched_at,
+  disappeared_at is not null as is_gone,
+  case $sort::varchar
+    when 'state' then index_coverage_state
+    when 'indexed' then index_summary
+    when 'canonical' then searchengine_selected_canonical
+    when 'crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
+    -- By age: what was fetched last is youngest.
+    when '-report' then iso_time(report_fetched_at)
+  end as ascending,
+  case $sort::varchar
+    when '-url' then url
+    when '-state' then index_coverage_state
+    when '-indexed' then index_summary
+    when '-canonical' then searchengine_selected_canonical
+    when '-crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
+    when 'report' then iso_time(report_fetched_at)
+  end as descending
+from page_state
+where
+  website_id = $website::varchar
+  and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
+  and ($state::varchar is null or coalesce(index_coverage_state, '-') = $state::varchar)
+  and case $indexed::varchar
+    when 'yes' then coalesce(index_summary = 'Indexed', false)
+    when 'no' then coalesce(index_summary <> 'Indexed', false)
+    when '-' then index_summary is null
+    else true
+  end
+  and case $canonical::varchar
+    when 'match' then coalesce(canonicals_match, false)
+    when 'differ' then coalesce(not canonicals_match, false)
+    when '-' then canonicals_match is null
+    else true
+  end
+  and case $monitored::varchar
+    when 'gone' then disappeared_at is not null
+    when 'all' then true
+    else disappeared_at is null
+  end

@@ -1,0 +1,8 @@
+-- The coverage states of a website's pages, the most frequent first; a `-` where it is not known. View `page_state`: one
+-- row per page.
+select coalesce(index_coverage_state, '-') as state, count(*)::integer as pages
+from page_state
+where website_id = $website::varchar and disappeared_at is null
+group by state
+order by pages desc, state
+limit $limit::bigint

@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { packageFolder } from '../storage/sql.js';
+import { DASHBOARD_STYLE } from './style.js';
+
+const SCRIPT_FILE = 'dist/src/dashboard/client/dashboard.js';
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2f6fb3" d="M1 9h4v6H1zM6 5h4v10H6zM11 1h4v14h-4z"/></svg>`;
+
+/** The dashboard's own files. They tell nothing of any website, so they need no key. */
+export function addAssets(scope: FastifyInstance): void {
+  scope.get('/assets/style.css', async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE),
+  );
+  scope.get('/assets/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(ICON));
+  scope.get('/assets/dashboard.js', async (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(await readFile(join(packageFolder(), SCRIPT_FILE), 'utf8')),
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * Makes lists change in place: a filter, a head of a table or a link to another page of a list fetches the same address
+ * that it leads to without this script, and puts that page's list where the old one was.
+ */
+const RESULTS = 'results';
+let running: AbortController | null = null;
+
+/** Fetches an address and shows its list; leaves to the browser what this cannot do. */
+async function show(address: string, remember: boolean): Promise<void> {
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  const old = document.getElementById(RESULTS);
+  old?.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await fetch(address, { signal: mine.signal, headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = page.getElementById(RESULTS);
+    if (!answer.ok || answer.redirected || !fresh || !old) return location.assign(address);
+    replace(old, fresh);
+    if (remember) history.pushState(null, '', address);
+    fillForm(new URL(address, location.href).searchParams);
+    announce(page.getElementById('shown')?.textContent ?? '');
+  } catch {
+    // A newer question took this one's place; else the browser tells what is wrong.
+    if (!mine.signal.aborted) location.assign(address);
+  }
+}
+
+/** Keeps the keyboard where it was: on the link of the same name. */
+function replace(old: Element, fresh: Element): void {
+  const held = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['live'] : undefined;
+  const hadFocus = old.contains(document.activeElement);
+  old.replaceWith(document.adoptNode(fresh));
+  if (!hadFocus) return;
+  const links = [...fresh.querySelectorAll<HTMLElement>('[data-live]')];
+  (links.find((link) => link.dataset['live'] === held) ?? document.getElementById('content'))?.focus();
+}
+
+/** The form says what the list shows, also after a step back. */
+function fillForm(values: URLSearchParams): void {
+  const form = document.querySelector<HTMLFormElement>('form[data-live-form]');
+  for (const field of form?.elements ?? []) {
+    if (field instanceof HTMLInputElement)
+      field.value = values.get(field.name) ?? (field.type === 'hidden' ? field.defaultValue : '');
+    if (field instanceof HTMLSelectElement) choose(field, values.get(field.name));
+  }
+}
+
+function choose(field: HTMLSelectElement, value: string | null): void {
+  const preset = [...field.options].find(({ defaultSelected }) => defaultSelected)?.value ?? '';
+  const empty = [...field.options].some((option) => option.value === '');
+  field.value = value ?? (empty ? '' : preset);
+}
+
+function announce(text: string): void {
+  const place = document.getElementById('announcement');
+  if (place) place.textContent = text;
+}
+
+/** The address that a form leads to, without its empty fields. */
+function addressOf(form: HTMLFormElement): string {
+  const address = new URL(form.action);
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === 'string' && value !== '') address.searchParams.set(name, value);
+  }
+  return address.href;
+}
+
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || !form.hasAttribute('data-live-form')) return;
+  event.preventDefault();
+  void show(addressOf(form), true);
+});
+
+document.addEventListener('click', (event) => {
+  const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[data-live]') : null;
+  if (!link || !isPlain) return;
+  event.preventDefault();
+  void show(link.href, true);
+});
+
+if (document.getElementById(RESULTS)) addEventListener('popstate', () => void show(location.href, false));

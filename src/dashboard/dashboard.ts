@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { KeyDetails } from '../contract/key.js';
+import type { Html } from '../report/html.js';
+import type { LiveReader } from '../served/live-reader.js';
+import { publicError, ServiceError } from '../service/errors.js';
+import { WarehouseError } from '../warehouse/prepare.js';
+import { Door } from './access/door.js';
+import { addAssets } from './assets.js';
+import { findWebsite, readWebsites } from './data/websites.js';
+import { HEADERS } from './headers.js';
+import { readQuery } from './query.js';
+import { ROOM_PAGES, type RoomPage } from './rooms.js';
+import { layout } from './views/layout.js';
+import { problemView } from './views/problem-view.js';
+import { signInView } from './views/sign-in-view.js';
+import { websitesView } from './views/websites-view.js';
+import { ROOMS, type Room, type Visit } from './visit.js';
+
+const MOST_FORM_BYTES = 16_384;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+export interface DashboardOptions {
+  /** Every question of the dashboard goes through this one reader. Who made it closes it. */
+  reader: Pick<LiveReader, 'use'>;
+  /** The key that a token belongs to, or null; asked anew with every request, so that a revoked key sees nothing more. */
+  findKey(token: string): Promise<KeyDetails | null>;
+  /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
+  now?: () => number;
+  /** Path in front of `/dashboard`, as the interface has it in front of `/v1`. Default: none. */
+  prefix?: string;
+  /** Where the dashboard is reached over TLS only: then its cookies never travel without. Default: no. */
+  secureCookie?: boolean;
+  /** Told of every failure that a browser sees as a 500. */
+  onError?: (error: unknown) => void;
+}
+
+type Page = (visit: Visit, request: FastifyRequest) => Promise<Html>;
+
+/**
+ * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
+ * read, for who signs in with it. Call it before the server is ready.
+ */
+export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
+  const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
+  const base = `${prefix}/dashboard`;
+  const door = new Door({ findKey, now, base, secureCookie });
+  app.get(`${prefix}/`, async (_request, reply) => reply.headers(HEADERS).redirect(`${base}/`, 303));
+  void app.register(
+    async (scope) => {
+      scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+      acceptForms(scope);
+      addProblems(scope, { base, door, options });
+      addAssets(scope);
+      addDoor(scope, { base, door });
+      addPages(scope, { base, door, now, reader: options.reader });
+    },
+    { prefix: base },
+  );
+}
+
+/** Nothing but the fields of a form is read from a request's body. */
+function acceptForms(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(
+    FORM_TYPE,
+    { parseAs: 'string', bodyLimit: MOST_FORM_BYTES },
+    async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
+  );
+}
+
+function addDoor(scope: FastifyInstance, { base, door }: { base: string; door: Door }): void {
+  const signInQuery = z.object({ to: z.string().max(8000).default('') });
+  scope.get('/sign-in', async (request, reply) => {
+    const { to } = readQuery(signInQuery, request.query);
+    door.handOut(reply);
+    return sendPage(reply, signInView(base, { to, problem: null }));
+  });
+  scope.post('/sign-in', async (request, reply) => {
+    const to = await door.signIn(request, reply);
+    if (to !== null) return reply.redirect(to, 303);
+    door.handOut(reply);
+    const problem = 'This API key is not known.';
+    return sendPage(reply.code(401), signInView(base, { to: '', problem }));
+  });
+  scope.post('/sign-out', async (request, reply) => {
+    door.signOut(request, reply);
+    return reply.redirect(`${base}/sign-in`, 303);
+  });
+}
+
+interface Pages {
+  base: string;
+  door: Door;
+  now: () => number;
+  reader: Pick<LiveReader, 'use'>;
+}
+
+function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): void {
+  const addPage = (path: string, page: Page): void => {
+    scope.get(path, async (request, reply) => {
+      const key = await door.keyOf(request);
+      if (!key) return reply.redirect(`${base}/sign-in?to=${encodeURIComponent(request.url)}`, 303);
+      const ask: Visit['ask'] = (question) => reader.use(question);
+      return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));
+    });
+  };
+  addPage('/', homePage);
+  for (const room of ROOMS) {
+    const path = room === 'overview' ? '' : `/${room}`;
+    addPage(`/websites/:websiteId${path}`, (visit, request) => roomPage(room, ROOM_PAGES[room], visit, request));
+  }
+}
+
+async function homePage(visit: Visit): Promise<Html> {
+  const { base, key, ask } = visit;
+  const websites = await ask((reader) => readWebsites(reader, key));
+  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, websitesView(base, websites));
+}
+
+const websiteParameters = z.object({ websiteId: z.string() });
+
+async function roomPage(room: Room, page: RoomPage, visit: Visit, request: FastifyRequest): Promise<Html> {
+  const { websiteId } = websiteParameters.parse(request.params);
+  const website = await visit.ask((reader) => findWebsite(reader, visit.key, websiteId));
+  const { title, content } = await page({ ...visit, website });
+  const { base, key } = visit;
+  return layout({ base, title, keyLabel: key.api_key_label, at: { website, room } }, content);
+}
+
+function addProblems(
+  scope: FastifyInstance,
+  { base, door, options }: { base: string; door: Door; options: DashboardOptions },
+): void {
+  const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { status, message, headers } = publicError(told(error));
+    if (status === 500) options.onError?.(error);
+    // Without whom it would be told to cannot be found out, it is told to nobody.
+    const key = await door.keyOf(request).catch(() => null);
+    const view = problemView(base, { status, message, keyLabel: key?.api_key_label ?? null });
+    return sendPage(reply.code(status).headers(headers), view);
+  };
+  scope.setErrorHandler(send);
+  scope.setNotFoundHandler((request, reply) =>
+    send(new ServiceError(404, 'There is nothing at this address.'), request, reply),
+  );
+}
+
+function told(error: unknown): unknown {
+  if (!(error instanceof WarehouseError)) return error;
+  return new ServiceError(503, 'There is no warehouse to read yet: the first sync makes it.');
+}
+
+function sendPage(reply: FastifyReply, page: Html): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(page.text);
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { ServiceError } from '../service/errors.js';
+
+const MOST_TEXT_CHARACTERS = 500;
+const MOST_URL_CHARACTERS = 8000;
+export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
+const DEFAULT_ROWS_A_PAGE = '50';
+
+/** A window of a list. */
+export interface Paging {
+  /** From 1. */
+  page: number;
+  /** Rows a page, at most 200. */
+  per: number;
+}
+
+/** The parts of an address that list something. */
+export const pagingQuery = {
+  page: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/)
+    .default('1')
+    .transform(Number),
+  per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
+};
+
+/** A text that is looked for, or a value that is chosen. */
+export const wishedText = z.string().max(MOST_TEXT_CHARACTERS).optional();
+export const pageUrl = z.string().max(MOST_URL_CHARACTERS);
+
+/**
+ * Reads what an address asks for. A field of a form that was left empty is as if it were not there; what is not known is
+ * passed over.
+ *
+ * @throws ServiceError 400 that names the parameter
+ */
+export function readQuery<T>(schema: z.ZodType<T>, query: unknown): T {
+  const given = z.record(z.string(), z.unknown()).parse(query);
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
+  if (parsed.success) return parsed.data;
+  throw new ServiceError(400, `The address holds no usable value of “${String(parsed.error.issues[0]?.path[0])}”.`);
+}
+
+/** @throws ServiceError 404 for a page behind the last one */
+export function checkPage({ page, per }: Paging, rows: number): void {
+  const last = Math.max(1, Math.ceil(rows / per));
+  if (page > last) throw new ServiceError(404, `There is no page ${page}: the last one is ${last}.`);
+}
+
+export function skipOf({ page, per }: Paging): number {
+  return (page - 1) * per;
+}

@@ -1,0 +1,50 @@
+import { STYLE } from '../report/style.js';
+
+/** The style sheet of the dashboard: the report's, and what only an application has. It loads nothing. */
+export const DASHBOARD_STYLE = `${STYLE}
+body{max-width:76rem}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:3px}
+main:focus{outline:none}
+.skip{position:absolute;left:-100vw;top:.5rem;background:var(--ground);padding:.5rem .8rem;z-index:1}
+.skip:focus{left:.5rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.bar{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-bottom:1rem}
+.bar p{margin:0}.brand a{font-weight:650;font-size:1.1rem;color:var(--text)}
+.who{display:flex;gap:.8rem;align-items:center;color:var(--soft);font-size:.87rem;overflow-wrap:anywhere}
+.tabs{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;border-bottom:1px solid var(--line);margin-bottom:1.4rem}
+.tabs p{margin:0;padding:.45rem 0}
+.tabs ul{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;list-style:none;margin:0;padding:0}
+.tabs li a{display:block;padding:.45rem 0;border-bottom:3px solid transparent;color:var(--text)}
+.tabs li a[aria-current]{border-color:var(--link);font-weight:600}
+main h2{border-top:0;padding-top:0;margin:2rem 0 .6rem;font-size:1.15rem}
+button,input,select{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--soft);border-radius:6px;padding:.4rem .6rem;max-width:100%;min-height:2.4rem}
+button{background:var(--card);cursor:pointer;font-weight:600;padding:.4rem 1rem}
+button:hover{border-color:var(--link)}
+label{display:block;font-size:.83rem;color:var(--soft);margin-bottom:.15rem}
+.filter{display:flex;flex-wrap:wrap;gap:.7rem .9rem;align-items:flex-end;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.8rem .9rem;margin:1rem 0}
+.filter p{margin:0}.filter select{max-width:16rem}
+.sign-in{max-width:26rem}.sign-in input[type=password]{width:100%}
+.shown{color:var(--soft);margin:1rem 0 .3rem}
+.empty{color:var(--soft);padding:.8rem 0}
+.unknown{color:var(--soft)}
+caption{text-align:left;color:var(--soft);font-size:.87rem;padding-bottom:.4rem}
+thead th a{color:inherit;text-decoration:underline;text-underline-offset:.2em}
+thead th[aria-sort] a{color:var(--text)}
+tbody th[scope=row]{min-width:11rem}
+tbody tr:hover{background:var(--card)}
+main td a,main p a,main dd a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
+.tiles dt a{color:var(--link);text-decoration:underline;text-underline-offset:.15em}
+.paging ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0;margin:.9rem 0;align-items:center}
+.paging a,.paging .off{display:inline-block;padding:.35rem 0}
+.paging .off{color:var(--soft)}
+.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:0 2.5rem}
+.facts{margin:.4rem 0}
+.facts div{display:grid;grid-template-columns:11rem 1fr;gap:.2rem .9rem;padding:.3rem 0;border-bottom:1px solid var(--line);font-size:.9rem}
+.facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}.facts ul{margin:0;padding-left:1.1rem}
+[aria-busy=true]{opacity:.6}
+@media screen and (max-width:640px){
+.filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter input,.filter select{width:100%;max-width:none}
+.facts div{grid-template-columns:1fr;gap:0}
+}
+@media (prefers-reduced-motion:no-preference){#results{transition:opacity .15s}}
+`;

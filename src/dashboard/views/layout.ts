@@ -1,0 +1,75 @@
+import { Html, html, type Part, shortened } from '../../report/html.js';
+import { linkTo, type Room, type Website } from '../visit.js';
+
+const NAME_CHARACTERS = 80;
+
+/** The pages that the navigation of a website offers. */
+const TABS: readonly (readonly [Exclude<Room, 'page'>, string])[] = [
+  ['overview', 'Overview'],
+  ['changes', 'Changes'],
+  ['pages', 'Pages'],
+  ['runs', 'Runs and quality'],
+];
+
+export interface Layout {
+  /** Path of the dashboard. */
+  base: string;
+  title: string;
+  /** Label of the key that is signed in; null where nobody is. */
+  keyLabel: string | null;
+  /** The website that the page is about, and which of its pages it is. */
+  at?: { website: Website; room: Room } | undefined;
+}
+
+/** A page of the dashboard as a whole document, without any script or style of its own. */
+export function layout({ base, title, keyLabel, at }: Layout, content: Part): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · indexhouse</title>
+<link rel="icon" href="${base}/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${base}/assets/style.css">
+<script type="module" src="${base}/assets/dashboard.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar">
+<p class="brand"><a href="${base}/">indexhouse</a></p>
+${keyLabel === null ? null : signOut(base, keyLabel)}
+</header>
+${at ? tabs(base, at.website, at.room) : null}
+<main id="content" tabindex="-1">
+${content}
+</main>
+<footer>Times are in UTC, dates those of the snapshots.</footer>
+</body>
+</html>
+`;
+}
+
+export function nameOf({ name, id }: Website): string {
+  return shortened(name || id, NAME_CHARACTERS);
+}
+
+function signOut(base: string, keyLabel: string): Html {
+  return html`<form method="post" action="${base}/sign-out" class="who">
+<span>${shortened(keyLabel, NAME_CHARACTERS)}</span>
+<button type="submit">Sign out</button>
+</form>`;
+}
+
+function tabs(base: string, website: Website, room: Room): Html {
+  const current = room === 'page' ? 'pages' : room;
+  const items = TABS.map(([name, label]) => {
+    const here = name === current ? new Html(room === 'page' ? ' aria-current="true"' : ' aria-current="page"') : null;
+    return html`<li><a href="${linkTo({ base, website }, name)}"${here}>${label}</a></li>\n`;
+  });
+  return html`<nav class="tabs" aria-label="Website">
+<p><a href="${base}/">All websites</a></p>
+<ul>
+${items}</ul>
+</nav>`;
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify';
+import type { KeyDetails } from '../../src/contract/key.js';
+import { addDashboard } from '../../src/dashboard/dashboard.js';
+import { LiveReader } from '../../src/served/live-reader.js';
+import { buildServer } from '../../src/service/http.js';
+import type { Store } from '../../src/service/store.js';
+import type { GivenPage } from '../given/service.js';
+import { type BuiltWarehouse, buildWarehouse, type Night } from '../given/warehouse.js';
+import { broken, indexed, out } from '../report/given.js';
+
+/** The morning after the last night. */
+export const NOW = Date.parse('2025-03-05T08:00:00Z');
+/** May read `shop` and `empty`, of which nothing was observed yet. */
+export const SHOP_TOKEN = 'shop-token-5f2e';
+export const OTHER_TOKEN = 'other-token-91ab';
+const GRANTED: Readonly<Record<string, readonly string[]>> = {
+  [SHOP_TOKEN]: ['shop', 'empty'],
+  [OTHER_TOKEN]: ['other', 'a b/ü?#%'],
+};
+
+export const MARKUP = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
+/** Absolute URLs to the contract, all of them. */
+export const HOSTILE = [
+  `https://shop.example/evil/${MARKUP.replaceAll(' ', '/')}`,
+  'https://shop.example/evil/\u202egnp.exe',
+  'javascript://shop.example/%0aalert(5)',
+  `https://shop.example/evil/${'long/'.repeat(300)}end`,
+];
+/** Listed by both websites. */
+export const SHARED = 'https://shop.example/p/000';
+export const SECRET = 'https://other.example/secret/';
+
+export function pageAt(number: number): string {
+  return `https://shop.example/p/${String(number).padStart(3, '0')}`;
+}
+
+/**
+ * 120 pages of `shop`, of which every fourth is not indexed, every tenth has another canonical and the last ten were
+ * never inspected. In the second night pages 1 to 9 fall out, in the third page 119 is gone and one record is broken;
+ * the fourth settles that.
+ */
+export function shopPages(night: number): GivenPage[] {
+  const pages = Array.from({ length: 120 }, (_, number) => givenPage(number, night));
+  const hostile = HOSTILE.map((url, at) =>
+    night > 1 && at % 2 === 0 ? out(url, MARKUP) : indexed(url, 'javascript://shop.example/%0aalert(6)'),
+  );
+  const listed = night > 2 ? pages.slice(0, -1) : pages;
+  return [...listed, ...hostile, ...(night === 3 ? [broken('https://shop.example/broken')] : [])];
+}
+
+function givenPage(number: number, night: number): GivenPage {
+  const url = pageAt(number);
+  const report = {
+    page_fetch_status: 'Successful',
+    blocked_by_robots_txt: 'No',
+    sitemaps: ['https://shop.example/sitemap.xml', 'javascript:alert(7)'],
+    inspection_link: 'javascript:alert(8)',
+  };
+  if (number >= 110) return { url, report: null };
+  const isOut = number % 4 === 0 || (night > 1 && number >= 1 && number <= 9);
+  const page = isOut ? out(url) : indexed(url, number % 10 === 0 ? pageAt(1) : url);
+  return { ...page, report };
+}
+
+export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
+  at: `2025-03-0${night}T02:00:00Z`,
+  lists: {
+    shop: shopPages(night),
+    ...(night < 3 ? { other: [indexed(SECRET), indexed(SHARED)], 'a b/ü?#%': [indexed('https://x.example/')] } : {}),
+  },
+  sections: { quality: { max_reject_ratio: 1 } },
+}));
+
+export interface Dashboard {
+  /** Where it listens, without a slash at its end. */
+  origin: string;
+  app: FastifyInstance;
+  /** What the owner was told of failures. */
+  failures: unknown[];
+  /** Milliseconds since 1970. */
+  clock: { now: number };
+  /** Tokens that are known no more. */
+  revoked: Set<string>;
+  close(): Promise<void>;
+}
+
+const NO_STORE: Store = {
+  findKey: async () => null,
+  hasWebsite: async () => false,
+  listCoverage: async () => null,
+  findReport: async () => null,
+  isMonitored: async () => false,
+};
+
+export async function buildShop(): Promise<BuiltWarehouse> {
+  return buildWarehouse(NIGHTS);
+}
+
+/** A dashboard over a warehouse, listening on loopback. */
+export async function startDashboard(warehouse: string, options: { prefix?: string } = {}): Promise<Dashboard> {
+  const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
+  const clock = { now: NOW };
+  const failures: unknown[] = [];
+  const revoked = new Set<string>();
+  const app = buildServer(NO_STORE, {
+    setup: (server) =>
+      addDashboard(server, {
+        reader,
+        now: () => clock.now,
+        findKey: async (token) => (revoked.has(token) ? null : keyOf(token)),
+        onError: (error) => failures.push(error),
+        ...options,
+      }),
+  });
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const close = async () => {
+    await app.close();
+    reader.close();
+  };
+  return { origin, app, failures, clock, revoked, close };
+}
+
+function keyOf(token: string): KeyDetails | null {
+  const websites = Object.hasOwn(GRANTED, token) ? GRANTED[token] : undefined;
+  if (!websites) return null;
+  return {
+    _id: token,
+    api_key_label: `Key <b>of</b> ${websites[0]}`,
+    account: { _id: 'account', email: 'account@example.com' },
+    websites_access: websites.map((_id) => ({ _id, url: `${_id}.example` })),
+  };
+}
