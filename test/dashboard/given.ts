@@ -5,7 +5,7 @@ import { LiveReader } from '../../src/served/live-reader.js';
 import { buildServer } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
 import type { GivenPage } from '../given/service.js';
-import { type BuiltWarehouse, buildWarehouse, type Night } from '../given/warehouse.js';
+import type { Night } from '../given/warehouse.js';
 import { broken, indexed, out } from '../report/given.js';
 
 /** The morning after the last night. */
@@ -37,7 +37,7 @@ export function pageAt(number: number): string {
 /**
  * 120 pages of `shop`, of which every fourth is not indexed, every tenth has another canonical and the last ten were
  * never inspected. In the second night pages 1 to 9 fall out, in the third page 119 is gone and one record is broken;
- * the fourth settles that.
+ * the fourth settles that, and page 11 was crawled again.
  */
 export function shopPages(night: number): GivenPage[] {
   const pages = Array.from({ length: 120 }, (_, number) => givenPage(number, night));
@@ -53,21 +53,30 @@ function givenPage(number: number, night: number): GivenPage {
   const report = {
     page_fetch_status: 'Successful',
     blocked_by_robots_txt: 'No',
-    sitemaps: ['https://shop.example/sitemap.xml', 'javascript:alert(7)'],
-    inspection_link: 'javascript:alert(8)',
+    sitemaps: ['https://shop.example/sitemap.xml', 'javascript://shop.example/%0aalert(7)'],
+    inspection_link: 'javascript://shop.example/%0aalert(8)',
   };
   if (number >= 110) return { url, report: null };
   const isOut = number % 4 === 0 || (night > 1 && number >= 1 && number <= 9);
   const page = isOut ? out(url) : indexed(url, number % 10 === 0 ? pageAt(1) : url);
-  return { ...page, report };
+  const crawled = night === 4 && number === 11 ? { last_crawl_time: '2025-03-03T12:00:00Z' } : {};
+  return { ...page, entry: { ...page.entry, ...crawled }, report };
 }
 
-export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
-  at: `2025-03-0${night}T02:00:00Z`,
+/** What both tokens may read between them, after the first night. */
+export const FIRST_NIGHT: Night = {
+  at: '2025-03-01T02:00:00Z',
   lists: {
-    shop: shopPages(night),
-    ...(night < 3 ? { other: [indexed(SECRET), indexed(SHARED)], 'a b/ü?#%': [indexed('https://x.example/')] } : {}),
+    shop: shopPages(1),
+    other: [indexed(SECRET), indexed(SHARED)],
+    'a b/ü?#%': [indexed('https://x.example/')],
   },
+};
+
+/** Four nights of `shop`. */
+export const SHOP_NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
+  at: `2025-03-0${night}T02:00:00Z`,
+  lists: { shop: shopPages(night) },
   sections: { quality: { max_reject_ratio: 1 } },
 }));
 
@@ -91,10 +100,6 @@ const NO_STORE: Store = {
   findReport: async () => null,
   isMonitored: async () => false,
 };
-
-export async function buildShop(): Promise<BuiltWarehouse> {
-  return buildWarehouse(NIGHTS);
-}
 
 /** A dashboard over a warehouse, listening on loopback. */
 export async function startDashboard(warehouse: string, options: { prefix?: string } = {}): Promise<Dashboard> {

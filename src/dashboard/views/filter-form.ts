@@ -23,7 +23,7 @@ export function filterForm(
   const hidden = Object.entries(kept).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`<form method="get" action="${action}" class="filter" role="search" data-live-form>
+  return html`<form method="get" action="${action}" class="filter" role="search" data-live-form="">
 ${hidden}
 <p><label for="f-q">Address contains</label><input id="f-q" name="q" type="search" maxlength="500" value="${q}"></p>
 ${selects.map(selectOf)}
@@ -33,7 +33,7 @@ ${selects.map(selectOf)}
 
 function selectOf({ name, label, choices, chosen }: Select): Html {
   const options = choices.map(([value, text]) => {
-    const selected = value === chosen ? new Html(' selected') : null;
+    const selected = value === chosen ? new Html(' selected=""') : null;
     return html`<option value="${value}"${selected}>${text}</option>\n`;
   });
   return html`<p><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}">

@@ -1,0 +1,141 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Dashboard, HOSTILE, pageAt, SHOP_NIGHTS, SHOP_TOKEN, startDashboard } from '../dashboard/given.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { launch, SKIPPED, seriousFindings, watched } from './browser.js';
+
+const SHOP = '/dashboard/websites/shop';
+const PAGES = [
+  '/dashboard/',
+  SHOP,
+  `${SHOP}/changes`,
+  `${SHOP}/changes?q=nothing`,
+  `${SHOP}/pages?sort=-state`,
+  `${SHOP}/page?url=${encodeURIComponent(pageAt(5))}`,
+  `${SHOP}/page?url=${encodeURIComponent(HOSTILE[3] ?? '')}`,
+  `${SHOP}/runs`,
+];
+const LOOKS: Record<string, BrowserContextOptions> = {
+  light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  'on a phone': { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  'on a phone, dark': { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+};
+
+describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
+  let shop: BuiltWarehouse;
+  let dashboard: Dashboard;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    shop = await buildWarehouse(SHOP_NIGHTS);
+    dashboard = await startDashboard(shop.path);
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await dashboard?.close();
+    shop?.remove();
+  });
+
+  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; told: string[] }> {
+    const context = await browser.newContext({ baseURL: dashboard.origin, ...options });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    return { page, told: watched(page, dashboard.origin) };
+  }
+
+  /** With the keyboard alone: the field of the key is the first that is not a link. */
+  async function signIn(page: Page): Promise<void> {
+    await page.goto('/');
+    await page.getByLabel('API key').focus();
+    await page.keyboard.type(SHOP_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Websites' }).waitFor();
+  }
+
+  it.each(Object.entries(LOOKS))('%s, every page is whole, quiet and accessible', async (_name, look) => {
+    const { page, told } = await open(look);
+    await page.goto('/');
+    expect(await seriousFindings(page)).toEqual([]);
+    await signIn(page);
+    for (const path of PAGES) {
+      await page.goto(path);
+      for (const closed of await page.locator('details').all()) await closed.locator('summary').click();
+      expect([path, await seriousFindings(page)]).toEqual([path, []]);
+      const tooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+      expect([path, await page.evaluate(tooWide)]).toEqual([path, false]);
+    }
+    expect(told).toEqual([]);
+  });
+
+  it('is used with the keyboard: skip to the content, filter, sort, leaf', async () => {
+    const { page, told } = await open();
+    await signIn(page);
+    await page.goto(`${SHOP}/pages`);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').getAttribute('name')).toBe('q');
+    await page.keyboard.type('/p/0');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=%2Fp%2F0/);
+    await page.locator('#shown', { hasText: '100 pages' }).waitFor();
+    expect(await page.getByRole('status').textContent()).toBe('1 to 50 of 100 pages');
+
+    await page.getByRole('link', { name: 'State' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('th[aria-sort=ascending]', { hasText: 'State' }).waitFor();
+    expect(await page.locator(':focus').textContent()).toContain('State');
+    await page.keyboard.press('Enter');
+    await page.locator('th[aria-sort=descending]', { hasText: 'State' }).waitFor();
+    await page.getByRole('link', { name: 'Next' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('#shown', { hasText: '51 to 100 of 100 pages' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?per=50&q=%2Fp%2F0&sort=-state&page=2');
+
+    await page.goBack();
+    await page.locator('#shown', { hasText: '1 to 50' }).waitFor();
+    expect(await page.getByLabel('Address contains').inputValue()).toBe('/p/0');
+    expect(told).toEqual([]);
+  });
+
+  it('shows with a script what it shows without', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, told } = await open({ javaScriptEnabled });
+      await signIn(page);
+      await page.goto(`${SHOP}/pages`);
+      await page.getByLabel('Indexed').selectOption('no');
+      await page.getByRole('button', { name: 'Show' }).click();
+      await page.locator('#shown', { hasText: '37 pages' }).waitFor();
+      await page.getByRole('link', { name: 'Page', exact: true }).click();
+      await page.locator('th[aria-sort=descending]', { hasText: 'Page' }).waitFor();
+      expect(await page.getByLabel('Indexed').inputValue()).toBe('no');
+      expect(await page.locator('tbody tr').count()).toBe(37);
+      await page.getByRole('link', { name: pageAt(4) }).click();
+      await page.getByRole('heading', { name: pageAt(4) }).waitFor();
+      expect(told).toEqual([]);
+    }
+  });
+
+  it('ends by signing out, and is not shown by a step back', async () => {
+    const { page } = await open();
+    await signIn(page);
+    await page.goto(SHOP);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    await page.goBack();
+    await page.getByLabel('API key').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
+  });
+
+  it('says what is wrong with a key', async () => {
+    const { page } = await open();
+    await page.goto('/');
+    await page.getByLabel('API key').fill('wrong');
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('alert').textContent()).toBe('This API key is not known.');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});

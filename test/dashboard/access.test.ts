@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { parsed } from '../report/parsed.js';
+import {
+  type Dashboard,
+  FIRST_NIGHT,
+  NOW,
+  OTHER_TOKEN,
+  pageAt,
+  SECRET,
+  SHARED,
+  SHOP_TOKEN,
+  startDashboard,
+} from './given.js';
+import { linksOf, Visitor } from './visitor.js';
+
+const HOUR_MS = 3_600_000;
+const ROOMS = ['', '/changes', '/pages', `/page?url=${encodeURIComponent(SHARED)}`, '/runs'];
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; " +
+  "base-uri 'none'; frame-ancestors 'none'; connect-src 'self'";
+
+let shop: BuiltWarehouse;
+let dashboard: Dashboard;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  shop = await buildWarehouse([FIRST_NIGHT]);
+});
+afterAll(() => shop.remove());
+beforeEach(async () => {
+  dashboard = await startDashboard(shop.path);
+  visitor = new Visitor(dashboard.origin);
+});
+afterEach(() => dashboard.close());
+
+describe('signing in', () => {
+  it('opens a session that no script reads and no other site uses, and that does not hold the key', async () => {
+    expect((await visitor.get('/dashboard/')).headers.get('location')).toBe('/dashboard/sign-in?to=%2Fdashboard%2F');
+    const answer = await visitor.signIn(SHOP_TOKEN);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/']);
+    const [cookie = ''] = visitor.setCookies;
+    expect(cookie).toMatch(
+      /^indexhouse_session=[\w-]{43}; Path=\/dashboard; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    const home = await visitor.get('/dashboard/');
+    expect(home.status).toBe(200);
+    expect(home.text).toContain('Key &lt;b&gt;of&lt;/b&gt; shop');
+    for (const text of [cookie, answer.text, home.text]) expect(text).not.toContain(SHOP_TOKEN);
+  });
+
+  it('gives every session an id of its own, and ends the one before', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const first = visitor.cookies.get('indexhouse_session') ?? '';
+    await visitor.signIn(SHOP_TOKEN);
+    expect(visitor.cookies.get('indexhouse_session')).not.toBe(first);
+    visitor.cookies.set('indexhouse_session', first);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('leads to the page that was asked for, and never elsewhere', async () => {
+    const asked = '/dashboard/websites/shop/pages?q=a&sort=-url';
+    const refused = await visitor.get(asked);
+    const form = await visitor.get(refused.headers.get('location') ?? '');
+    expect(form.text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
+    const places = { [asked]: asked };
+    const foreign = ['https://evil.example/', '//evil.example/dashboard/', '/\\evil.example', 'javascript:alert(1)'];
+    for (const to of [...foreign, '/v1', '/dashboard/../v1', '/dashboard.evil/', 'http://here:99999'])
+      places[to] = '/dashboard/';
+    for (const [to, place] of Object.entries(places)) {
+      expect((await visitor.signIn(SHOP_TOKEN, { to })).headers.get('location')).toBe(place);
+    }
+  });
+
+  it('refuses a wrong key without a session', async () => {
+    for (const token of ['wrong', '', `${SHOP_TOKEN}x`, '__proto__']) {
+      const answer = await visitor.signIn(token);
+      expect([answer.status, answer.text.includes('This API key is not known.')]).toEqual([401, true]);
+      expect(visitor.cookies.has('indexhouse_session')).toBe(false);
+      if (token.length > 3) expect(answer.text).not.toContain(token);
+    }
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+  });
+
+  it('lets nobody guess: after ten wrong keys in a minute the right one has to wait, too', async () => {
+    const answers = await Promise.all(Array.from({ length: 14 }, (_, number) => visitor.signIn(`guess ${number}`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+    const refused = await visitor.signIn(SHOP_TOKEN);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    dashboard.clock.now += 61_000;
+    for (let times = 0; times < 20; times++) expect((await visitor.signIn(SHOP_TOKEN)).status).toBe(303);
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['another port', { origin: 'http://127.0.0.1:1' }],
+    ['another site, told by the browser', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['a page that hides its origin', { origin: 'null' }],
+    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
+  ])('refuses a form from %s', async (_name, headers) => {
+    expect((await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers)).status).toBe(403);
+    expect(visitor.cookies.has('indexhouse_session')).toBe(false);
+  });
+
+  it('takes its own form as browsers send it: without a referrer, over TLS and without', async () => {
+    await visitor.get('/dashboard/sign-in');
+    for (const headers of [{ origin: 'null', 'sec-fetch-site': 'same-origin' }, { origin: 'null' }, {}]) {
+      expect((await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers)).status).toBe(303);
+    }
+  });
+
+  it('reads nothing but a small form', async () => {
+    const send = (body: string, type: string) =>
+      fetch(`${dashboard.origin}/dashboard/sign-in`, { method: 'POST', body, headers: { 'content-type': type } });
+    expect((await send(JSON.stringify({ token: SHOP_TOKEN }), 'application/json')).status).toBe(415);
+    expect((await send('to=x', 'application/x-www-form-urlencoded')).status).toBe(400);
+    expect((await send(`token=${'x'.repeat(20_000)}`, 'application/x-www-form-urlencoded')).status).toBe(413);
+    expect((await send(`token=${'x'.repeat(5000)}`, 'application/x-www-form-urlencoded')).status).toBe(400);
+  });
+});
+
+describe('a session', () => {
+  it('ends by signing out, on the server too', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const id = visitor.cookies.get('indexhouse_session') ?? '';
+    expect((await visitor.post('/dashboard/sign-out', {}, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await visitor.get('/dashboard/')).status).toBe(200);
+    const answer = await visitor.post('/dashboard/sign-out', {}, { origin: dashboard.origin });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/sign-in']);
+    expect(visitor.setCookies[0]).toMatch(/^indexhouse_session=; Path=\/dashboard; Max-Age=0;/);
+    visitor.cookies.set('indexhouse_session', id);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
+    expect((await visitor.get('/dashboard/sign-out')).status).toBe(404);
+  });
+
+  it('ends after twelve hours', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    dashboard.clock.now = NOW + 12 * HOUR_MS - 1;
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(200);
+    dashboard.clock.now = NOW + 12 * HOUR_MS;
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+  });
+
+  it('ends with its key', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    dashboard.revoked.add(SHOP_TOKEN);
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+  });
+
+  it.each(['', 'x', 'undefined', '"; DROP', '__proto__'])('is not opened by the cookie %o', async (id) => {
+    visitor.cookies.set('indexhouse_session', id);
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+  });
+});
+
+describe('a key', () => {
+  it('sees its own websites and no trace of another', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const home = await visitor.get('/dashboard/');
+    expect(linksOf(home)).toContain('/dashboard/websites/shop');
+    expect(home.text).not.toContain('other');
+    expect(home.text).toContain('<li>empty.example</li>');
+    for (const room of ROOMS) {
+      const answer = await visitor.get(`/dashboard/websites/shop${room}`);
+      expect([room, answer.status]).toEqual([room, 200]);
+      expect(answer.text).not.toContain('other.example');
+    }
+  });
+
+  it('is refused another website on every page, with the answer for one that does not exist', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    for (const room of [...ROOMS, `/page?url=${encodeURIComponent(SECRET)}`, `/pages?q=secret`]) {
+      const [foreign, unknown] = [
+        await visitor.get(`/dashboard/websites/other${room}`),
+        await visitor.get(`/dashboard/websites/none${room}`),
+      ];
+      expect([foreign.status, unknown.status]).toEqual([404, 404]);
+      expect(foreign.text).toBe(unknown.text);
+    }
+    const mine = await visitor.get(`/dashboard/websites/shop/page?url=${encodeURIComponent(SECRET)}`);
+    expect(mine.status).toBe(404);
+    await visitor.signIn(OTHER_TOKEN);
+    expect((await visitor.get(`/dashboard/websites/other/page?url=${encodeURIComponent(SECRET)}`)).status).toBe(200);
+    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(404);
+  });
+
+  it('without a session sees no page at all', async () => {
+    for (const path of ['/', ...ROOMS.map((room) => `/websites/shop${room}`)]) {
+      const answer = await visitor.get(`/dashboard${path}`);
+      expect([answer.status, answer.text]).toEqual([303, '']);
+    }
+  });
+
+  it('reads a website whatever its id is', async () => {
+    await visitor.signIn(OTHER_TOKEN);
+    const link = linksOf(await visitor.get('/dashboard/')).find((one) => one.includes('%23')) ?? '';
+    expect(link).toBe('/dashboard/websites/a%20b%2F%C3%BC%3F%23%25');
+    for (const room of ['', '/changes', '/pages', '/runs']) expect((await visitor.get(link + room)).status).toBe(200);
+    expect((await visitor.get(`${link}/pages`)).text).toContain('https://x.example/');
+  });
+});
+
+describe('every answer', () => {
+  it('lets a browser load only its own files, keep nothing and tell nothing', async () => {
+    const paths = [
+      '/',
+      '/dashboard',
+      '/dashboard/',
+      '/dashboard/sign-in',
+      '/dashboard/nothing',
+      '/dashboard/websites/none',
+    ];
+    const files = ['style.css', 'dashboard.js', 'icon.svg'].map((name) => `/dashboard/assets/${name}`);
+    const rooms = ROOMS.map((room) => `/dashboard/websites/shop${room}`);
+    const bad = ['/dashboard/websites/shop/pages?page=x', '/dashboard/websites/shop/pages?page=99'];
+    for (const isIn of [false, true]) {
+      if (isIn) await visitor.signIn(SHOP_TOKEN);
+      for (const path of [...paths, ...files, ...rooms, ...bad]) {
+        const { headers, status } = await visitor.get(path);
+        expect(status).toBeLessThan(500);
+        expect(Object.fromEntries(headers)).toMatchObject({
+          'content-security-policy': POLICY,
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'no-store',
+        });
+      }
+    }
+    const wrong = await visitor.signIn('wrong');
+    expect(wrong.headers.get('content-security-policy')).toBe(POLICY);
+  });
+
+  it('holds no inline script or style, and asks nobody else for anything', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    for (const path of ['/', '/sign-in', ...ROOMS.map((room) => `/websites/shop${room}`)]) {
+      const { text } = await visitor.get(`/dashboard${path}`);
+      const { tags, attributes } = parsed(text);
+      expect(attributes.filter(({ name }) => name === 'style' || name.startsWith('on'))).toEqual([]);
+      expect(tags).not.toContain('style');
+      expect(text.match(/<script[^>]*>[^<]*/g)).toEqual([
+        '<script type="module" src="/dashboard/assets/dashboard.js">',
+      ]);
+      expect(text).not.toMatch(/<(?:img|iframe|object|embed|base)\b/);
+    }
+    const style = await visitor.get('/dashboard/assets/style.css');
+    expect(style.text).not.toMatch(/url\(|@import/);
+  });
+
+  it('stands under the prefix of the interface', async () => {
+    const prefixed = await startDashboard(shop.path, { prefix: '/tenant/api' });
+    const there = new Visitor(prefixed.origin);
+    expect((await there.get('/tenant/api/')).headers.get('location')).toBe('/tenant/api/dashboard/');
+    const answer = await there.post('/tenant/api/dashboard/sign-in', { token: SHOP_TOKEN });
+    expect(answer.headers.get('location')).toBe('/tenant/api/dashboard/');
+    expect(there.setCookies[0]).toContain('Path=/tenant/api/dashboard;');
+    const { text } = await there.get('/tenant/api/dashboard/websites/shop/pages');
+    for (const link of linksOf({ text, status: 200, headers: new Headers() }))
+      expect(link).toMatch(/^(?:\/tenant\/api\/dashboard|#)/);
+    await prefixed.close();
+  });
+});
+
+it('tells its owner of a failure and the visitor nothing of it', async () => {
+  const broken = await startDashboard(`${shop.path}-gone`);
+  const there = new Visitor(broken.origin);
+  await there.signIn(SHOP_TOKEN);
+  const answer = await there.get(`/dashboard/websites/shop/page?url=${encodeURIComponent(pageAt(1))}`);
+  expect([answer.status, broken.failures]).toEqual([503, []]);
+  expect(answer.text).toContain('There is no warehouse to read yet');
+  expect(answer.text).not.toMatch(/-gone|Error|at .*\.ts/);
+  await broken.close();
+});

@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { safe } from '../../src/observe/terminal.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { parsed } from '../report/parsed.js';
+import { type Dashboard, HOSTILE, MARKUP, pageAt, SHOP_NIGHTS, SHOP_TOKEN, startDashboard } from './given.js';
+import { type Answer, linksOf, rowsOf, shownText, Visitor } from './visitor.js';
+
+const SHOP = '/dashboard/websites/shop';
+let shop: BuiltWarehouse;
+let dashboard: Dashboard;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  shop = await buildWarehouse(SHOP_NIGHTS);
+  dashboard = await startDashboard(shop.path);
+  visitor = new Visitor(dashboard.origin);
+  await visitor.signIn(SHOP_TOKEN);
+});
+afterAll(async () => {
+  await dashboard.close();
+  shop.remove();
+});
+
+function pageOf(url: string, rest = ''): string {
+  return `${SHOP}/page?url=${encodeURIComponent(url)}${rest}`;
+}
+
+/** The pages that a query of the table gives, by their addresses, and how many there are in all. */
+async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; rows: string[][]; answer: Answer }> {
+  const answer = await visitor.get(`${SHOP}/pages?${query}`);
+  const rows = rowsOf(answer, 'pages');
+  const shown = shownText(/id="shown">([^<]*)</.exec(answer.text)?.[1] ?? '');
+  return { shown, urls: rows.map(([url = '']) => url), rows, answer };
+}
+
+describe('the overview', () => {
+  it('tells the newest complete listing beside the one before', async () => {
+    const { text } = await visitor.get(SHOP);
+    const tiles = [...text.matchAll(/<dt>(.*?)<\/dt><dd><b>(.*?)<\/b><span>(.*?)<\/span>/g)];
+    expect(tiles.map(([, ...parts]) => parts.map(shownText))).toEqual([
+      ['Pages', '123', '±0 since Mar\u00a03'],
+      ['Indexed', expect.stringMatching(/^77 /), expect.stringMatching(/^±0 since Mar\u00a03/)],
+      ['Not indexed', '37', '±0 since Mar\u00a03'],
+      ['Without data', '9', '±0 since Mar\u00a03'],
+    ]);
+  });
+
+  it('draws the trend, for eyes and ears', async () => {
+    const answer = await visitor.get(SHOP);
+    expect(answer.text).toContain('role="img" aria-labelledby="trend-w-t trend-w-d"');
+    expect(rowsOf(answer, 'trend-numbers').map(([date, pages, indexed]) => [date, pages, indexed])).toEqual([
+      ['2025-03-04', '123', '77'],
+      ['2025-03-03', '123', '77'],
+      ['2025-03-02', '124', '77'],
+      ['2025-03-01', '124', '86'],
+    ]);
+  });
+});
+
+describe('the table of pages', () => {
+  it('is read window by window, every page once', async () => {
+    const windows = [];
+    for (const page of [1, 2, 3, 4, 5]) windows.push(await pagesOf(`per=25&page=${page}`));
+    expect(windows.map(({ shown }) => shown)).toEqual([
+      '1 to 25 of 123 pages',
+      '26 to 50 of 123 pages',
+      '51 to 75 of 123 pages',
+      '76 to 100 of 123 pages',
+      '101 to 123 of 123 pages',
+    ]);
+    const urls = windows.flatMap((window) => window.urls);
+    expect(new Set(urls).size).toBe(123);
+    expect(urls.filter((url) => url.includes('/p/'))).toEqual(Array.from({ length: 119 }, (_, at) => pageAt(at)));
+    const next = linksOf(windows[0]?.answer ?? (await visitor.get('/'))).find((link) => link.endsWith('&page=2'));
+    expect(next).toBe(`${SHOP}/pages?per=25&sort=url&page=2`);
+  });
+
+  it.each([
+    ['indexed=yes', 77],
+    ['indexed=no', 37],
+    ['indexed=-', 9],
+    ['canonical=match', 70],
+    ['canonical=differ', 7],
+    ['monitored=gone', 2],
+    ['monitored=all', 125],
+    [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
+    [`state=${encodeURIComponent(MARKUP)}`, 2],
+    ['state=-', 9],
+    ['q=/P/00', 10],
+    ['q=%25', 1],
+    ['q=_', 0],
+    ['q=nowhere', 0],
+    ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
+  ])('filtered by %s', async (query, pages) => {
+    const { shown, urls } = await pagesOf(`${query}&per=200`);
+    expect([shown, urls.length]).toEqual([pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`, pages]);
+  });
+
+  it('sorts by every column in both directions, what is not known last', async () => {
+    for (const [column, at] of Object.entries({ url: 0, indexed: 1, state: 2, canonical: 3, crawl: 4 })) {
+      for (const sort of [column, `-${column}`]) {
+        const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
+        const known = rows.map((row) =>
+          row[3] === 'itself' ? [...row.slice(0, 3), row[0] ?? '', ...row.slice(4)] : row,
+        );
+        const values = known.map((row) => (row[at] ?? '').replace(/ differs$/, ''));
+        const firstUnknown = values.indexOf('–') < 0 ? values.length : values.indexOf('–');
+        expect(values.slice(firstUnknown).every((value) => value === '–')).toBe(true);
+        const sorted = values.slice(0, firstUnknown).toSorted();
+        // By the summary, of which the column shows only whether it is `Indexed`.
+        const isDown = (column === 'indexed') !== sort.startsWith('-');
+        expect([sort, values.slice(0, firstUnknown)]).toEqual([sort, isDown ? sorted.toReversed() : sorted]);
+        expect(answer.text.match(/aria-sort="\w+"/g)).toEqual([
+          `aria-sort="${sort.startsWith('-') ? 'descending' : 'ascending'}"`,
+        ]);
+      }
+    }
+    const young = await pagesOf('q=/p/&per=200&sort=report');
+    const old = await pagesOf('q=/p/&per=200&sort=-report');
+    expect(young.rows[0]?.[5]).toBe('1 day');
+    expect(young.rows.at(-1)?.[5]).toBe('–');
+    expect(old.rows[0]?.[5]).toBe('1 day');
+  });
+
+  it('shows at most 200 rows, and names what it cannot read', async () => {
+    const bad = {
+      'per=201': 'per',
+      'per=0': 'per',
+      'page=0': 'page',
+      'page=-1': 'page',
+      'page=1e3': 'page',
+      'page=99999999999999999999': 'page',
+      'sort=url;drop table pages': 'sort',
+      'indexed=maybe': 'indexed',
+      'q=a&q=b': 'q',
+      [`q=${'x'.repeat(501)}`]: 'q',
+    };
+    for (const [query, name] of Object.entries(bad)) {
+      const { answer } = await pagesOf(query);
+      expect([query, answer.status]).toEqual([query, 400]);
+      expect(answer.text).toContain(`no usable value of “${name}”`);
+    }
+    const behind = await pagesOf('page=4');
+    expect(behind.answer.status).toBe(404);
+    expect(behind.answer.text).toContain('There is no page 4: the last one is 3.');
+  });
+});
+
+describe('changes', () => {
+  it('of the newest nights, without the crawls unless they are asked for', async () => {
+    const week = await visitor.get(`${SHOP}/changes?per=200`);
+    const ofKind = (kind: string) => rowsOf(week, 'changes').filter(([, change]) => change === kind);
+    expect(ofKind('de-indexed')).toHaveLength(9);
+    expect(ofKind('disappeared').map(([url, , , , observed]) => [url, observed])).toEqual([
+      ['https://shop.example/broken', '2025-03-04 02:00 UTC'],
+      [pageAt(119), '2025-03-03 02:00 UTC'],
+    ]);
+    expect(ofKind('crawled')).toEqual([]);
+    const newest = rowsOf(await visitor.get(`${SHOP}/changes?nights=1&per=200`), 'changes');
+    expect(new Set(newest.map((row) => row[4]?.slice(0, 10)))).toEqual(new Set(['2025-03-04']));
+    const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
+    expect(all.filter(([, change]) => change === 'crawled').map(([url]) => url)).toContain(pageAt(11));
+  });
+
+  it('of one kind, of some pages, page by page', async () => {
+    const first = await visitor.get(`${SHOP}/changes?kind=deindexed&per=25`);
+    expect(rowsOf(first, 'changes').map(([url]) => url)).toEqual(
+      [...rowsOf(first, 'changes').map(([url]) => url)].sort(),
+    );
+    expect(rowsOf(first, 'changes')).toHaveLength(9);
+    expect(rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&q=P/005`), 'changes').map(([url]) => url)).toEqual([
+      pageAt(5),
+    ]);
+    const none = await visitor.get(`${SHOP}/changes?kind=${encodeURIComponent(MARKUP)}`);
+    expect([none.status, none.text.includes('Nothing of this kind changed')]).toEqual([200, true]);
+    for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b']) {
+      expect((await visitor.get(`${SHOP}/changes?${bad}`)).status).toBe(400);
+    }
+    expect((await visitor.get(`${SHOP}/changes?page=9`)).status).toBe(404);
+  });
+});
+
+describe('the timeline of a page', () => {
+  it('tells its changes, its newest listing and its newest report', async () => {
+    const answer = await visitor.get(pageOf(pageAt(5)));
+    expect(rowsOf(answer, 'changes')).toContainEqual(['de-indexed', 'Indexed', 'Not Indexed', '2025-03-02 02:00 UTC']);
+    const facts = [...answer.text.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map((found) =>
+      found.slice(1).map(shownText),
+    );
+    expect(facts).toContainEqual(['Coverage state', 'Crawled - currently not indexed']);
+    expect(facts).toContainEqual(['First seen', '2025-03-01 02:00 UTC']);
+    expect(facts).toContainEqual(['Page fetch', 'Successful']);
+    expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (1 day)']);
+    expect((await visitor.get(pageOf(pageAt(115)))).text).toContain('No report of this page is kept.');
+    expect((await visitor.get(pageOf(pageAt(119)))).text).toContain('No longer monitored since');
+  });
+
+  it('is not there for a page that was never listed', async () => {
+    for (const url of ['https://shop.example/nowhere', "' or 1=1 --", '\u0000', '%']) {
+      const answer = await visitor.get(pageOf(url));
+      expect([url, answer.status]).toEqual([url, 404]);
+      expect(answer.text).toContain('This website never listed such a page.');
+    }
+    expect((await visitor.get(`${SHOP}/page`)).status).toBe(400);
+    expect((await visitor.get(pageOf(pageAt(5), '&page=9'))).status).toBe(404);
+  });
+});
+
+it('tells of every run what it brought, and what of it broke the contract', async () => {
+  const answer = await visitor.get(`${SHOP}/runs`);
+  const runs = rowsOf(answer, 'runs');
+  expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([
+    ['2025-03-04 02:00 UTC', 'complete', '123', '0'],
+    ['2025-03-03 02:00 UTC', 'complete', '124', '2'],
+    ['2025-03-02 02:00 UTC', 'complete', '124', '0'],
+    ['2025-03-01 02:00 UTC', 'complete', '124', '0'],
+  ]);
+  expect(rowsOf(answer, 'rejected')).toEqual([
+    [expect.any(String), 'index_summary', 'coverage', '1', '0'],
+    [expect.any(String), 'index_summary', 'url report', '1', '0'],
+  ]);
+  expect(rowsOf(answer, 'drift').length).toBeGreaterThan(0);
+});
+
+describe('hostile data', () => {
+  it('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
+    const rooms = ['', '/changes?per=200&kind=all', '/pages?per=200&monitored=all', '/runs'].map((room) => SHOP + room);
+    for (const path of [...rooms, ...HOSTILE.map((url) => pageOf(url)), pageOf(pageAt(5))]) {
+      const answer = await visitor.get(path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      const { tags, attributes } = parsed(answer.text);
+      expect([...tags].filter((tag) => ['img', 'iframe', 'object', 'style'].includes(tag))).toEqual([]);
+      expect(
+        attributes.filter(({ name, tag }) => name.startsWith('on') || (name === 'src' && tag !== 'script')),
+      ).toEqual([]);
+      for (const link of linksOf(answer)) expect(link).toMatch(/^(?:https?:\/\/|\/dashboard\/|#content$)/);
+      expect(answer.text).not.toMatch(/[\u202e\u009b]/);
+    }
+  });
+
+  it('can be looked for and looked at', async () => {
+    for (const url of HOSTILE) {
+      const { urls, answer } = await pagesOf(`q=${encodeURIComponent(url.slice(0, 80))}`);
+      expect(urls).toHaveLength(1);
+      const link = linksOf(answer).find((one) => one.startsWith(`${SHOP}/page?`)) ?? '';
+      expect(link).toBe(pageOf(url));
+      expect(shownText((await visitor.get(link)).text)).toContain(safe(url.slice(0, 60)));
+    }
+  });
+
+  it('in an address is an answer, never a failure', async () => {
+    const texts = [
+      MARKUP,
+      "'; drop table pages; --",
+      '\u0000',
+      '$sort',
+      '\ud800',
+      '%',
+      '%%zz',
+      '\\',
+      '💥'.repeat(100),
+      '{{7*7}}',
+    ];
+    for (const text of texts) {
+      const value = text === '\ud800' ? '%ed%a0%80' : text === '%%zz' ? text : encodeURIComponent(text);
+      for (const path of [
+        `/pages?q=${value}`,
+        `/pages?state=${value}`,
+        `/pages?sort=${value}`,
+        `/changes?kind=${value}`,
+        `/changes?q=${value}`,
+        `/page?url=${value}`,
+        `/runs?page=${value}`,
+      ]) {
+        const answer = await visitor.get(SHOP + path);
+        expect([path, [200, 400, 404].includes(answer.status)]).toEqual([path, true]);
+        expect(answer.text).not.toMatch(/<script>alert|<img/);
+      }
+      const website = await visitor.get(`/dashboard/websites/${value}`);
+      // What is no text at all is refused before it reaches the dashboard.
+      expect([value, website.status]).toEqual([value, value.startsWith('%ed') || value.startsWith('%%') ? 400 : 404]);
+    }
+    for (const path of [
+      '/dashboard/nothing',
+      `${SHOP}/nothing`,
+      '/dashboard/websites/',
+      '/dashboard/assets/../../package.json',
+      '/dashboard/assets/%2e%2e%2fdashboard.js',
+    ]) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+    }
+    expect(dashboard.failures).toEqual([]);
+  });
+});
