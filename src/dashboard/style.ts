@@ -33,6 +33,8 @@ thead th[aria-sort] a{color:var(--text)}
 tbody th[scope=row]{min-width:11rem}
 tbody tr:hover{background:var(--card)}
 main td a,main p a,main dd a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
+.tiles{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}
+[aria-labelledby=night] table{width:auto;min-width:min(24rem,100%)}
 .tiles dt a{color:var(--link);text-decoration:underline;text-underline-offset:.15em}
 .paging ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0;margin:.9rem 0;align-items:center}
 .paging a,.paging .off{display:inline-block;padding:.35rem 0}

@@ -42,7 +42,7 @@ export function watched(page: Page, origin: string): string[] {
 /** What axe finds serious or critical about a page as it is shown now. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // Through the debugger: the page's own policy forbids what is not its own.
-  await page.evaluate(AXE_SOURCE);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE_SOURCE);
   const found = axeFindings.parse(
     await page.evaluate('axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)'),
   );

@@ -20,7 +20,7 @@ async function show(address: string, remember: boolean): Promise<void> {
     replace(old, fresh);
     if (remember) history.pushState(null, '', address);
     fillForm(new URL(address, location.href).searchParams);
-    announce(page.getElementById('shown')?.textContent ?? '');
+    announce(document.getElementById('shown')?.textContent ?? '');
   } catch {
     // A newer question took this one's place; else the browser tells what is wrong.
     if (!mine.signal.aborted) location.assign(address);
