@@ -63,7 +63,7 @@ describe('signing in', () => {
     const refused = await visitor.get(asked);
     const form = await visitor.get(refused.headers.get('location') ?? '');
     expect(form.text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
-    const places = { [asked]: asked };
+    const places: Record<string, string> = { [asked]: asked };
     const foreign = ['https://evil.example/', '//evil.example/dashboard/', '/\\evil.example', 'javascript:alert(1)'];
     for (const to of [...foreign, '/v1', '/dashboard/../v1', '/dashboard.evil/', 'http://here:99999'])
       places[to] = '/dashboard/';
