@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { addDashboard } from '../dashboard/dashboard.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
+import { LiveReader } from './live-reader.js';
 import { WarehouseStore } from './warehouse-store.js';
 import type { ServedWebsite } from './websites.js';
 
@@ -54,17 +56,27 @@ export class ListenError extends Error {
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const store = new WarehouseStore({ ...options, findKey: (token) => keys.find(token) });
   const keys = new LiveKeys(options.warehouse, () => store.websites());
+  // A reader of its own: a question of the dashboard may take a second, and no answer of the interface waits for it.
+  const reader = new LiveReader(options);
+  const log = requestLog(options.log, TOKENS);
+  const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
+    ...log,
     prefix: options.prefix,
+    representations: true,
     defaultLimit: options.pageSize,
     maxLimit: options.maxPageSize,
     rateLimit: options.requestsPerMinute === Number.POSITIVE_INFINITY ? undefined : options.requestsPerMinute,
-    onError: (error) => options.log.error({ err: error }, 'a request could not be answered'),
-    ...requestLog(options.log, TOKENS),
+    onError,
+    setup: (server) => {
+      log.setup?.(server);
+      addDashboard(server, { reader, findKey: (token) => keys.find(token), prefix: options.prefix, onError });
+    },
   });
   const close = async (): Promise<void> => {
     await app.close();
     await store.close();
+    reader.close();
   };
   try {
     const websites = await store.websites();

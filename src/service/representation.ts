@@ -17,6 +17,8 @@ const LEAST_COMPRESSED_BYTES = 1024;
 export function addRepresentations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if (!isWhole(payload) || reply.statusCode !== 200) return payload;
+    // What says itself how it may be kept, as a page that must not be kept at all, gets no tag.
+    if (reply.hasHeader('cache-control')) return compressed(request, reply, payload);
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
     // Who has no right to it must not get it from a shared cache.
     reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });

@@ -98,7 +98,7 @@ const NO_STORE: Store = {
   hasWebsite: async () => false,
   listCoverage: async () => null,
   findReport: async () => null,
-  isMonitored: async () => false,
+  isMonitoredBeside: async () => false,
 };
 
 /** A dashboard over a warehouse, listening on loopback. */
