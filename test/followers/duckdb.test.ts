@@ -1,74 +1,70 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { run } from '../given/cli.js';
-import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
+import { Home } from '../given/home.js';
 import { readTable } from '../given/parquet.js';
-
-const receiptSchema = z.object({
-  websites: z.array(z.object({ status: z.string() })),
-  followers: z.array(z.object({ name: z.string(), behind: z.int(), reason: z.string().optional() })),
-});
 
 describe('indexhouse.duckdb', () => {
   test('lags while a reader holds it, never stops a sync, and catches up with the next one', async () => {
     await withSimulator(async (simulator) => {
-      const folder = temporaryFolder();
-      const config = writeConfig(folder, { baseUrl: simulator.url, sections: { warehouse: { lock_timeout: '0s' } } });
-      const database = join(folder, 'warehouse', 'indexhouse.duckdb');
-      const sync = async () => run(['sync', '--json', '--config', config]);
-      expect((await sync()).code).toBe(0);
+      const home = new Home(temporaryFolder(), simulator, ['w'], { warehouse: { lock_timeout: '0s' } });
+      expect(exitCodeOf(await home.sync(), 0)).toBe(0);
 
-      const reader = await holdOpen(database, 'READ_ONLY');
+      const reader = await holdOpen(databaseOf(home), 'READ_ONLY');
       simulator.advance(1);
-      const lagging = await sync();
-      const receipt = receiptSchema.parse(JSON.parse(lagging.stdout));
-      expect(lagging.code).toBe(3);
-      expect(receipt.websites.map(({ status }) => status)).toEqual(['committed']);
-      expect(receipt.followers).toMatchObject([
+      const lagging = await home.sync();
+      expect(exitCodeOf(lagging, 0)).toBe(3);
+      expect(lagging.websites.map(({ status }) => status)).toEqual(['committed']);
+      expect(lagging.followers).toMatchObject([
         { name: 'duckdb', behind: 1 },
         { name: 'analytics', behind: 0 },
       ]);
-      expect(receipt.followers[0]?.reason).toContain(String(reader.pid));
-      expect(await readTable(join(folder, 'warehouse'), 'snapshots')).toHaveLength(2);
+      expect(lagging.followers[0]?.reason).toContain(String(reader.pid));
+      expect(await readTable(home.warehouse, 'snapshots')).toHaveLength(2);
 
       await reader.release();
       simulator.advance(1);
-      const caughtUp = await sync();
-      expect(caughtUp).toMatchObject({ code: 0 });
-      expect(receiptSchema.parse(JSON.parse(caughtUp.stdout)).followers).toEqual([
+      const caughtUp = await home.sync();
+      expect(exitCodeOf(caughtUp, 0)).toBe(0);
+      expect(caughtUp.followers).toEqual([
         { name: 'duckdb', behind: 0 },
         { name: 'analytics', behind: 0 },
       ]);
-      await expectEqualToParquet(folder);
+      await expectEqualToParquet(home);
     });
   });
 
   test('is made anew, equal to the Parquet files, after somebody deleted or broke it', async () => {
     await withSimulator(async (simulator) => {
-      const folder = temporaryFolder();
-      const config = writeConfig(folder, { baseUrl: simulator.url });
-      await run(['sync', '--config', config]);
-      const { rmSync, writeFileSync } = await import('node:fs');
-      const database = join(folder, 'warehouse', 'indexhouse.duckdb');
-      writeFileSync(database, 'this is no database');
-      const broken = await run(['sync', '--json', '--config', config]);
-      expect(broken.code).toBe(3);
-      expect(receiptSchema.parse(JSON.parse(broken.stdout)).followers[0]?.reason).toContain('delete it');
+      const home = new Home(temporaryFolder(), simulator, ['w']);
+      await home.sync();
+      writeFileSync(databaseOf(home), 'this is no database');
+      const { code, stdout } = await run(['sync', '--json', '--config', home.config]);
+      expect(code).toBe(3);
+      expect(receiptSchema.parse(JSON.parse(stdout)).followers[0]?.reason).toContain('delete it');
 
-      rmSync(database);
-      expect((await run(['sync', '--config', config])).code).toBe(0);
-      await expectEqualToParquet(folder);
+      rmSync(databaseOf(home));
+      expect(exitCodeOf(await home.sync(), 0)).toBe(0);
+      await expectEqualToParquet(home);
     });
   });
 });
 
+const receiptSchema = z.object({ followers: z.array(z.object({ reason: z.string().optional() })) });
+
+function databaseOf(home: Home): string {
+  return join(home.warehouse, 'indexhouse.duckdb');
+}
+
 async function withSimulator(use: (simulator: Simulator) => Promise<void>): Promise<void> {
-  const simulator = await startSimulator({ seed: 5, websites: [{ id: 'w', pages: 120 }], nights: 1 });
+  const simulator = await startSimulator({ seed: 5, websites: [{ id: 'w', pages: 60 }], nights: 1 });
   try {
     await use(simulator);
   } finally {
@@ -77,9 +73,9 @@ async function withSimulator(use: (simulator: Simulator) => Promise<void>): Prom
 }
 
 /** Every table holds what the Parquet files hold, counted by a reader that wrote neither. */
-async function expectEqualToParquet(folder: string): Promise<void> {
-  const warehouse = join(folder, 'warehouse');
-  const options = { file: join(warehouse, 'indexhouse.duckdb'), readOnly: true, memoryLimit: 256e6, temporary: folder };
+async function expectEqualToParquet(home: Home): Promise<void> {
+  const { warehouse, folder } = home;
+  const options = { file: databaseOf(home), readOnly: true, memoryLimit: 256e6, temporary: folder };
   await withEngine(options, async (engine) => {
     for (const table of ['snapshots', 'runs', 'coverage', 'url_reports', 'page_changes'] as const) {
       const parquet = await readTable(warehouse, table);

@@ -5,14 +5,17 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { run } from '../given/cli.js';
 import { Home } from '../given/home.js';
+import { leftBehind } from '../given/left-behind.js';
 import { readTable } from '../given/parquet.js';
 
 let simulator: Simulator;
 let root: string;
 let interrupted: Home;
 let home: Home;
+
+/** Steps of one of two websites behind which their run died. */
+const STEPS = ['moved coverage', 'dropped the journal'];
 
 /** One website that was stopped in the middle of its reports; another one comes into the configuration then. */
 beforeAll(async () => {
@@ -21,6 +24,9 @@ beforeAll(async () => {
   simulator = await startSimulator({ seed: 4, nights: 2, websites });
   interrupted = new Home(mkdtempSync(join(root, 'home-')), simulator, ['bad']);
   await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('goes on where this one was');
+  const whole = interrupted.copyTo(mkdtempSync(join(root, 'home-')));
+  whole.configure(['bad', 'good']);
+  await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
 });
 
 afterAll(async () => {
@@ -33,6 +39,15 @@ beforeEach(() => {
   home.configure(['bad', 'good']);
   simulator.requests.reset();
 });
+
+function leftAt(step: string): string {
+  return join(root, step.replaceAll(' ', '-'));
+}
+
+/** Puts in the place of the home what a process that is killed behind this step leaves of it. */
+function died(step: string): void {
+  home = new Home(leftAt(step), simulator, ['bad', 'good']);
+}
 
 /** The journal as it is, as that of another website of the same run. */
 function copyJournal(from: string, to: string): void {
@@ -140,8 +155,7 @@ describe('a journal that is damaged', () => {
 
 describe('a commit that cannot be finished', () => {
   test('stops neither the other website nor a later sync', async () => {
-    const died = await run(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: 'moved coverage' } });
-    expect(died.signal).toBe('SIGKILL');
+    died('moved coverage');
     const staged = ['bad', 'good'].map((id) => join(home.journal(id), 'staged'));
     const broken = staged.find(
       (folder) => existsSync(join(folder, 'manifest.json')) && !existsSync(join(folder, 'coverage.staged')),
@@ -156,10 +170,7 @@ describe('a commit that cannot be finished', () => {
 
 describe('a run over two websites that died behind the commit of one', () => {
   test('goes on with the other alone', async () => {
-    const died = await run(['sync', '--config', home.config], {
-      env: { INDEXHOUSE_TEST_CRASH_AT: 'dropped the journal' },
-    });
-    expect(died.signal).toBe('SIGKILL');
+    died('dropped the journal');
     const [committed] = await readTable(home.warehouse, 'snapshots');
     simulator.requests.reset();
     const { run_id, websites } = await home.sync();
