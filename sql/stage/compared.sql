@@ -22,13 +22,13 @@ select
     and last_crawl_time is distinct from was_last_crawl_time as recrawled
 from (
   select
-    coalesce(now.url, quarantined.url, was.url) as url,
-    now.url is not null as listed,
-    not getvariable('is_replay') and (now.url is not null or quarantined.url is not null) as present,
+    coalesce(was.url, now.url) as url,
+    coalesce(now.listed, false) as listed,
+    not getvariable('is_replay') and now.url is not null as present,
     was.url is not null as known,
     case
       when getvariable('is_replay') then greatest(now.listed_at, was.last_seen_at)
-      else coalesce(now.listed_at, quarantined.received_at)
+      else coalesce(now.listed_at, now.quarantined_at)
     end as seen_at,
     now.listed_at,
     now.index_summary,
@@ -51,17 +51,35 @@ from (
     was.last_crawl_time as was_last_crawl_time,
     was.report_snapshot_id as was_report_snapshot_id,
     was.report_fetched_at as was_report_fetched_at,
+    was.report_index_summary as was_report_index_summary,
+    was.report_index_coverage_state as was_report_index_coverage_state,
+    was.report_indexing_allowed as was_report_indexing_allowed,
+    was.report_searchenginebot_primary_crawler as was_report_searchenginebot_primary_crawler,
+    was.report_last_crawl_time as was_report_last_crawl_time,
+    was.report_page_fetch_status as was_report_page_fetch_status,
+    was.report_blocked_by_robots_txt as was_report_blocked_by_robots_txt,
+    was.report_ever_blocked_by_robots_txt as was_report_ever_blocked_by_robots_txt,
+    was.report_sitemaps as was_report_sitemaps,
+    was.report_inspection_date as was_report_inspection_date,
+    was.report_page_detection as was_report_page_detection,
     was.report_wanted as was_report_wanted,
     coalesce(was.absences, 0) as was_absences,
     coalesce(was.consecutive_failures, 0) as was_consecutive_failures,
     was.last_failure_at as was_last_failure_at,
     was.disappeared_at as was_disappeared_at
-  from ranged_coverage as now
+  from ranged_state as was
   full join (
-    select url, max(received_at) as received_at
-    from ranged_rejected_records
-    where source = 'coverage' and url is not null
-    group by url
-  ) as quarantined on quarantined.url = now.url
-  full join ranged_state as was on was.url = coalesce(now.url, quarantined.url)
+    select
+      coalesce(entry.url, quarantined.url) as url,
+      entry.url is not null as listed,
+      entry.* exclude (url),
+      quarantined.received_at as quarantined_at
+    from ranged_coverage as entry
+    full join (
+      select url, max(received_at) as received_at
+      from ranged_rejected_records
+      where source = 'coverage' and url is not null
+      group by url
+    ) as quarantined on quarantined.url = entry.url
+  ) as now on now.url = was.url
 )

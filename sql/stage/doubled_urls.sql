@@ -2,6 +2,6 @@
 create or replace temp table doubled_urls as
 select url, max(position) as last_position, count(*)::integer as occurrences
 from kept_entries
-where url is not null
+where getvariable('has_doubled_urls')::boolean and url is not null
 group by url
 having count(*) > 1

@@ -9,5 +9,5 @@ select
     min(keep) over (order by "window" rows between 1 following and unbounded following),
     2147483647
   ) as kept_below
-from journal_listing
-where kind = 'window' and walk = getvariable('walk')
+from walk_lines
+where kind = 'window'

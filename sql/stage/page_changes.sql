@@ -1,4 +1,28 @@
-with listing_changes as (
+with different as materialized (
+  select
+    url,
+    listed_at,
+    appeared,
+    changed,
+    recrawled,
+    index_summary,
+    index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical,
+    canonicals_match,
+    last_crawl_time,
+    was_listed_snapshot_id,
+    was_index_summary,
+    was_index_coverage_state,
+    was_searchengine_selected_canonical,
+    was_user_selected_canonical,
+    was_canonicals_match,
+    was_last_crawl_time,
+    if(was_disappeared_at is null, disappeared_at, null) as disappears_at
+  from absences
+  where appeared or changed or recrawled or (disappeared_at is not null and was_disappeared_at is null)
+),
+listing_changes as (
   select url, listed_at as observed_at, was_listed_snapshot_id as from_snapshot_id, unnest([
     {
       change: 'indexed',
@@ -49,7 +73,7 @@ with listing_changes as (
       happened: recrawled
     }
   ], recursive := true)
-  from compared
+  from different
   where (changed or recrawled) and not appeared
 ),
 report_changes as (
@@ -92,8 +116,8 @@ report_changes as (
       happened: now.searchenginebot_primary_crawler is distinct from was.report_searchenginebot_primary_crawler
     }
   ], recursive := true)
-  from ranged_url_reports as now
-  join ranged_state as was on was.url = now.url
+  from ranged_state as was
+  join ranged_url_reports as now on now.url = was.url
   where was.report_snapshot_id is not null
 )
 select
@@ -112,12 +136,12 @@ select
 from (
   select url, 'appeared' as change, null as from_value, index_summary as to_value,
     was_listed_snapshot_id as from_snapshot_id, listed_at as observed_at
-  from compared
+  from different
   where appeared
   union all
-  select url, 'disappeared', was_index_summary, null, was_listed_snapshot_id, disappeared_at
-  from absences
-  where disappeared_at is not null and was_disappeared_at is null
+  select url, 'disappeared', was_index_summary, null, was_listed_snapshot_id, disappears_at
+  from different
+  where disappears_at is not null
   union all
   select url, change, from_value, to_value, from_snapshot_id, observed_at
   from listing_changes

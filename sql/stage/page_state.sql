@@ -13,28 +13,28 @@ select
     as searchengine_selected_canonical,
   if(listed, now.user_selected_canonical, was_user_selected_canonical) as user_selected_canonical,
   if(listed, now.last_crawl_time, was_last_crawl_time) as last_crawl_time,
-  if(answered, getvariable('snapshot_id')::varchar, was.report_snapshot_id) as report_snapshot_id,
-  if(answered, report.fetched_at, was.report_fetched_at) as report_fetched_at,
-  if(answered, report.index_summary, was.report_index_summary) as report_index_summary,
-  if(answered, report.index_coverage_state, was.report_index_coverage_state) as report_index_coverage_state,
-  if(answered, report.indexing_allowed, was.report_indexing_allowed) as report_indexing_allowed,
-  if(answered, report.searchenginebot_primary_crawler, was.report_searchenginebot_primary_crawler)
+  if(answered, getvariable('snapshot_id')::varchar, was_report_snapshot_id) as report_snapshot_id,
+  if(answered, report.fetched_at, was_report_fetched_at) as report_fetched_at,
+  if(answered, report.index_summary, was_report_index_summary) as report_index_summary,
+  if(answered, report.index_coverage_state, was_report_index_coverage_state) as report_index_coverage_state,
+  if(answered, report.indexing_allowed, was_report_indexing_allowed) as report_indexing_allowed,
+  if(answered, report.searchenginebot_primary_crawler, was_report_searchenginebot_primary_crawler)
     as report_searchenginebot_primary_crawler,
-  if(answered, report.last_crawl_time, was.report_last_crawl_time) as report_last_crawl_time,
-  if(answered, report.page_fetch_status, was.report_page_fetch_status) as report_page_fetch_status,
-  if(answered, report.blocked_by_robots_txt, was.report_blocked_by_robots_txt) as report_blocked_by_robots_txt,
-  if(answered, report.ever_blocked_by_robots_txt, was.report_ever_blocked_by_robots_txt)
+  if(answered, report.last_crawl_time, was_report_last_crawl_time) as report_last_crawl_time,
+  if(answered, report.page_fetch_status, was_report_page_fetch_status) as report_page_fetch_status,
+  if(answered, report.blocked_by_robots_txt, was_report_blocked_by_robots_txt) as report_blocked_by_robots_txt,
+  if(answered, report.ever_blocked_by_robots_txt, was_report_ever_blocked_by_robots_txt)
     as report_ever_blocked_by_robots_txt,
-  if(answered, report.sitemaps, was.report_sitemaps) as report_sitemaps,
-  if(answered, report.inspection_date, was.report_inspection_date) as report_inspection_date,
-  if(answered, report.page_detection, was.report_page_detection) as report_page_detection,
+  if(answered, report.sitemaps, was_report_sitemaps) as report_sitemaps,
+  if(answered, report.inspection_date, was_report_inspection_date) as report_inspection_date,
+  if(answered, report.page_detection, was_report_page_detection) as report_page_detection,
   -- What a page is waiting for stays until its report arrives, however many nights the budget ends before it. A
   -- replayed report may be older than the listing that wants one, and a replayed listing older than the report.
   case
     when answered and not coalesce(getvariable('is_replay') and report.fetched_at < was_listed_at, false) then null
-    when getvariable('is_replay') and was.report_fetched_at > now.listed_at then was.report_wanted
-    when changed or was.report_wanted = 'changed' then 'changed'
-    when recrawled or was.report_wanted = 'recrawled' then 'recrawled'
+    when getvariable('is_replay') and was_report_fetched_at > now.listed_at then was_report_wanted
+    when changed or was_report_wanted = 'changed' then 'changed'
+    when recrawled or was_report_wanted = 'recrawled' then 'recrawled'
   end as report_wanted,
   now.absences,
   case
@@ -49,5 +49,4 @@ select
   end as last_failure_at,
   now.disappeared_at
 from absences as now
-left join ranged_state as was on was.url = now.url
 left join ranged_url_reports as report on report.url = now.url

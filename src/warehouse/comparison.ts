@@ -62,6 +62,7 @@ export async function viewComparison(engine: Engine, { isReplay }: CommitFacts):
     now_coverage: `(${sql('stage/newer_coverage')})`,
     now_url_reports: `(${sql('stage/newer_url_reports')})`,
   };
+  await engine.run(sql('stage/joins_as_written'));
   await engine.set({ range_from: null, range_to: null });
   await engine.run(sql('stage/in_range'));
   for (const [name, from] of Object.entries(RANGED)) {

@@ -4,7 +4,8 @@ import type { JournalFolder } from '../journal/folder.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
-const KEPT_WALK = ['journal_windows', 'kept_entries', 'doubled_urls', 'listed_entries'];
+const WALK_LINES = ['walk_lines', 'journal_windows'];
+const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
 const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
 /** Makes the views over a journal as it lies on disk. Both files must exist; they may be empty. */
@@ -15,13 +16,19 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
     known_coverage: knownValues('coverage'),
     known_url_report: knownValues('url_report'),
   });
+  await engine.run(sql('stage/joins_as_written'));
   await engine.run(sql('stage/journal_listing'));
   await engine.run(sql('stage/journal_reports'));
 }
 
+const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: z.boolean() });
+
 /** Makes the view `listed_entries`: what one walk of the journal lists, each page once. */
 export async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
+  for (const name of WALK_LINES) await engine.run(sql(`stage/${name}`));
+  const [oddities] = await engine.rows(walkOddities, sql('stage/walk_oddities'));
+  if (oddities) await engine.set(oddities);
   for (const name of KEPT_WALK) await engine.run(sql(`stage/${name}`));
 }
 
