@@ -3,10 +3,11 @@
 select
   snapshot_date::varchar as snapshot_date,
   iso_time(observed_at) as observed_at,
-  url,
+  -- A text of megabytes is told by its beginning.
+  left(url, 17000) as url,
   change,
-  from_value,
-  to_value
+  left(from_value, 2000) as from_value,
+  left(to_value, 2000) as to_value
 from page_changes
 where
   website_id = $website::varchar

@@ -1,11 +1,12 @@
 -- The pages of a website that a reader asks for, with what they are sorted by: `ascending` or `descending` is null.
 -- A `-` stands for what is not known. View `page_state`: one row per page.
 select
-  url,
+  -- A text of megabytes is told by its beginning.
+  left(url, 17000) as url,
   index_summary,
-  index_coverage_state,
+  left(index_coverage_state, 2000) as index_coverage_state,
   canonicals_match,
-  searchengine_selected_canonical,
+  left(searchengine_selected_canonical, 17000) as searchengine_selected_canonical,
   iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
   iso_time(report_fetched_at) as report_fetched_at,
   disappeared_at is not null as is_gone,

@@ -2,7 +2,7 @@
 -- row per page.
 select coalesce(index_coverage_state, '-') as state, count(*)::integer as pages
 from page_state
-where website_id = $website::varchar and disappeared_at is null
+where website_id = $website::varchar and disappeared_at is null and length(state) <= 500
 group by state
 order by pages desc, state
 limit $limit::bigint

@@ -1,6 +1,9 @@
--- The websites of `$websites` (ids) that something was observed of, as they stand now. View `snapshots`: the markers;
--- `page_state`: one row per page.
-with observed as (
+-- The websites of `$websites` (ids) as they stand now, also those that nothing was observed of yet. View `snapshots`: the
+-- markers; `runs`: one row per run; `page_state`: one row per page.
+with granted as (
+  select distinct unnest($websites) as website_id
+),
+observed as (
   select
     website_id,
     arg_max(website_name, snapshot_at) as website_name,
@@ -10,13 +13,26 @@ with observed as (
   where list_contains($websites, website_id)
   group by website_id
 ),
+shown as (
+  select
+    website_id,
+    website_name,
+    newest_date,
+    listing_status,
+    newest_date is not null or website_id in (select website_id from runs) as is_known
+  from granted
+  left join observed using (website_id)
+  order by coalesce(website_name, website_id), website_id
+  limit $limit::bigint
+  offset $skip::bigint
+),
 counted as (
   select
     website_id,
     count(*) as pages,
     count(*) filter (index_summary = 'Indexed') as indexed
   from page_state
-  where disappeared_at is null and list_contains($websites, website_id)
+  where disappeared_at is null and website_id in (select website_id from shown)
   group by website_id
 )
 select
@@ -24,8 +40,9 @@ select
   website_name,
   newest_date,
   listing_status,
+  is_known,
   coalesce(pages, 0)::integer as pages,
   coalesce(indexed, 0)::integer as indexed
-from observed
+from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

@@ -7,7 +7,7 @@ import { publicError, ServiceError } from '../service/errors.js';
 import { WarehouseError } from '../warehouse/prepare.js';
 import { Door } from './access/door.js';
 import { addAssets } from './assets.js';
-import { findWebsite, readWebsites } from './data/websites.js';
+import { findWebsite, readWebsites, websitesQuery } from './data/websites.js';
 import { HEADERS } from './headers.js';
 import { readQuery } from './query.js';
 import { ROOM_PAGES, type RoomPage } from './rooms.js';
@@ -17,7 +17,9 @@ import { signInView } from './views/sign-in-view.js';
 import { websitesView } from './views/websites-view.js';
 import { ROOMS, type Room, type Visit } from './visit.js';
 
-const MOST_FORM_BYTES = 16_384;
+const MOST_FORM_BYTES = 65_536;
+/** Percent-encoded once more it still fits into a request's head. */
+const MOST_PATH_CHARACTERS = 12_000;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
@@ -70,7 +72,7 @@ function acceptForms(scope: FastifyInstance): void {
 }
 
 function addDoor(scope: FastifyInstance, { base, door }: { base: string; door: Door }): void {
-  const signInQuery = z.object({ to: z.string().max(8000).default('') });
+  const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
     door.handOut(reply);
@@ -100,7 +102,7 @@ function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): v
   const addPage = (path: string, page: Page): void => {
     scope.get(path, async (request, reply) => {
       const key = await door.keyOf(request);
-      if (!key) return reply.redirect(`${base}/sign-in?to=${encodeURIComponent(request.url)}`, 303);
+      if (!key) return reply.redirect(signInLink(base, request.url), 303);
       const ask: Visit['ask'] = (question) => reader.use(question);
       return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));
     });
@@ -112,10 +114,17 @@ function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): v
   }
 }
 
+/** Leads back to where somebody wanted to go, where that can be told in an address. */
+function signInLink(base: string, to: string): string {
+  const query = to.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(to)}`;
+  return `${base}/sign-in${query}`;
+}
+
 async function homePage(visit: Visit): Promise<Html> {
   const { base, key, ask } = visit;
-  const websites = await ask((reader) => readWebsites(reader, key));
-  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, websitesView(base, websites));
+  const query = readQuery(websitesQuery, visit.query);
+  const websites = await ask((reader) => readWebsites(reader, key, query));
+  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, websitesView(base, query, websites));
 }
 
 const websiteParameters = z.object({ websiteId: z.string() });

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { ServiceError } from '../service/errors.js';
 
 const MOST_TEXT_CHARACTERS = 500;
-const MOST_URL_CHARACTERS = 8000;
+/** A longer address of a page is shown, but cannot be asked for. `sql/dashboard` cuts a little behind that. */
+export const MOST_URL_CHARACTERS = 16_000;
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 const DEFAULT_ROWS_A_PAGE = '50';
 

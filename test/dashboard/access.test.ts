@@ -12,7 +12,7 @@ import {
   SHOP_TOKEN,
   startDashboard,
 } from './given.js';
-import { linksOf, Visitor } from './visitor.js';
+import { linksOf, rowsOf, Visitor } from './visitor.js';
 
 const HOUR_MS = 3_600_000;
 const ROOMS = ['', '/changes', '/pages', `/page?url=${encodeURIComponent(SHARED)}`, '/runs'];
@@ -114,7 +114,7 @@ describe('signing in', () => {
       fetch(`${dashboard.origin}/dashboard/sign-in`, { method: 'POST', body, headers: { 'content-type': type } });
     expect((await send(JSON.stringify({ token: SHOP_TOKEN }), 'application/json')).status).toBe(415);
     expect((await send('to=x', 'application/x-www-form-urlencoded')).status).toBe(400);
-    expect((await send(`token=${'x'.repeat(20_000)}`, 'application/x-www-form-urlencoded')).status).toBe(413);
+    expect((await send(`token=${'x'.repeat(70_000)}`, 'application/x-www-form-urlencoded')).status).toBe(413);
     expect((await send(`token=${'x'.repeat(5000)}`, 'application/x-www-form-urlencoded')).status).toBe(400);
   });
 });
@@ -159,7 +159,11 @@ describe('a key', () => {
     const home = await visitor.get('/dashboard/');
     expect(linksOf(home)).toContain('/dashboard/websites/shop');
     expect(home.text).not.toContain('other');
-    expect(home.text).toContain('<li>empty.example</li>');
+    expect(rowsOf(home, 'websites')).toEqual([
+      ['empty.example', '–', '–', '–', 'none yet'],
+      ['https://shop.example', '124', '86', '69.4\u00a0%', '2025-03-01'],
+    ]);
+    expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
     for (const room of ROOMS) {
       const answer = await visitor.get(`/dashboard/websites/shop${room}`);
       expect([room, answer.status]).toEqual([room, 200]);
@@ -189,6 +193,14 @@ describe('a key', () => {
       const answer = await visitor.get(`/dashboard${path}`);
       expect([answer.status, answer.text]).toEqual([303, '']);
     }
+  });
+
+  it('is told where no listing of its website is complete', async () => {
+    await visitor.signIn(OTHER_TOKEN);
+    expect(rowsOf(await visitor.get('/dashboard/'), 'websites')[1]?.at(-1)).toBe('2025-03-01, partial');
+    const { status, text } = await visitor.get('/dashboard/websites/other');
+    expect([status, text.includes('The newest listing is only partial.')]).toEqual([200, true]);
+    expect(text).toContain('No listing of the last 90 days is complete.');
   });
 
   it('reads a website whatever its id is', async () => {

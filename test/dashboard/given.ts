@@ -6,7 +6,7 @@ import { buildServer } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
 import type { GivenPage } from '../given/service.js';
 import type { Night } from '../given/warehouse.js';
-import { broken, indexed, out } from '../report/given.js';
+import { broken, indexed, out, STRICT } from '../report/given.js';
 
 /** The morning after the last night. */
 export const NOW = Date.parse('2025-03-05T08:00:00Z');
@@ -63,14 +63,15 @@ function givenPage(number: number, night: number): GivenPage {
   return { ...page, entry: { ...page.entry, ...crawled }, report };
 }
 
-/** What both tokens may read between them, after the first night. */
+/** What both tokens may read between them, after the first night; the listing of `other` is partial. */
 export const FIRST_NIGHT: Night = {
   at: '2025-03-01T02:00:00Z',
   lists: {
     shop: shopPages(1),
-    other: [indexed(SECRET), indexed(SHARED)],
+    other: [indexed(SECRET), indexed(SHARED), broken('https://other.example/broken')],
     'a b/ü?#%': [indexed('https://x.example/')],
   },
+  sections: STRICT,
 };
 
 /** Four nights of `shop`. */

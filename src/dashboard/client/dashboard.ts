@@ -4,6 +4,8 @@
  */
 const RESULTS = 'results';
 let running: AbortController | null = null;
+/** What the list shows: a step to another place of the same page is none to another list. */
+let shown = location.pathname + location.search;
 
 /** Fetches an address and shows its list; leaves to the browser what this cannot do. */
 async function show(address: string, remember: boolean): Promise<void> {
@@ -19,7 +21,8 @@ async function show(address: string, remember: boolean): Promise<void> {
     if (!answer.ok || answer.redirected || !fresh || !old) return location.assign(address);
     replace(old, fresh);
     if (remember) history.pushState(null, '', address);
-    fillForm(new URL(address, location.href).searchParams);
+    shown = location.pathname + location.search;
+    fillForm(new URL(address, location.href).searchParams, remember);
     announce(document.getElementById('shown')?.textContent ?? '');
   } catch {
     // A newer question took this one's place; else the browser tells what is wrong.
@@ -37,13 +40,15 @@ function replace(old: Element, fresh: Element): void {
   (links.find((link) => link.dataset['live'] === held) ?? document.getElementById('content'))?.focus();
 }
 
-/** The form says what the list shows, also after a step back. */
-function fillForm(values: URLSearchParams): void {
+/** The form says what the list shows after a step back; otherwise what somebody may be typing into it stays. */
+function fillForm(values: URLSearchParams, isTyping: boolean): void {
   const form = document.querySelector<HTMLFormElement>('form[data-live-form]');
   for (const field of form?.elements ?? []) {
-    if (field instanceof HTMLInputElement)
-      field.value = values.get(field.name) ?? (field.type === 'hidden' ? field.defaultValue : '');
-    if (field instanceof HTMLSelectElement) choose(field, values.get(field.name));
+    if (field instanceof HTMLInputElement && field.type === 'hidden') {
+      field.value = values.get(field.name) ?? field.defaultValue;
+    } else if (isTyping) continue;
+    else if (field instanceof HTMLInputElement) field.value = values.get(field.name) ?? '';
+    else if (field instanceof HTMLSelectElement) choose(field, values.get(field.name));
   }
 }
 
@@ -82,4 +87,7 @@ document.addEventListener('click', (event) => {
   void show(link.href, true);
 });
 
-if (document.getElementById(RESULTS)) addEventListener('popstate', () => void show(location.href, false));
+addEventListener('popstate', () => {
+  const isElsewhere = location.pathname + location.search !== shown;
+  if (isElsewhere && document.getElementById(RESULTS)) void show(location.href, false);
+});

@@ -2,31 +2,44 @@ import { z } from 'zod';
 import type { Reader } from '../../analysis/reader.js';
 import type { KeyDetails } from '../../contract/key.js';
 import { ServiceError } from '../../service/errors.js';
+import { checkPage, pagingQuery, skipOf } from '../query.js';
 import type { Website } from '../visit.js';
 import { askDashboard } from './ask-dashboard.js';
 
-const observedRow = z.object({
+export const websitesQuery = z.object(pagingQuery);
+export type WebsitesQuery = z.infer<typeof websitesQuery>;
+
+const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
-  newest_date: z.string(),
-  listing_status: z.string(),
+  /** Null before the first snapshot. */
+  newest_date: z.string().nullable(),
+  listing_status: z.string().nullable(),
+  /** Whether there was a run. */
+  is_known: z.boolean(),
   pages: z.int(),
   indexed: z.int(),
 });
-export type ObservedWebsite = z.infer<typeof observedRow>;
+/** With the name that it has in its newest snapshot, or else with the key. */
+export type WebsiteRow = z.infer<typeof websiteRow> & { website: Website };
 
 const nameRow = z.object({ website_name: z.string().nullable() });
 
-/** The websites that a key may read, each once: those that something was observed of, and the others. */
+/** The websites that a key may read, each once, a window of them. @throws ServiceError 404 behind the last one */
 export async function readWebsites(
   reader: Reader,
   { websites_access }: KeyDetails,
-): Promise<{ observed: ObservedWebsite[]; waiting: Website[] }> {
+  query: WebsitesQuery,
+): Promise<{ count: number; rows: WebsiteRow[] }> {
   const names = new Map(websites_access.map(({ _id, url }) => [_id, url]));
-  const observed = await askDashboard(reader, 'websites', observedRow, { websites: [...names.keys()] });
-  const known = new Set(observed.map(({ website_id }) => website_id));
-  const waiting = [...names].filter(([id]) => !known.has(id)).map(([id, name]) => ({ id, name }));
-  return { observed, waiting };
+  checkPage(query, names.size);
+  const window = { websites: [...names.keys()], limit: query.per, skip: skipOf(query) };
+  const rows = await askDashboard(reader, 'websites', websiteRow, window);
+  const named = rows.map((row) => {
+    const { website_id: id, website_name: name } = row;
+    return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
+  });
+  return { count: names.size, rows: named };
 }
 
 /**
@@ -38,6 +51,6 @@ export async function findWebsite(reader: Reader, { websites_access }: KeyDetail
   const granted = websites_access.find(({ _id }) => _id === id);
   if (!granted) throw new ServiceError(404, 'There is no such website, or your API key was not granted it.');
   const [row] = await askDashboard(reader, 'website_name', nameRow, { website: id });
-  if (!row) throw new ServiceError(404, 'Nothing was observed of this website yet.');
+  if (!row) throw new ServiceError(404, 'There was no run of this website yet.');
   return { id, name: row.website_name ?? granted.url };
 }

@@ -1,5 +1,6 @@
 import { moment } from '../../report/figures.js';
 import { type Html, html, type Part, shortened } from '../../report/html.js';
+import { MOST_URL_CHARACTERS } from '../query.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
 
 const DAY_MS = 86_400_000;
@@ -33,6 +34,7 @@ export function changeName(change: string): string {
 /** A page's address, as a link to what the dashboard knows of it. */
 export function pageTimelineLink(visit: Pick<WebsiteVisit, 'base' | 'website'>, url: string): Html {
   const shown = shortened(url, URL_CHARACTERS);
+  if (url.length > MOST_URL_CHARACTERS) return html`<span class="url">${shown}</span>`;
   return html`<a class="url" href="${linkTo(visit, 'page', { url })}">${shown}</a>`;
 }
 
