@@ -1,9 +1,7 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
+import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, readMarkers } from '../warehouse/markers.js';
 import { checkWarehouseThere, makeSchemas, tableQuery } from '../warehouse/prepare.js';
@@ -37,17 +35,13 @@ export class Reader {
     /** Every commit, oldest first. */
     readonly markers: readonly Marker[],
     private readonly kept: KeptTables,
-    private readonly remove: () => void,
   ) {}
 
   /** @throws WarehouseError where there is no warehouse */
   static async open({ warehouse: path, memoryLimit }: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(path);
     await checkWarehouseThere(warehouse);
-    const folder = await mkdtemp(join(tmpdir(), 'indexhouse-reader-'));
-    const remove = () => rmSync(folder, { recursive: true, force: true });
-    // Also where the process ends without closing, as it does when the reader of a pipe has seen enough.
-    process.once('exit', remove);
+    const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit, temporary: folder });
     try {
       // Each file's footer is read once, when its view is made, and not again for each question; nor is each question
@@ -56,10 +50,10 @@ export class Reader {
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const { markers, kept } = await openViews(engine, warehouse, { memoryLimit, temporary: folder });
       await lockDown(engine, [warehouse, folder]);
-      return new Reader(engine, folder, markers, kept, remove);
+      return new Reader(engine, folder, markers, kept);
     } catch (error) {
       engine.close();
-      remove();
+      removeTemporary(folder);
       throw error;
     }
   }
@@ -87,8 +81,7 @@ export class Reader {
 
   close(): void {
     this.engine.close();
-    this.remove();
-    process.off('exit', this.remove);
+    removeTemporary(this.folder);
   }
 }
 

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { exists } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
+import { withTemporary } from '../storage/temporary.js';
 import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, readMarkers } from '../warehouse/markers.js';
 import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
@@ -122,8 +120,7 @@ export interface StatusInput {
  */
 export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
-  const temporary = await mkdtemp(join(tmpdir(), 'indexhouse-status-'));
-  try {
+  return withTemporary('status', async (temporary) => {
     // Before the journals: a sync that ends in between is then no run that nobody works on.
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
@@ -141,9 +138,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       quarantine: quarantineOf(markers),
     };
     return { ...found, looks: whatNeedsALook(found, input.maxRejectRatio) };
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
+  });
 }
 
 async function readWebsites(

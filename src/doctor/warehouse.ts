@@ -1,10 +1,10 @@
-import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { followerLag } from '../analysis/follower-lag.js';
 import type { Config } from '../config/schema.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/lock-probe.js';
+import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readMarkers } from '../warehouse/markers.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
@@ -52,10 +52,9 @@ export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
 }
 
 /** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */
-export async function checkDuckdb({ warehouse }: Config): Promise<Finding> {
-  const temporary = await mkdtemp(join(tmpdir(), 'indexhouse-doctor-'));
-  const engine = { memoryLimit: warehouse.memory_limit, temporary };
-  try {
+export function checkDuckdb({ warehouse }: Config): Promise<Finding> {
+  return withTemporary('doctor', async (temporary) => {
+    const engine = { memoryLimit: warehouse.memory_limit, temporary };
     const markers = await withEngine(engine, (opened) => readMarkers(opened, warehouse.path));
     const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
@@ -68,7 +67,5 @@ export async function checkDuckdb({ warehouse }: Config): Promise<Finding> {
     }
     if (behind > 0) return follower.warning(`indexhouse.duckdb is ${lag}`, 'The next `indexhouse sync` catches up.');
     return follower.ok(`indexhouse.duckdb is ${lag}, and nobody holds it`);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
+  });
 }

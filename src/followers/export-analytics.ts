@@ -1,10 +1,10 @@
-import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, win32 } from 'node:path';
 import { z } from 'zod';
 import { exists, publish, syncFile } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
+import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
 import { type AnalyticsEngine, makeAnalytics, readStatements } from './analytics-file.js';
@@ -40,15 +40,13 @@ export class ExportError extends Error {
 export async function exportAnalytics({ warehouse, root, out, memoryLimit }: ExportInput): Promise<Exported> {
   const seenAt = rootOf(root);
   await checkWarehouseThere(warehouse);
-  const engine = { memoryLimit, temporary: await mkdtemp(join(tmpdir(), 'indexhouse-analytics-')) };
-  try {
+  return withTemporary('analytics', async (temporary) => {
+    const engine = { memoryLimit, temporary };
     await checkSchemas(warehouse, engine.memoryLimit, engine.temporary);
     const file = await replaceable(out, warehouse, engine);
     await write(file, await readStatements({ warehouse, root: seenAt }, engine), engine);
     return { file, root: seenAt, views: await viewsIn(file, engine) };
-  } finally {
-    await rm(engine.temporary, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The root without a slash at its end. */

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
@@ -8,6 +6,7 @@ import { exists } from '../storage/durable.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
+import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { schemaFile } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, readMarkers, stateFileOf } from '../warehouse/markers.js';
 import { checkIdentity, tableQuery } from '../warehouse/prepare.js';
@@ -82,7 +81,7 @@ export class Known {
    */
   static async open({ warehouse, reports }: Pick<Config, 'warehouse' | 'reports'>, now: number): Promise<Known> {
     await checkIdentity(warehouse.path, warehouse.time_zone);
-    const temporary = await mkdtemp(join(tmpdir(), 'indexhouse-plan-'));
+    const temporary = makeTemporary('plan');
     const options = { memoryLimit: warehouse.memory_limit, temporary };
     const engine = await Engine.open(options);
     try {
@@ -94,14 +93,14 @@ export class Known {
       return new Known(engine, options, warehouse.path, markers, runs);
     } catch (error) {
       engine.close();
-      await rm(temporary, { recursive: true, force: true });
+      removeTemporary(temporary);
       throw error;
     }
   }
 
   async close(): Promise<void> {
     this.engine.close();
-    await rm(this.options.temporary, { recursive: true, force: true });
+    removeTemporary(this.options.temporary);
   }
 
   /** Websites with a snapshot. */

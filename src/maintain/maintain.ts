@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { writeAnalytics } from '../followers/analytics.js';
@@ -10,6 +8,7 @@ import { calendarDate } from '../run/dates.js';
 import { RunLock } from '../run/lock.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
+import { withTemporary } from '../storage/temporary.js';
 import { dropScratch, listTableFiles, scratchFolder } from '../warehouse/layout.js';
 import { type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
@@ -53,13 +52,8 @@ export async function maintain(options: MaintainOptions): Promise<MaintainReceip
 }
 
 /** With temporary files elsewhere, so that a folder that may not be written to can be looked at. */
-async function look(options: MaintainOptions): Promise<MaintainReceipt> {
-  const folder = await mkdtemp(join(tmpdir(), 'indexhouse-maintain-'));
-  try {
-    return await new Maintenance(options, engineOptions(options.config, folder)).run();
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+function look(options: MaintainOptions): Promise<MaintainReceipt> {
+  return withTemporary('maintain', (folder) => new Maintenance(options, engineOptions(options.config, folder)).run());
 }
 
 class Maintenance {

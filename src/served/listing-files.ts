@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp, rename } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reader } from '../analysis/reader.js';
+import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import type { ServedCommits } from './commits.js';
 import { ListingFile } from './listing-file.js';
 import { listingKey, viewListing } from './views.js';
@@ -15,9 +14,8 @@ const LINES_FORMAT = "format csv, header false, quote '', escape '', delimiter '
 /** The listings that were asked for last, each rendered once, in a folder that goes with the process. */
 export class ListingFiles {
   readonly #kept = new Map<string, Promise<ListingFile>>();
-  #folder: Promise<string> | null = null;
+  #folder: string | null = null;
   #made = 0;
-  #remove: (() => void) | null = null;
 
   constructor(private readonly warehouse: string) {}
 
@@ -40,28 +38,19 @@ export class ListingFiles {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#kept.values()].map(async (file) => (await file).drop()));
     this.#kept.clear();
-    this.#remove?.();
-    if (this.#remove) process.off('exit', this.#remove);
+    if (this.#folder !== null) removeTemporary(this.#folder);
+    this.#folder = null;
   }
 
   async #render(reader: Reader, commits: ServedCommits): Promise<ListingFile> {
-    this.#folder ??= this.#makeFolder();
-    const folder = await this.#folder;
+    this.#folder ??= makeTemporary('serve');
     this.#made++;
     // DuckDB may write beside the reader only; the file outlives the reader.
-    const [written, path] = [join(reader.folder, `listing-${this.#made}`), join(folder, `listing-${this.#made}`)];
+    const [written, path] = [join(reader.folder, `listing-${this.#made}`), join(this.#folder, `listing-${this.#made}`)];
     await viewListing(reader, this.warehouse, commits);
     await reader.engine.copy('select line from entry_lines order by url', written, LINES_FORMAT);
     await rename(written, path);
     return ListingFile.open(path);
-  }
-
-  async #makeFolder(): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'indexhouse-serve-'));
-    const remove = () => rmSync(folder, { recursive: true, force: true });
-    process.once('exit', remove);
-    this.#remove = remove;
-    return folder;
   }
 
   async #dropOldest(): Promise<void> {

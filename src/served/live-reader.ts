@@ -5,7 +5,7 @@ import { listTableFiles } from '../warehouse/layout.js';
 /** How long what was seen of the warehouse is believed to be all of it. */
 const LOOK_INTERVAL_MS = 1000;
 /** The files whose coming or going changes what a reader sees. */
-const TELLING_TABLES = ['snapshots', 'replays', 'tombstones'] as const;
+const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
 interface Opened {
   reader: Reader;

@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { exists } from './durable.js';
 import { withEngine } from './engine.js';
 import { lockHolder } from './lock-holder.js';
+import { withTemporary } from './temporary.js';
 
 const PROBE_MEMORY_BYTES = 64_000_000;
 /** `1: POSIX  ADVISORY  WRITE 12412 fe:00:9978528 0 EOF`; the device is hexadecimal. */
@@ -48,9 +49,9 @@ function deviceOf(major: string, minor: string): bigint {
 }
 
 async function refusedBy(file: string): Promise<LockHolder | null> {
-  const options = { file, readOnly: true, memoryLimit: PROBE_MEMORY_BYTES, temporary: tmpdir() };
+  const options = { file, readOnly: true, memoryLimit: PROBE_MEMORY_BYTES };
   try {
-    await withEngine(options, async () => {});
+    await withTemporary('probe', (temporary) => withEngine({ ...options, temporary }, async () => {}));
     return null;
   } catch (error) {
     const holder = lockHolder(error);

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
 import { EXIT, UsageError } from '../../src/cli/command.js';
 import { queryCommand } from '../../src/cli/query.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
-import { run } from '../given/cli.js';
+import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readParquet } from '../given/parquet.js';
@@ -148,6 +148,17 @@ describe('the program', () => {
       stderr: expect.stringMatching(/^indexhouse: --sql: Binder Error/),
     });
     expect(ended.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('leaves nothing in the temporary folder where Ctrl-C ends it in the middle of an answer', async () => {
+    const folder = temporaryFolder();
+    const endless = 'select count(*) from range(1000000) as a, range(1000000) as b where a.range % 7 = b.range % 5';
+    const asked = ['query', '--sql', endless, '--warehouse', warehouse.path];
+    const asking = start(asked, { env: { TMPDIR: folder } });
+    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1), 30_000);
+    asking.kill('SIGINT');
+    expect(await asking.ended).toMatchObject({ signal: 'SIGINT', stdout: '' });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('exits with 2 where there is no warehouse', async () => {

@@ -140,7 +140,7 @@ describe('doctor', () => {
   test('measures disk, memory and Node against what is needed', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
-    const effects = { freeDisk: async () => 1e5, availableMemory: () => 512e6, nodeVersion: 'v20.18.3' };
+    const effects = { freeDisk: async () => 1e5, availableMemory: () => 256e6, nodeVersion: 'v20.18.3' };
     const findings = await doctor(config, effects);
     expect(of(findings, 'disk')).toMatchObject([{ level: 'error' }]);
     expect(of(findings, 'memory')).toMatchObject([{ level: 'warning' }]);
