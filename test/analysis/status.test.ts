@@ -1,8 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readStatus, type Status } from '../../src/analysis/status.js';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { Stopped } from '../../src/source/errors.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -12,24 +12,38 @@ import { syncNow } from '../given/synced.js';
 const SITE = 'site-a';
 const PAGES = 40;
 
-async function simulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const started = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], ...options });
-  onTestFinished(() => started.close());
-  return started;
+const clean: (() => void | Promise<void>)[] = [];
+let service: Simulator;
+/** One good run. */
+let synced: string;
+
+beforeAll(async () => {
+  service = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }] });
+  clean.push(() => service.close());
+  synced = temporaryFolder((each) => void clean.push(each));
+  await syncNow(configIn(synced, service.url));
+});
+
+afterAll(async () => {
+  for (const each of clean) await each();
+});
+
+function configIn(folder: string, baseUrl: string): string {
+  const sections = { warehouse: { lock_timeout: '0s' }, api: { concurrency: 4 } };
+  return writeConfig(folder, { baseUrl, websites: [SITE], sections });
 }
 
-async function warehouse(options: SimulatorOptions = {}) {
+/** A folder without a warehouse yet, or with a copy of the one after a good run. */
+function given(from: string | null, url = service.url) {
   const folder = temporaryFolder();
-  const service = await simulator(options);
-  const sections = { warehouse: { lock_timeout: '0s' }, api: { concurrency: 4 } };
-  const file = writeConfig(folder, { baseUrl: service.url, websites: [SITE], sections });
-  return { service, file, path: join(folder, 'warehouse') };
+  if (from !== null) cpSync(from, folder, { recursive: true, preserveTimestamps: true });
+  return { file: configIn(folder, url), path: join(folder, 'warehouse') };
 }
 
 function statusOf(path: string, now = Date.now()): Promise<Status> {
   return readStatus({
     warehouse: path,
-    memoryLimit: 512e6,
+    memoryLimit: 256e6,
     resumeWithin: 3_600_000,
     maxRejectRatio: 0.01,
     websites: [{ id: SITE, name: 'Site A' }],
@@ -49,8 +63,7 @@ describe('status', () => {
   });
 
   test('after a good run tells freshness and completeness, and writes nothing', async () => {
-    const { file, path } = await warehouse();
-    await syncNow(file);
+    const { path } = given(synced);
     const before = readdirSync(path, { recursive: true }).sort();
     const status = await statusOf(path, Date.now() + 3_600_000);
     expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
@@ -77,16 +90,14 @@ describe('status', () => {
   });
 
   test('makes a state file that is missing outside the warehouse', async () => {
-    const { file, path } = await warehouse();
-    await syncNow(file);
+    const { path } = given(synced);
     rmSync(join(path, 'state'), { recursive: true });
     expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
     expect(readdirSync(path)).not.toContain('state');
   });
 
   test('shows a failed last run beside the snapshot before it', async () => {
-    const { service, file, path } = await warehouse();
-    await syncNow(file);
+    const { path } = given(synced);
     const other = writeConfig(temporaryFolder(), {
       baseUrl: service.url,
       token: 'wrong',
@@ -101,7 +112,7 @@ describe('status', () => {
   });
 
   test('tells how far an unfinished run is, and whether somebody works on it', async () => {
-    const { file, path } = await warehouse();
+    const { file, path } = given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const left = await statusOf(path);
     expect(left.unfinished).toMatchObject([
@@ -119,7 +130,9 @@ describe('status', () => {
   });
 
   test('counts an unfinished listing by its pages', async () => {
-    const { file, path } = await warehouse({ maxLimit: 10 });
+    const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], maxLimit: 10 });
+    onTestFinished(() => slow.close());
+    const { file, path } = given(null, slow.url);
     await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);
     const { unfinished, websites } = await statusOf(path);
     expect(unfinished).toMatchObject([{ stage: 'listing', pages_expected: PAGES, reports_planned: null }]);
@@ -129,8 +142,7 @@ describe('status', () => {
   });
 
   test('tells how far indexhouse.duckdb is behind, and who holds it', async () => {
-    const { file, path } = await warehouse();
-    await syncNow(file);
+    const { file, path } = given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
     await syncNow(file);
     const held = await statusOf(path);

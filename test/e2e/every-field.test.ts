@@ -12,7 +12,7 @@ import type { Row } from '../given/parquet.js';
 import { asTruth, byHyparquet, type Truth, truthOf } from '../given/truth.js';
 
 const WEBSITES = ['a/b c.d', 'plain'];
-const PAGES = 400;
+const PAGES = 200;
 
 let simulator: Simulator;
 
