@@ -3,6 +3,8 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { packageFolder } from '../../src/storage/sql.js';
@@ -11,7 +13,9 @@ import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type Row, readTable } from '../given/parquet.js';
+import { syncNow } from '../given/synced.js';
 import { byHyparquet, truthOf } from '../given/truth.js';
+import { findingsOf } from '../given/verified.js';
 
 const FIXTURES = join(packageFolder(), 'test', 'fixtures');
 const OPERATIONS = readFileSync(join(packageFolder(), 'docs', 'operations.md'), 'utf8');
@@ -33,10 +37,10 @@ describe('a warehouse', () => {
 
     await withWorld(async (simulator) => {
       const config = writeConfig(folder, { baseUrl: simulator.url, websites: WEBSITES });
-      expect(await run(['sync', '--config', config])).toMatchObject({ code: 0 });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
-      expect(await run(['rebuild', '--config', config])).toMatchObject({ code: 0 });
-      expect(await run(['verify', '--config', config])).toMatchObject({ code: 0 });
+      expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
+      expect(await findingsOf(warehouse)).toEqual([]);
+      await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
+      expect(await findingsOf(warehouse)).toEqual([]);
     });
     const after = new Set(await everyRow(warehouse));
     expect(before.filter((row) => !after.has(row))).toEqual([]);
@@ -50,19 +54,20 @@ describe('a warehouse', () => {
     const simulator = await startSimulator({ seed: 2, websites: [{ id: 'w', pages: 150 }] });
     try {
       const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
-      expect(await run(['sync', '--config', config])).toMatchObject({ code: 0 });
+      expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
       const running = start(['sync', '--config', config]);
       const copies = copyWhile(folder, running.ended);
       expect(await running.ended).toMatchObject({ code: 0 });
       expect(await copies).toBeGreaterThan(3);
 
       const elsewhere = temporaryFolder();
-      renameSync(join(folder, 'backup'), join(elsewhere, 'warehouse'));
+      const warehouse = join(elsewhere, 'warehouse');
+      renameSync(join(folder, 'backup'), warehouse);
       const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
-      expect(await run(['rebuild', '--config', restored])).toMatchObject({ code: 0 });
-      expect(await run(['verify', '--config', restored])).toMatchObject({ code: 0 });
-      expect(await run(['sync', '--config', restored])).toMatchObject({ code: 0 });
-      expect(await byHyparquetOfNewest(join(elsewhere, 'warehouse'))).toEqual(truthOf(simulator.world, 'w').coverage);
+      await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
+      expect(await findingsOf(warehouse)).toEqual([]);
+      expect(exitCodeOf(await syncNow(restored), 0)).toBe(0);
+      expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
     } finally {
       await simulator.close();
     }
@@ -85,7 +90,7 @@ async function copyWhile(folder: string, ended: Promise<unknown>): Promise<numbe
       const markers = await readMarkers(engine, copy);
       expect(filesOf(copy, markers, 'coverage').filter((file) => !existsSync(file))).toEqual([]);
     });
-    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 20))]);
+    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 50))]);
     if (over) return copies;
   }
 }
