@@ -134,7 +134,7 @@ async function admit(service: Interface, request: FastifyRequest, reply: Fastify
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
-async function listCoverage(service: Interface, key: KeyDetails, request: FastifyRequest): Promise<Buffer> {
+async function listCoverage(service: Interface, key: KeyDetails, request: FastifyRequest): Promise<string | Buffer> {
   const { websiteId } = websiteParameters.parse(request.params);
   if (!(await service.store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
   if (!mayRead(key, websiteId)) throw new ServiceError(403, 'This API key was not granted this website.');
@@ -144,9 +144,9 @@ async function listCoverage(service: Interface, key: KeyDetails, request: Fastif
   if (!listing) throw new ServiceError(404, 'There is no such website.');
   const { entries, count, version } = listing;
   const carried = version === undefined ? {} : { ...wish.query, snapshot: version };
-  const urls = Buffer.isBuffer(entries) ? entries : Buffer.from(JSON.stringify(entries));
-  const pagination = JSON.stringify(paginationOf(websiteId, window, count, carried));
-  return Buffer.concat([Buffer.from('{"urls":'), urls, Buffer.from(`,"pagination":${pagination}}`)]);
+  const pagination = paginationOf(websiteId, window, count, carried);
+  if (!Buffer.isBuffer(entries)) return JSON.stringify({ urls: entries, pagination });
+  return Buffer.concat([Buffer.from('{"urls":'), entries, Buffer.from(`,"pagination":${JSON.stringify(pagination)}}`)]);
 }
 
 const reportQuery = z.object({ url: absoluteUrl.regex(/^https?:/i) });

@@ -45,7 +45,8 @@ export function addInterference(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const fate = fates.get(request);
-    return fate && typeof payload === 'string' ? spoil(fate, reply, payload, settings) : payload;
+    const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
+    return fate && typeof text === 'string' ? spoil(fate, reply, text, settings) : payload;
   });
   app.addHook('onResponse', async (request, reply) => {
     const fate = fates.get(request);
