@@ -3,41 +3,34 @@ import { join } from 'node:path';
 import type { Reader } from '../analysis/reader.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import type { ServedCommits } from './commits.js';
+import { LastAsked } from './last-asked.js';
 import { ListingFile } from './listing-file.js';
 import { listingKey, viewListing } from './views.js';
 
-/** Listings that are kept rendered; the one that was longest not asked for goes first. */
+/** Listings that are kept rendered. */
 const MAX_KEPT = 8;
 /** Lines of text as they are: nothing in them needs quotes, and no line holds the delimiter. */
 const LINES_FORMAT = "format csv, header false, quote '', escape '', delimiter '\x01'";
 
 /** The listings that were asked for last, each rendered once, in a folder that goes with the process. */
 export class ListingFiles {
-  readonly #kept = new Map<string, Promise<ListingFile>>();
+  readonly #kept = new LastAsked<ListingFile>(MAX_KEPT, (file) => file.drop());
   #folder: string | null = null;
   #made = 0;
 
-  constructor(private readonly warehouse: string) {}
+  /** @param ask hands the reader to what renders a listing, when it is its turn */
+  constructor(
+    private readonly warehouse: string,
+    private readonly ask: <T>(question: (reader: Reader) => Promise<T>) => Promise<T>,
+  ) {}
 
-  /**
-   * The listing that these commits make.
-   *
-   * @param use hands the reader to what renders it, when it is its turn
-   */
-  async of(commits: ServedCommits, use: <T>(ask: (reader: Reader) => Promise<T>) => Promise<T>): Promise<ListingFile> {
-    const key = listingKey(commits);
-    const kept = this.#kept.get(key) ?? use((reader) => this.#render(reader, commits));
-    // Deleted first, so that the map's order of insertion is the order of use.
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    kept.catch(() => this.#kept.delete(key));
-    await this.#dropOldest();
-    return kept;
+  /** Hands the listing that these commits make to `work`, which may read it until it returns. */
+  use<T>(commits: ServedCommits, work: (file: ListingFile) => Promise<T>): Promise<T> {
+    return this.#kept.use(listingKey(commits), () => this.ask((reader) => this.#render(reader, commits)), work);
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#kept.values()].map(async (file) => (await file).drop()));
-    this.#kept.clear();
+    await this.#kept.close();
     if (this.#folder !== null) removeTemporary(this.#folder);
     this.#folder = null;
   }
@@ -51,13 +44,5 @@ export class ListingFiles {
     await reader.engine.copy('select line from entry_lines order by url', written, LINES_FORMAT);
     await rename(written, path);
     return ListingFile.open(path);
-  }
-
-  async #dropOldest(): Promise<void> {
-    for (const [key, oldest] of this.#kept) {
-      if (this.#kept.size <= MAX_KEPT) return;
-      this.#kept.delete(key);
-      await oldest.then((file) => file.drop()).catch(() => {});
-    }
   }
 }

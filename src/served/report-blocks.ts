@@ -3,6 +3,7 @@ import type { Reader } from '../analysis/reader.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { sql } from '../storage/sql.js';
 import type { Marker } from '../warehouse/markers.js';
+import { LastAsked } from './last-asked.js';
 import { daysSince, type ListingFile } from './listing-file.js';
 import { viewOver } from './views.js';
 
@@ -34,7 +35,7 @@ const entrySchema = z.record(z.string(), z.unknown());
 
 /** The newest reports of pages, read a block of neighbours at a time and kept for a while. */
 export class ReportBlocks {
-  readonly #kept = new Map<string, Promise<Block>>();
+  readonly #kept = new LastAsked<Block>(MAX_KEPT);
 
   constructor(
     private readonly warehouse: string,
@@ -50,25 +51,20 @@ export class ReportBlocks {
   async report(url: string, scope: ReportScope, now: number): Promise<UrlReport | null> {
     const found = await scope.listing.find(url, now);
     if (!found) return null;
-    const block = await this.#block(Math.floor(found.position / PAGES_PER_BLOCK), scope);
-    const kept = block.get(url);
+    const kept = await this.#keptOf(url, Math.floor(found.position / PAGES_PER_BLOCK), scope);
     if (!kept) return reportOfEntry(found.entry);
     const report = urlReportSchema.parse(JSON.parse(kept.text));
     return { ...report, days_since_last_crawl: kept.crawledAt === null ? null : daysSince(kept.crawledAt, now) };
   }
 
-  #block(number: number, scope: ReportScope): Promise<Block> {
+  #keptOf(url: string, block: number, scope: ReportScope): Promise<KeptReport | undefined> {
     const newest = scope.markers.at(-1)?.commitId ?? '';
-    const key = [scope.websiteId, newest, scope.until, number].join('\n');
-    const block = this.#kept.get(key) ?? this.#read(number, scope);
-    this.#kept.delete(key);
-    this.#kept.set(key, block);
-    block.catch(() => this.#kept.delete(key));
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MAX_KEPT) break;
-      this.#kept.delete(oldest);
-    }
-    return block;
+    const key = [scope.websiteId, newest, scope.until, block].join('\n');
+    return this.#kept.use(
+      key,
+      () => this.#read(block, scope),
+      (reports) => reports.get(url),
+    );
   }
 
   async #read(number: number, { listing, websiteId, markers, until }: ReportScope): Promise<Block> {

@@ -50,8 +50,9 @@ export class WarehouseStore implements Store {
     this.#options = options;
     this.findKey = options.findKey;
     this.#live = new LiveReader(options, options.clock);
-    this.#files = new ListingFiles(options.warehouse);
-    this.#reports = new ReportBlocks(options.warehouse, (ask) => this.#live.use(ask));
+    const ask = <T>(question: (reader: Reader) => Promise<T>) => this.#live.use(question);
+    this.#files = new ListingFiles(options.warehouse, ask);
+    this.#reports = new ReportBlocks(options.warehouse, ask);
   }
 
   /** The websites that have a snapshot, by their ids. */
@@ -64,19 +65,15 @@ export class WarehouseStore implements Store {
   }
 
   async listCoverage(websiteId: string, skip: number, limit: number, wish: ListingWish): Promise<ListingWindow | null> {
-    const { moment } = wish;
-    const [isKnown, commits, end] = await this.#live.use(async (reader) => {
-      const all = markersOf(reader.markers, websiteId);
-      const seen = await this.#commits(reader, all, wish);
-      return [all.length > 0, seen, moment && (await this.#endOf(reader, moment))] as const;
-    });
-    if (!isKnown) return null;
+    const { markers, commits, end } = await this.#seen(websiteId, wish);
+    if (markers.length === 0) return null;
     if (!commits) throw nothingThen(wish);
     const { version } = commits;
     const now = this.#past(end);
     if (wish.selection) return { ...(await this.#selected(commits, wish.selection, { skip, limit, now })), version };
-    const file = await this.#files.of(commits, (ask) => this.#live.use(ask));
-    return { entries: await file.window(skip, limit, now), count: file.count, version };
+    return this.#files.use(commits, async (file) => {
+      return { entries: await file.window(skip, limit, now), count: file.count, version };
+    });
   }
 
   async findReport(url: string, websiteIds: readonly string[], moment: Moment): Promise<UrlReport | null> {
@@ -96,6 +93,18 @@ export class WarehouseStore implements Store {
   async close(): Promise<void> {
     await this.#files.close();
     this.#live.close();
+  }
+
+  /** The commits of a website, those that a request sees of them, and when the moment that it asks for ends. */
+  #seen(
+    websiteId: string,
+    wish: Pick<ListingWish, 'moment' | 'version'>,
+  ): Promise<{ markers: Marker[]; commits: ServedCommits | null; end: number | null }> {
+    return this.#live.use(async (reader) => {
+      const markers = markersOf(reader.markers, websiteId);
+      const commits = await this.#commits(reader, markers, wish);
+      return { markers, commits, end: wish.moment && (await this.#endOf(reader, wish.moment)) };
+    });
   }
 
   async #commits(
@@ -140,17 +149,14 @@ export class WarehouseStore implements Store {
   }
 
   async #report(websiteId: string, url: string, moment: Moment): Promise<UrlReport | null> {
-    const [markers, commits, end] = await this.#live.use(async (reader) => {
-      const all = markersOf(reader.markers, websiteId);
-      const seen = await this.#commits(reader, all, { moment, version: null });
-      return [all, seen, moment && (await this.#endOf(reader, moment))] as const;
-    });
+    const { markers, commits, end } = await this.#seen(websiteId, { moment, version: null });
     if (!commits) return null;
-    const listing = await this.#files.of(commits, (ask) => this.#live.use(ask));
     const now = this.#past(end);
     // A moment that is still to come has no end that matters, and perhaps none that can be written.
     const until = end === null || end > now ? null : new Date(end).toISOString();
-    return this.#reports.report(url, { websiteId, markers, until, listing }, now);
+    return this.#files.use(commits, (listing) =>
+      this.#reports.report(url, { websiteId, markers, until, listing }, now),
+    );
   }
 
   /** What ages are counted to: now, or the moment that was asked for if that is past. */
