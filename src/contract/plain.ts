@@ -45,7 +45,6 @@ function memberPattern(name: string, field: unknown): string | null {
 }
 
 function valuePattern(schema: unknown): string | null {
-  if (schema instanceof z.ZodBoolean && isUnrefined(schema)) return '(?:true|false)';
   if (!(schema instanceof z.ZodArray) || !isUnrefined(schema)) return PATTERNS.get(schema) ?? null;
   const element = PATTERNS.get(schema.element);
   return element === undefined ? null : `\\[(?:${element}(?:,${element})*)?\\]`;

@@ -45,8 +45,7 @@ export function addInterference(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const fate = fates.get(request);
-    const text = Buffer.isBuffer(payload) ? payload.toString('utf8') : payload;
-    return fate && typeof text === 'string' ? spoil(fate, reply, text, settings) : payload;
+    return fate && typeof payload === 'string' ? spoil(fate, reply, payload, settings) : payload;
   });
   app.addHook('onResponse', async (request, reply) => {
     const fate = fates.get(request);
