@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { configOf, flagsOf, type Globals, newCommand } from './command.js';
-
-const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+import { DEFAULT_MEMORY_LIMIT_BYTES } from './reader-options.js';
 
 const HELP = `
 The sync keeps warehouse/analytics.duckdb, whose views hold the warehouse's path on this machine. This command writes the

@@ -1,7 +1,8 @@
 import type { ReaderOptions } from '../analysis/reader.js';
 import { configOf, type Globals } from './command.js';
 
-const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+/** What holds where only a folder is named: the default of the configuration. */
+export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
 
 /** The warehouse to read: the folder that a flag names, or that of the configuration. */
 export async function readerOptions(flags: Globals & { warehouse?: string }): Promise<ReaderOptions> {

@@ -4,12 +4,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config/schema.js';
 import type { StoredKey } from '../keys/key-file.js';
 import type { RunningService } from '../served/running-service.js';
+import { PREFIX_FORM } from '../service/prefix.js';
 import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, quoted, UsageError } from './command.js';
+import { DEFAULT_MEMORY_LIMIT_BYTES } from './reader-options.js';
 import { stopSignal } from './signals.js';
-
-/** What holds where only a folder is named: the default of the configuration. */
-const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
-const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 
 const HELP = `
 Asks the service nothing and takes no lock: syncs and queries go on beside it. Whoever asks needs a key (indexhouse keys).

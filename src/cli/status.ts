@@ -5,6 +5,7 @@ import type { FollowerLag } from '../analysis/follower-lag.js';
 import type { NewDrift, Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+import { DEFAULT_MEMORY_LIMIT_BYTES } from './reader-options.js';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +14,12 @@ Examples:
   indexhouse status --json || alert        for monitoring: exit code 3 if something needs a look`;
 
 /** What holds where only a folder is named: the defaults of the configuration. */
-const DEFAULTS = { memoryLimit: 1e9, resumeWithin: 6 * 3_600_000, maxRejectRatio: 0.01, websites: [] };
+const DEFAULTS = {
+  memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
+  resumeWithin: 6 * 3_600_000,
+  maxRejectRatio: 0.01,
+  websites: [],
+};
 
 /** Lines of drift that are printed. */
 const DRIFT_TOLD = 10;

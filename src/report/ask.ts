@@ -1,21 +1,6 @@
 import { z } from 'zod';
 import { askAnalysis } from '../analysis/ask-analysis.js';
 import type { Reader } from '../analysis/reader.js';
-import type { Parameters } from '../storage/engine.js';
-import { sql } from '../storage/sql.js';
-
-/** Asks a statement of `sql/report`, and checks each row. */
-export async function askReport<T>(
-  reader: Reader,
-  name: string,
-  schema: z.ZodType<T>,
-  parameters: Parameters,
-): Promise<T[]> {
-  const text = sql(`report/${name}`);
-  reader.nextTurn();
-  await reader.makeReady(text);
-  return reader.engine.rows(schema, text, parameters);
-}
 
 /** Asks a ready-made analysis of one website or of all (null), and checks each row. */
 export async function askOf<T extends { website_id: string }>(

@@ -1,6 +1,7 @@
+import { askRows } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
-import { askOf, askReport } from './ask.js';
+import { askOf } from './ask.js';
 import { type Compared, comparedOf, type Headline, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, listingsRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
@@ -40,7 +41,7 @@ export interface Report {
  */
 export async function readReport(reader: Reader, options: ReportOptions): Promise<Report> {
   const period = periodOf(options, reader.today);
-  const all = await askReport(reader, 'websites', websiteRow, { until: period.until });
+  const all = await askRows(reader, 'report/websites', websiteRow, { until: period.until });
   const chosen = options.website === undefined ? all : [websiteOf(all, options.website)];
   if (chosen.length === 0) throw noSnapshots(reader, period);
   const websites = await factsOf(
@@ -87,11 +88,11 @@ async function factsOf(
   period: Period,
 ): Promise<WebsiteFacts[]> {
   const { since, until, previous, shown } = period;
-  const listings = await askReport(reader, 'listings', listingsRow, { website, since, until });
+  const listings = await askRows(reader, 'report/listings', listingsRow, { website, since, until });
   const trend = await askOf(reader, 'indexing_trend', trendRow, website);
-  const changes = await askReport(reader, 'changes', changesRow, { website, since, until });
-  const before = await askReport(reader, 'changes', changesRow, { website, ...previous });
-  const snapshots = await askReport(reader, 'snapshots', snapshotRow, { website, from: shown.since, until });
+  const changes = await askRows(reader, 'report/changes', changesRow, { website, since, until });
+  const before = await askRows(reader, 'report/changes', changesRow, { website, ...previous });
+  const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, { website, from: shown.since, until });
   const of = <T extends { website_id: string }>(rows: readonly T[]) => groupByWebsite(rows);
   const [listingsOf, trendsOf, changesOf, beforeOf, snapshotsOf] = [
     of(listings),

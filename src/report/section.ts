@@ -1,5 +1,6 @@
+import { askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
-import { askOf, askReport } from './ask.js';
+import { askOf } from './ask.js';
 import { type Compared, type Headline, totalOf } from './headline.js';
 import type { Period } from './period.js';
 import {
@@ -112,7 +113,7 @@ async function readMoves(
 ): Promise<Pick<Section, 'transitions' | 'directories'>> {
   return {
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
-    directories: await askReport(reader, 'directories', directoryRow, {
+    directories: await askRows(reader, 'report/directories', directoryRow, {
       website,
       since,
       until,
@@ -145,7 +146,7 @@ async function readChangedPages(
     flips: {
       rows: await askOf(reader, 'canonical_flips', flipRow, website, { since, until, limit }),
       total: total('canonical_flip_times'),
-      common: standingOut(await askReport(reader, 'flips_in_common', flipCommonRow, flipsCommon)),
+      common: standingOut(await askRows(reader, 'report/flips_in_common', flipCommonRow, flipsCommon)),
     },
   };
 }
@@ -188,7 +189,7 @@ async function readOddities(
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     drift: drift.filter(({ first_seen }) => first_seen.slice(0, 10) <= until),
-    rejected: await askReport(reader, 'rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
+    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
   };
 }
 

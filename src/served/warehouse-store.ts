@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { askSelected } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
@@ -29,7 +30,6 @@ export interface WarehouseStoreOptions {
 }
 
 const lineRow = z.object({ line: z.string() });
-const countRow = z.object({ entries: z.int() });
 const listedRow = z.object({ was_listed: z.boolean() });
 const monitoredRow = z.object({ is_monitored: z.boolean() });
 const endRow = z.object({ ends_at: z.coerce.number() });
@@ -130,21 +130,9 @@ export class WarehouseStore implements Store {
   ): Promise<{ entries: Buffer; count: number }> {
     return this.#live.use(async (reader) => {
       await viewListing(reader, this.#options.warehouse, commits);
-      const selected = sql('serve/selected');
       const wished = Object.fromEntries(SELECTED_BY.map((name) => [name, selection[name] ?? null]));
-      const [counted] = await reader.engine.rows(
-        countRow,
-        `select count(*)::integer as entries from (${selected}\n)`,
-        wished,
-      );
-      const lines = await reader.engine.rows(
-        lineRow,
-        `select line from (${selected}\n)
-         order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
-        { ...wished, limit, skip },
-      );
-      const entries = entriesOf(Buffer.from(lines.map(({ line }) => `${line}\n`).join('')), now);
-      return { entries, count: counted?.entries ?? 0 };
+      const { count, rows } = await askSelected(reader, 'serve/selected', lineRow, { wished, skip, limit });
+      return { entries: entriesOf(Buffer.from(rows.map(({ line }) => `${line}\n`).join('')), now), count };
     });
   }
 

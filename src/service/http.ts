@@ -14,6 +14,7 @@ import {
   paginationOf,
   readWindow,
 } from './pagination.js';
+import { PREFIX_FORM } from './prefix.js';
 import { RateLimiter } from './rate-limit.js';
 import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
@@ -22,7 +23,6 @@ import { NO_WISH, readListingWish, readMoment } from './wish.js';
 /** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
 const MAX_HEADER_BYTES = 65_536;
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
-const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 export interface ServerOptions {

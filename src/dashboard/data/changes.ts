@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { checkPage, type Paging, pagingQuery, skipOf, wishedText } from '../query.js';
-import { askDashboard } from './ask-dashboard.js';
 import { newestDates } from './nights.js';
 
 export const NIGHTS = ['1', '7', '30', '90'] as const;
@@ -70,7 +70,7 @@ export async function readKinds(
   website: string,
   { since = null, url = null, contains = null }: Selection,
 ): Promise<KindCount[]> {
-  return askDashboard(reader, 'changes_by_kind', kindRow, { website, since, url, url_contains: contains });
+  return askRows(reader, 'dashboard/changes_by_kind', kindRow, { website, since, url, url_contains: contains });
 }
 
 async function readWindow(
@@ -81,7 +81,7 @@ async function readWindow(
   const { since = null, url = null, contains = null } = selection;
   const count = chosen.reduce((sum, { changes }) => sum + changes, 0);
   checkPage(paging, count);
-  const rows = await askDashboard(reader, 'changes', changeRow, {
+  const rows = await askRows(reader, 'dashboard/changes', changeRow, {
     website,
     since,
     url,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { askOf, askReport } from '../../report/ask.js';
+import { askOf } from '../../report/ask.js';
 import { addDays, type Span } from '../../report/period.js';
 import { type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
 import { type Day, trendOf } from '../../report/trend.js';
-
 import { type KindCount, readKinds } from './changes.js';
 import { newestDates } from './nights.js';
 
@@ -31,7 +31,7 @@ export async function readOverview(reader: Reader, website: string): Promise<Ove
   const span = { since: addDays(until, 1 - DAYS_SHOWN), until };
   const listings = await askOf(reader, 'indexing_trend', trendRow, website, { since: span.since });
   const dates = { website, from: span.since, until };
-  const snapshots = await askReport(reader, 'snapshots', snapshotRow, dates);
+  const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, dates);
   const ages = await askOf(reader, 'report_ages', reportAge, website);
   return {
     listings,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { ServiceError } from '../../service/errors.js';
 import { pageUrl, pagingQuery } from '../query.js';
-import { askDashboard } from './ask-dashboard.js';
 import { type ChangeRow, readChangesOf } from './changes.js';
 
 export const pageQuery = z.object({ ...pagingQuery, url: pageUrl });
@@ -69,7 +69,7 @@ export interface PageTimeline {
 /** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window behind the last change */
 export async function readPage(reader: Reader, website: string, query: PageQuery): Promise<PageTimeline> {
   const { url } = query;
-  const [facts] = await askDashboard(reader, 'page', factsRow, { website, url });
+  const [facts] = await askRows(reader, 'dashboard/page', factsRow, { website, url });
   if (!facts) throw new ServiceError(404, 'This website never listed such a page.');
   return {
     facts,
@@ -81,7 +81,7 @@ export async function readPage(reader: Reader, website: string, query: PageQuery
 async function readReport(reader: Reader, website: string, facts: PageFacts): Promise<PageReport | null> {
   const { url, report_snapshot_id: snapshot } = facts;
   if (snapshot === null) return null;
-  const [row] = await askDashboard(reader, 'page_report', reportRow, { website, url, snapshot });
+  const [row] = await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
   if (!row) return null;
   const { sitemaps } = row;
   return { ...row, sitemaps: sitemaps === null ? null : sitemapsText.parse(JSON.parse(sitemaps)) };

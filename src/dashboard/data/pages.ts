@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { askRows, askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { sql } from '../../storage/sql.js';
 import { checkPage, pagingQuery, skipOf, wishedText } from '../query.js';
-import { askDashboard } from './ask-dashboard.js';
 
 const STATES_OFFERED = 100;
 export const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
@@ -32,7 +31,6 @@ const pageRow = z.object({
 export type PageRow = z.infer<typeof pageRow>;
 
 const stateRow = z.object({ state: z.string(), pages: z.int() });
-const countRow = z.object({ pages: z.int() });
 
 export interface Pages {
   /** What the filter offers; `-` where a state is not known. */
@@ -43,19 +41,13 @@ export interface Pages {
 
 /** A window of the pages that a reader asks for. @throws ServiceError 404 for a page behind the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
-  const states = await askDashboard(reader, 'states', stateRow, { website, limit: STATES_OFFERED });
-  const selected = sql('dashboard/selected_pages');
+  const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
   const { q = null, state = null, indexed = null, canonical = null, monitored = null, sort } = query;
-  const wished = { website, url_contains: q, state, indexed, canonical, monitored, sort };
-  const counting = `select count(*)::integer as pages from (${selected}\n)`;
-  const [counted] = await reader.engine.rows(countRow, counting, wished);
-  const count = counted?.pages ?? 0;
+  const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
+    wished: { website, url_contains: q, state, indexed, canonical, monitored, sort },
+    skip: skipOf(query),
+    limit: query.per,
+  });
   checkPage(query, count);
-  const rows = await reader.engine.rows(
-    pageRow,
-    `select * exclude (ascending, descending) from (${selected}\n)
-     order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
-    { ...wished, limit: query.per, skip: skipOf(query) },
-  );
   return { states, count, rows };
 }

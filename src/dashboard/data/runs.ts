@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { askOf, askReport } from '../../report/ask.js';
+import { askOf } from '../../report/ask.js';
 import { type DriftRow, driftRow, type RejectedRow, rejectedRow } from '../../report/rows.js';
 import { checkPage, pagingQuery, skipOf } from '../query.js';
-import { askDashboard } from './ask-dashboard.js';
 import { newestDates } from './nights.js';
 
 const NIGHTS_LOOKED_AT = 30;
@@ -51,13 +51,13 @@ export interface Runs {
 
 /** The runs of a website, a window of them, and the quality of what they brought. @throws ServiceError 404 */
 export async function readRuns(reader: Reader, website: string, query: RunsQuery): Promise<Runs> {
-  const [counted] = await askDashboard(reader, 'runs_counted', countRow, { website });
+  const [counted] = await askRows(reader, 'dashboard/runs_counted', countRow, { website });
   const count = counted?.runs ?? 0;
   checkPage(query, count);
-  const rows = await askDashboard(reader, 'runs', runRow, { website, limit: query.per, skip: skipOf(query) });
+  const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
   const dates = newestDates(reader.markers, website, NIGHTS_LOOKED_AT);
   const since = dates.at(-1) ?? reader.today;
-  const rejected = await askReport(reader, 'rejected', rejectedRow, {
+  const rejected = await askRows(reader, 'report/rejected', rejectedRow, {
     website,
     since,
     until: dates[0] ?? reader.today,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import type { KeyDetails } from '../../contract/key.js';
 import { ServiceError } from '../../service/errors.js';
 import { checkPage, pagingQuery, skipOf } from '../query.js';
 import type { Website } from '../visit.js';
-import { askDashboard } from './ask-dashboard.js';
 
 export const websitesQuery = z.object(pagingQuery);
 export type WebsitesQuery = z.infer<typeof websitesQuery>;
@@ -34,7 +34,7 @@ export async function readWebsites(
   const names = new Map(websites_access.map(({ _id, url }) => [_id, url]));
   checkPage(query, names.size);
   const window = { websites: [...names.keys()], limit: query.per, skip: skipOf(query) };
-  const rows = await askDashboard(reader, 'websites', websiteRow, window);
+  const rows = await askRows(reader, 'dashboard/websites', websiteRow, window);
   const named = rows.map((row) => {
     const { website_id: id, website_name: name } = row;
     return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
@@ -50,7 +50,7 @@ export async function readWebsites(
 export async function findWebsite(reader: Reader, { websites_access }: KeyDetails, id: string): Promise<Website> {
   const granted = websites_access.find(({ _id }) => _id === id);
   if (!granted) throw new ServiceError(404, 'There is no such website, or your API key was not granted it.');
-  const [row] = await askDashboard(reader, 'website_name', nameRow, { website: id });
+  const [row] = await askRows(reader, 'dashboard/website_name', nameRow, { website: id });
   if (!row) throw new ServiceError(404, 'There was no run of this website yet.');
   return { id, name: row.website_name ?? granted.url };
 }

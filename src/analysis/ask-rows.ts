@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { Parameters } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
+import type { Reader } from './reader.js';
+
+/** Asks a statement of ours, by its name such as `report/snapshots`, and checks each row. */
+export async function askRows<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  parameters: Parameters,
+): Promise<T[]> {
+  return askText(reader, sql(name), schema, parameters);
+}
+
+const countRow = z.object({ rows: z.int() });
+
+/**
+ * A window of what a statement of ours selects, and how much that is in all. The statement gives what it sorts by as
+ * `ascending` or `descending`, one of them null; what is equal, or not known, comes last and is ordered by `url`.
+ */
+export async function askSelected<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  { wished, skip, limit }: { wished: Parameters; skip: number; limit: number },
+): Promise<{ count: number; rows: T[] }> {
+  const selected = `(${sql(name)}\n)`;
+  const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, wished);
+  const rows = await askText(
+    reader,
+    `select * exclude (ascending, descending) from ${selected}
+     order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
+    schema,
+    { ...wished, limit, skip },
+  );
+  return { count: counted?.rows ?? 0, rows };
+}
+
+async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
+  reader.nextTurn();
+  await reader.makeReady(text);
+  return reader.engine.rows(schema, text, parameters);
+}
