@@ -60,13 +60,11 @@ function damagedPlan(file: string, what: string): JournalError {
   );
 }
 
-/** The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand. */
-export function readPlan(file: string): AsyncIterableIterator<PlannedPage> {
-  return new PlanReader(file);
-}
-
-/** An iterator by hand: each turn of a generator would cost as much as reading the line. */
-class PlanReader implements AsyncIterableIterator<PlannedPage> {
+/**
+ * The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand.
+ * Many may ask at once.
+ */
+export class PlanReader {
   readonly #groups: AsyncGenerator<JournalLine<PlannedPage>[]>;
   #group: JournalLine<PlannedPage>[] = [];
   #at = 0;
@@ -77,24 +75,29 @@ class PlanReader implements AsyncIterableIterator<PlannedPage> {
     this.#groups = readLineGroups(file, planLine);
   }
 
-  async next(): Promise<IteratorResult<PlannedPage, undefined>> {
+  /** The next page where it is read already: that spares what waiting costs. */
+  take(): PlannedPage | undefined {
+    return this.#group[this.#at++]?.value;
+  }
+
+  /**
+   * The next page, or undefined behind the last one.
+   *
+   * @throws JournalError where the plan is damaged
+   */
+  async next(): Promise<PlannedPage | undefined> {
     for (;;) {
-      const line = this.#group[this.#at++];
-      if (line) return { done: false, value: line.value };
+      const page = this.take();
+      if (page) return page;
       this.#reading ??= this.#readGroup();
-      if (!(await this.#reading)) return { done: true, value: undefined };
+      if (!(await this.#reading)) return undefined;
     }
   }
 
-  async return(): Promise<IteratorResult<PlannedPage, undefined>> {
+  async close(): Promise<void> {
     this.#group = [];
     this.#reading = Promise.resolve(false);
     await this.#groups.return(undefined);
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 
   async #readGroup(): Promise<boolean> {

@@ -1,5 +1,6 @@
-import { type Planned, type PlannedPage, readPlan } from '../journal/plan.js';
+import { type Planned, PlanReader } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
+import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
@@ -53,13 +54,10 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
   return planned < wanted ? 'budget' : 'complete';
 }
 
-async function pagesLeft(
-  run: WebsiteRun,
-  { planned }: Planned,
-  left: ReportsLeft,
-): Promise<AsyncIterable<PlannedPage>> {
-  if (planned === 0) return none();
-  if (left.bytes === 0) return readPlan(run.folder.plan);
+/** Null where nothing is planned: then there is no plan either. */
+async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
+  if (planned === 0) return null;
+  if (left.bytes === 0) return new PlanReader(run.folder.plan);
   await run.oneAtATime(() =>
     withEngine(journalEngine(run), async (engine) => {
       await viewJournal(engine, run.folder);
@@ -67,15 +65,14 @@ async function pagesLeft(
       await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
     }),
   );
-  return readPlan(run.folder.remaining);
+  return new PlanReader(run.folder.remaining);
 }
-
-async function* none(): AsyncGenerator<PlannedPage> {}
 
 type End = Pick<Fetched, 'status' | 'message'>;
 
 class ReportFetch {
   readonly #deadline: number;
+  readonly #purpose: Purpose;
   #end: End | null = null;
   #diskCheckedAt = 0;
   #equalRejects = { reason: '', count: 0 };
@@ -85,55 +82,53 @@ class ReportFetch {
     private readonly journal: ReportsJournal,
   ) {
     this.#deadline = Date.parse(run_.header.started_at) + run_.config.reports.deadline;
+    this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
   }
 
   /** Workers take the pages one by one, so that no more is under way than the concurrency, however long the plan. */
-  async run(pages: AsyncIterable<PlannedPage>): Promise<End> {
+  async run(pages: PlanReader | null): Promise<End> {
     // Before the first of them, so that a disk that is full already takes not even one answer more.
     await this.#checkLimits();
-    const queue = pages[Symbol.asyncIterator]();
-    const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(queue));
-    const ended = await Promise.allSettled(workers);
-    await queue.return?.();
-    const broken = ended.find((worker) => worker.status === 'rejected');
-    if (broken) throw broken.reason;
+    if (pages) await this.#fetchAll(pages);
     return this.#end ?? { status: 'complete', message: null };
   }
 
-  async #work(queue: AsyncIterator<PlannedPage>): Promise<void> {
+  async #fetchAll(pages: PlanReader): Promise<void> {
+    const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(pages));
+    const ended = await Promise.allSettled(workers);
+    await pages.close();
+    const broken = ended.find((worker) => worker.status === 'rejected');
+    if (broken) throw broken.reason;
+  }
+
+  async #work(pages: PlanReader): Promise<void> {
+    const { client, progress, effects } = this.run_;
     try {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
-        const next = await queue.next();
-        if (next.done) return;
-        await this.#answer(next.value);
+        const page = pages.take() ?? (await pages.next());
+        if (!page) return;
+        const outcome = await fetchReport(client, page.url, this.#purpose);
+        await this.journal.record(page, outcome, new Date(effects.now()));
+        progress.answered(this.run_);
+        this.#countRejects(outcome);
       }
     } catch (error) {
-      // The others would only go on to meet the same.
-      this.#end ??= { status: 'failed', message: String(error) };
-      throw error;
+      this.#endAfter(error);
     }
   }
 
-  async #answer(page: PlannedPage): Promise<void> {
-    const { client, requests, effects, progress, website } = this.run_;
-    const purpose = { lane: website.id, counts: requests, notAfter: this.#deadline };
-    let outcome: ReportOutcome;
-    try {
-      outcome = await fetchReport(client, page.url, purpose);
-    } catch (error) {
-      if (error instanceof TooLate) {
-        this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send another request' };
-        return;
-      }
-      if (!(error instanceof SourceError)) throw error;
+  /** The others would only go on to meet the same. */
+  #endAfter(error: unknown): void {
+    if (error instanceof TooLate) {
+      this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send another request' };
+    } else if (error instanceof SourceError) {
       this.#end = { status: 'failed', message: error.message };
-      return;
+    } else {
+      this.#end ??= { status: 'failed', message: String(error) };
+      throw error;
     }
-    await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.answered(this.run_);
-    this.#countRejects(outcome);
   }
 
   /** Cheap enough to be asked for each page. */

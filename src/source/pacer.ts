@@ -65,8 +65,9 @@ export class Pacer {
   /** The next slot where it is due at once and nobody waits: at full speed that spares what waiting costs. */
   take({ signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Slot | null {
     if (signal?.aborted || this.#lanes.size > 0 || !this.#isFree) return null;
-    const now = this.#now();
-    return this.#dueAt(now) <= now && this.#effects.now() <= notAfter ? this.#granted(now) : null;
+    const time = this.#effects.now();
+    const now = this.#steady(time);
+    return this.#dueAt(now) <= now && time <= notAfter ? this.#granted(now) : null;
   }
 
   /** Waits for the next slot. Rejects with `Stopped` when the signal fires, with `TooLate` when it would be too late. */
@@ -255,7 +256,11 @@ export class Pacer {
 
   /** Milliseconds that never go back, because a clock that is set must not stop the pace for as long as that. */
   #now(): number {
-    const time = this.#effects.now() + this.#clock.shift;
+    return this.#steady(this.#effects.now());
+  }
+
+  #steady(clock: number): number {
+    const time = clock + this.#clock.shift;
     if (time < this.#clock.last) this.#clock.shift += this.#clock.last - time;
     else this.#clock.last = time;
     return this.#clock.last;

@@ -9,12 +9,12 @@ const UNMISTAKABLE_CHARACTERS = 16;
 export class Redactor {
   readonly #token: string;
   readonly #anyForm: RegExp;
-  /** The token's characters, percent-encoded, without the `%` and in lower case. */
-  readonly #encoded: ReadonlySet<string>;
+  /** What stands behind the `%` of the token's characters, percent-encoded: both digits as one number. */
+  readonly #encoded: ReadonlySet<number>;
 
   constructor(token: string) {
     this.#token = token;
-    this.#encoded = new Set([...token].map(hexOf));
+    this.#encoded = new Set([...token].flatMap(encodings).map((digits) => digitsAt(digits, 0)));
     this.#anyForm = new RegExp([...token].map(anyForm).join(''), 'g');
   }
 
@@ -32,7 +32,7 @@ export class Redactor {
   #mayBeIn(text: string): boolean {
     if (text.includes(this.#token) || text.includes('\\')) return true;
     for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', at + 1)) {
-      if (this.#encoded.has(text.slice(at + 1, at + 3).toLowerCase())) return true;
+      if (this.#encoded.has(digitsAt(text, at + 1))) return true;
     }
     return false;
   }
@@ -40,6 +40,18 @@ export class Redactor {
 
 function hexOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(2, '0');
+}
+
+/** The two digits in lower and upper case. */
+function encodings(character: string): string[] {
+  const [first = '', second = ''] = hexOf(character);
+  const cases = (digit: string) => [digit, digit.toUpperCase()];
+  return cases(first).flatMap((high) => cases(second).map((low) => high + low));
+}
+
+/** A number for two characters, without making a string of them: each `%` of every answer is looked at. */
+function digitsAt(text: string, at: number): number {
+  return text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
 }
 
 function anyForm(character: string): string {

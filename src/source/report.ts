@@ -42,7 +42,8 @@ export async function fetchReport(client: Client, url: string, purpose: Purpose)
 
 /** Holds the body of a 200 answer against the contract and against the page that was asked for. */
 export function judgeReport(text: string, url: string): ReportOutcome {
-  if (isPlainReport(text) && text.startsWith(`{"url":${JSON.stringify(url)},`)) {
+  // In a plain text nothing is escaped, so only a quotation mark could hide another URL in the one that was asked for.
+  if (text.startsWith(`{"url":"${url}",`) && !url.includes('"') && isPlainReport(text)) {
     return { outcome: 'fetched', text, record: null, absent: [], extra: null };
   }
   let value: unknown;

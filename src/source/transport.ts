@@ -96,7 +96,7 @@ class AnswerCollector implements Collector {
     this.#chunks.push(chunk);
     if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes));
     // A body that trickles in for ever never meets the time-out between two chunks.
-    else if (performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
+    else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
   }
 
   onResponseEnd(): void {

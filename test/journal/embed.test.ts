@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { urlReportSchema } from '../../src/contract/report.js';
 import type { JournalFolder } from '../../src/journal/folder.js';
-import { readPlan } from '../../src/journal/plan.js';
+import { PlanReader } from '../../src/journal/plan.js';
 import { ReportsJournal, readReports } from '../../src/journal/reports.js';
 import { judgeReport, type ReportOutcome } from '../../src/source/report.js';
 import type { Engine } from '../../src/storage/engine.js';
@@ -170,6 +170,7 @@ it('a plan gives back every URL, line separators of Unicode included', async () 
   const urls = ['https://e.com/\u2028a', 'https://e.com/\u2029', 'https://e.com/\u0085'];
   writeFileSync(plan, urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
   const read: string[] = [];
-  for await (const page of readPlan(plan)) read.push(page.url);
+  const pages = new PlanReader(plan);
+  for (let page = await pages.next(); page; page = await pages.next()) read.push(page.url);
   expect(read).toEqual(urls);
 });

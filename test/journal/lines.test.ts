@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { JournalError } from '../../src/journal/header.js';
 import { readLines } from '../../src/journal/lines.js';
-import { readPlan } from '../../src/journal/plan.js';
+import { PlanReader } from '../../src/journal/plan.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const line = z.object({ text: z.string() });
@@ -49,19 +49,20 @@ it('a line that is no UTF-8 is damaged: left out at the end, an error with its b
 
 it('many who ask for the pages of a plan at once get each page once, and then its end', async () => {
   const urls = Array.from({ length: 20_000 }, (_, i) => `https://www.example.com/${i}`);
-  const pages = readPlan(file([urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join('')]));
+  const pages = new PlanReader(file([urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join('')]));
   const got: string[] = [];
   const askers = Array.from({ length: 50 }, async () => {
-    for (let next = await pages.next(); !next.done; next = await pages.next()) got.push(next.value.url);
-    return (await pages.next()).done;
+    for (let page = await pages.next(); page; page = pages.take() ?? (await pages.next())) got.push(page.url);
+    return pages.take() ?? (await pages.next());
   });
-  expect(new Set(await Promise.all(askers))).toEqual(new Set([true]));
+  expect(new Set(await Promise.all(askers))).toEqual(new Set([undefined]));
   expect(got.sort()).toEqual(urls.sort());
 });
 
 it('a plan that is left gives no more pages', async () => {
-  const pages = readPlan(file(['{"url":"https://a","reason":"new"}\n', '{"url":"https://b","reason":"new"}\n']));
-  expect((await pages.next()).value).toEqual({ url: 'https://a', reason: 'new' });
-  await pages.return?.();
-  expect((await pages.next()).done).toBe(true);
+  const pages = new PlanReader(file(['{"url":"https://a","reason":"new"}\n', '{"url":"https://b","reason":"new"}\n']));
+  expect(await pages.next()).toEqual({ url: 'https://a', reason: 'new' });
+  await pages.close();
+  expect(pages.take()).toBeUndefined();
+  expect(await pages.next()).toBeUndefined();
 });
