@@ -68,11 +68,6 @@ with observed as (
   where not list_contains(getvariable('known_url_report'), known.field || '=' || known."value")
 )
 select
-  getvariable('commit_id')::varchar as commit_id,
-  getvariable('snapshot_id')::varchar as snapshot_id,
-  getvariable('website_id')::varchar as website_id,
-  getvariable('snapshot_at')::timestamptz as snapshot_at,
-  getvariable('snapshot_date')::date as snapshot_date,
   source,
   -- Names and texts are the service's own words, and may be as long as a record.
   left(field, 200) as field,

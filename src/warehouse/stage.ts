@@ -93,13 +93,13 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await keepOddRecords(engine);
   const rows = new Map<DataTable, number>();
   for (const table of FROM_THE_JOURNAL) {
-    rows.set(table, await stageTable(engine, input, table));
+    rows.set(table, await stageTable(engine, input, table, sql('stage/of_the_commit')));
     crashPoint(`staged ${table}`);
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
   for (const statement of macroStatements()) await engine.run(statement);
-  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
+  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary', 'from sorted_rows'));
   await viewPreviousState(engine, warehouse, input.previousState);
   await viewComparison(engine, input.facts);
   rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
@@ -122,11 +122,17 @@ async function stageComparison(
   return rows;
 }
 
-async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
+/** @param query over the table's own rows, `sorted_rows` */
+async function stageTable(
+  engine: Engine,
+  input: StageInput,
+  table: keyof typeof SORTED_BY,
+  query: string,
+): Promise<number> {
   const file = stagedFile(input.folder, table);
-  const query = await plainly(engine, sql(`stage/${table}`), input.compression);
-  const sorted = `select * from (${query}\n) order by ${SORTED_BY[table]}`;
-  const rows = await engine.copy(sorted, file, parquetFormat(input.compression));
+  const plain = await plainly(engine, sql(`stage/${table}`), input.compression);
+  await engine.view('sorted_rows', `select * from (${plain}\n) order by ${SORTED_BY[table]}`);
+  const rows = await engine.copy(query, file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }

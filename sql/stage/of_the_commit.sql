@@ -1,0 +1,9 @@
+-- The rows of a table, each with the commit that it belongs to. Laid in behind the sorting, which then moves less.
+select
+  getvariable('commit_id')::varchar as commit_id,
+  getvariable('snapshot_id')::varchar as snapshot_id,
+  getvariable('website_id')::varchar as website_id,
+  getvariable('snapshot_at')::timestamptz as snapshot_at,
+  getvariable('snapshot_date')::date as snapshot_date,
+  *
+from sorted_rows
