@@ -3,9 +3,6 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { z } from 'zod';
 
 const NEWLINE = 0x0a;
-const TAB = 0x09;
-/** The names of an entry's fields alone are longer. */
-const LEAST_LINE_BYTES = 100;
 const DAY_MS = 86_400_000;
 /** Lines between two known offsets: half a byte of memory a page, and little read in vain. */
 const LINES_PER_OFFSET = 16;
@@ -92,25 +89,21 @@ function lineStart(bytes: Buffer, from: number, lines: number): number {
 }
 
 /**
- * The JSON text of an array of entries that are rendered as a listing file's lines, each with its newline. As bytes from
- * the file to the network: to make a text of them and bytes again would cost more than all that is done with them.
+ * The JSON text of an array of entries that are rendered as a listing file's lines, each with its newline. Each byte is
+ * a character meanwhile, whatever it means: to decode UTF-8 and encode it again would cost more than all that is done.
  */
 export function entriesOf(lines: Buffer, now: number): Buffer {
-  // A line without a crawl grows by two: `null` for two tabs.
-  const text = Buffer.allocUnsafe(2 + lines.length + 2 * Math.ceil(lines.length / LEAST_LINE_BYTES));
-  let end = text.write('[');
-  for (let at = 0; at < lines.length; ) {
-    const crawledFrom = lines.indexOf(TAB, at);
-    const crawledTo = lines.indexOf(TAB, crawledFrom + 1);
-    const newline = lines.indexOf(NEWLINE, crawledTo + 1);
-    if (at > 0) end += text.write(',', end);
-    end += lines.copy(text, end, at, crawledFrom);
-    end += text.write(daysText(lines.toString('latin1', crawledFrom + 1, crawledTo), now), end, 'latin1');
-    end += lines.copy(text, end, crawledTo + 1, newline);
+  const text = lines.toString('latin1');
+  let entries = '';
+  for (let at = 0; at < text.length; ) {
+    const crawledFrom = text.indexOf('\t', at);
+    const crawledTo = text.indexOf('\t', crawledFrom + 1);
+    const newline = text.indexOf('\n', crawledTo + 1);
+    const crawled = daysText(text.slice(crawledFrom + 1, crawledTo), now);
+    entries += `${at > 0 ? ',' : ''}${text.slice(at, crawledFrom)}${crawled}${text.slice(crawledTo + 1, newline)}`;
     at = newline + 1;
   }
-  end += text.write(']', end);
-  return text.subarray(0, end);
+  return Buffer.from(`[${entries}]`, 'latin1');
 }
 
 function daysText(crawledAt: string, now: number): string {
