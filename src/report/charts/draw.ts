@@ -4,6 +4,7 @@ import { GridComponent, type GridComponentOption, MarkAreaComponent } from 'echa
 import * as echarts from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { escaped, Html, html } from '../html.js';
+import { GRID } from './axes.js';
 
 echarts.use([BarChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
 
@@ -22,25 +23,67 @@ export interface Naming {
 /** Units of the drawing; the wide one suits a desktop and paper, the narrow one a phone. */
 const WIDTHS = { wide: 800, narrow: 360 } as const;
 
+/** A drawing, and where its names stand in it, in units of the drawing. */
+export interface Drawing {
+  svg: Html;
+  /** How far from the left the middle of each name of the horizontal axis is, in their order. */
+  across: number[];
+  /** How far from the top its values begin and where zero is. */
+  top: number;
+  zero: number;
+}
+
+export interface Drawings {
+  wide: Drawing;
+  narrow: Drawing;
+}
+
 /**
  * A chart as two drawings, of which the style sheet shows the one that fits: scaled down to a phone, the wide one's
  * text could not be read.
  */
 export function figure(naming: Naming, height: number, option: (narrow: boolean) => ChartOption): Html {
-  const wide = draw(option(false), { ...naming, id: `${naming.id}-w` }, WIDTHS.wide, height);
-  const narrow = draw(option(true), { ...naming, id: `${naming.id}-n` }, WIDTHS.narrow, height);
-  return html`<div class="chart wide">${wide}</div><div class="chart narrow">${narrow}</div>`;
+  const { wide, narrow } = drawings(naming, height, option, 0);
+  return html`<div class="chart wide">${wide.svg}</div><div class="chart narrow">${narrow.svg}</div>`;
 }
 
-function draw(option: ChartOption, naming: Naming, width: number, height: number): Html {
+/** Both drawings, with the places of as many names of the horizontal axis. */
+export function drawings(
+  naming: Naming,
+  height: number,
+  option: (narrow: boolean) => ChartOption,
+  names: number,
+): Drawings {
+  return {
+    wide: draw(option(false), { ...naming, id: `${naming.id}-w` }, { width: WIDTHS.wide, height, names }),
+    narrow: draw(option(true), { ...naming, id: `${naming.id}-n` }, { width: WIDTHS.narrow, height, names }),
+  };
+}
+
+function draw(
+  option: ChartOption,
+  naming: Naming,
+  { width, height, names }: { width: number; height: number; names: number },
+): Drawing {
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption({ ...option, animation: false });
-    return new Html(tidied(chart.renderToSVGString({ useViewBox: true }), naming));
+    const svg = new Html(tidied(chart.renderToSVGString({ useViewBox: true }), naming));
+    return { svg, ...placesIn(chart, names) };
   } finally {
     // Its timer would keep the process alive.
     chart.dispose();
   }
+}
+
+/** Asked while the drawing is there: afterwards nobody knows. */
+function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg'> {
+  const place = (axis: { xAxisIndex: number } | { yAxisIndex: number }, value: number): number => {
+    const placed = chart.convertToPixel(axis, value);
+    return typeof placed === 'number' ? Math.round(placed * 100) / 100 : 0;
+  };
+  const across = Array.from({ length: names }, (_, at) => place({ xAxisIndex: 0 }, at));
+  return { across, top: GRID.top, zero: names > 0 ? place({ yAxisIndex: 0 }, 0) : 0 };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Html } from '../html.js';
 import type { Span } from '../period.js';
 import type { Counts, Day } from '../trend.js';
 import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
-import { type ChartOption, figure } from './draw.js';
+import { type ChartOption, type Drawings, drawings, figure, type Naming } from './draw.js';
 import { type Colour, colour } from './palette.js';
 
 const HEIGHT = 240;
@@ -19,8 +19,20 @@ const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
 
 /** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
 export function trendChart(id: string, days: readonly Day[], period: Span): Html {
-  const naming = { id, title: 'Pages by index state, day by day', description: described(days) };
-  return figure(naming, HEIGHT, () => ({
+  return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period));
+}
+
+/** The same as drawings that tell where each day stands. */
+export function trendDrawings(id: string, days: readonly Day[], period: Span): Drawings {
+  return drawings(trendNaming(id, days), HEIGHT, () => trendOption(days, period), days.length);
+}
+
+function trendNaming(id: string, days: readonly Day[]): Naming {
+  return { id, title: 'Pages by index state, day by day', description: described(days) };
+}
+
+function trendOption(days: readonly Day[], period: Span): ChartOption {
+  return {
     grid: GRID,
     xAxis: dates(days),
     yAxis: VALUES,
@@ -46,7 +58,7 @@ export function trendChart(id: string, days: readonly Day[], period: Span): Html
         z: 5,
       },
     ],
-  }));
+  };
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes. */
