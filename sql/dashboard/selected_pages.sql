@@ -1,5 +1,5 @@
 -- The pages of a website that a reader asks for, with what they are sorted by: `ascending` or `descending` is null.
--- A `-` stands for what is not known. View `page_state`: one row per page.
+-- A `-` stands for what is not known. What is not asked for of its columns is not read. View `page_state`: one row per page.
 select
   -- A text of megabytes is told by its beginning.
   left(url, 17000) as url,
@@ -10,6 +10,16 @@ select
   iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
   iso_time(report_fetched_at) as report_fetched_at,
   disappeared_at is not null as is_gone,
+  left(user_selected_canonical, 17000) as user_selected_canonical,
+  left(report_page_fetch_status, 2000) as page_fetch_status,
+  left(report_blocked_by_robots_txt, 2000) as blocked_by_robots_txt,
+  left(report_indexing_allowed, 2000) as indexing_allowed,
+  left(report_searchenginebot_primary_crawler, 2000) as primary_crawler,
+  [left(sitemap, 2000) for sitemap in report_sitemaps[:3]] as sitemaps,
+  len(report_sitemaps)::integer as sitemap_count,
+  iso_time(report_inspection_date) as inspection_date,
+  iso_time(report_page_detection) as page_detection,
+  iso_time(first_seen_at) as first_seen_at,
   case $sort::varchar
     when 'state' then index_coverage_state
     when 'indexed' then index_summary

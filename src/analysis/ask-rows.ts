@@ -18,18 +18,21 @@ const countRow = z.object({ rows: z.int() });
 /**
  * A window of what a statement of ours selects, and how much that is in all. The statement gives what it sorts by as
  * `ascending` or `descending`, one of them null; what is equal, or not known, comes last and is ordered by `url`.
+ *
+ * @param columns names of ours, so that nothing else is read; every one but what it sorts by where they are left out
  */
 export async function askSelected<T>(
   reader: Reader,
   name: string,
   schema: z.ZodType<T>,
-  { wished, skip, limit }: { wished: Parameters; skip: number; limit: number },
+  { wished, skip, limit, columns }: { wished: Parameters; skip: number; limit: number; columns?: readonly string[] },
 ): Promise<{ count: number; rows: T[] }> {
   const selected = `(${sql(name)}\n)`;
   const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, wished);
+  const named = columns?.join(', ') ?? '* exclude (ascending, descending)';
   const rows = await askText(
     reader,
-    `select * exclude (ascending, descending) from ${selected}
+    `select ${named} from ${selected}
      order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
     schema,
     { ...wished, limit, skip },

@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { packageFolder } from '../storage/sql.js';
 import { DASHBOARD_STYLE } from './style.js';
 
-const SCRIPT_FILE = 'dist/src/dashboard/client/dashboard.js';
+const SCRIPTS_FOLDER = 'dist/src/dashboard/client';
+/** The first imports the others. */
+const SCRIPTS = ['dashboard', 'lists', 'filter-form'] as const;
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2f6fb3" d="M1 9h4v6H1zM6 5h4v10H6zM11 1h4v14h-4z"/></svg>`;
 
 /** The dashboard's own files. They tell nothing of any website, so they need no key. */
@@ -13,7 +15,12 @@ export function addAssets(scope: FastifyInstance): void {
     reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE),
   );
   scope.get('/assets/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(ICON));
-  scope.get('/assets/dashboard.js', async (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(await readFile(join(packageFolder(), SCRIPT_FILE), 'utf8')),
-  );
+  for (const name of SCRIPTS) {
+    const file = `${name}.js`;
+    scope.get(`/assets/${file}`, async (_request, reply) =>
+      reply
+        .type('text/javascript; charset=utf-8')
+        .send(await readFile(join(packageFolder(), SCRIPTS_FOLDER, file), 'utf8')),
+    );
+  }
 }

@@ -22,7 +22,7 @@ button{background:var(--card);cursor:pointer;font-weight:600;padding:.4rem 1rem}
 button:hover{border-color:var(--link)}
 label{display:block;font-size:.83rem;color:var(--soft);margin-bottom:.15rem}
 .filter{display:flex;flex-wrap:wrap;gap:.7rem .9rem;align-items:flex-end;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.8rem .9rem;margin:1rem 0}
-.filter p{margin:0}.filter select{max-width:16rem}
+.filter p{margin:0}.filter select{max-width:12rem}
 .sign-in{max-width:26rem}.sign-in input[type=password]{width:100%}
 .shown{color:var(--soft);margin:1rem 0 .3rem}
 .empty{color:var(--soft);padding:.8rem 0}
@@ -44,9 +44,24 @@ main td a,main p a,main dd a,tbody th a{text-decoration:underline;text-underline
 .facts div{display:grid;grid-template-columns:11rem 1fr;gap:.2rem .9rem;padding:.3rem 0;border-bottom:1px solid var(--line);font-size:.9rem}
 .facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}.facts ul{margin:0;padding-left:1.1rem}
 [aria-busy=true]{opacity:.6}
+.filter details[open]{flex-basis:100%}.filter summary{padding:.55rem 0}
+fieldset{border:1px solid var(--line);border-radius:6px;margin:0;padding:.5rem .8rem .7rem;min-width:0}
+legend{color:var(--soft);font-size:.83rem;padding:0 .3rem}
+fieldset label{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.2rem 0;width:13rem;max-width:100%;font-size:.9rem;color:var(--text)}
+input[type=checkbox]{min-height:0;width:1.05rem;height:1.05rem;margin:0;padding:0;flex:none;accent-color:var(--link)}
+.few{margin:0;padding:0;list-style:none;min-width:12rem}
+.readable{position:relative}
+.reader{position:absolute;inset:0;cursor:crosshair;touch-action:pan-y}
+.marker{stroke:var(--text);stroke-width:1;vector-effect:non-scaling-stroke}.marker[hidden]{display:none}
+.reading{display:flex;flex-wrap:wrap;gap:0 1.1rem;min-height:1.5em;margin:.3rem 0;color:var(--soft);font-size:.87rem;font-variant-numeric:tabular-nums}
+.reading b{color:var(--text);font-weight:600;white-space:nowrap}
+@media (max-width:60rem){.reading{min-height:3em;align-content:flex-start}}
 @media screen and (max-width:640px){
-.filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter input,.filter select{width:100%;max-width:none}
+.filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter p input,.filter select{width:100%;max-width:none}
+fieldset label{width:calc(50% - .3rem)}.reading{min-height:4.5em}
 .facts div{grid-template-columns:1fr;gap:0}
 }
+@media (max-width:23rem){.reading{min-height:6em}}
+@media print{.reading,.marker{display:none}}
 @media (prefers-reduced-motion:no-preference){#results{transition:opacity .15s}}
 `;

@@ -10,7 +10,7 @@ const PAGES = [
   SHOP,
   `${SHOP}/changes`,
   `${SHOP}/changes?q=nothing`,
-  `${SHOP}/pages?sort=-state`,
+  `${SHOP}/pages?sort=-state&columns=state,declared,crawl,fetch,robots,crawler,sitemaps,first_seen`,
   `${SHOP}/page?url=${encodeURIComponent(pageAt(5))}`,
   `${SHOP}/page?url=${encodeURIComponent(HOSTILE[3] ?? '')}`,
   `${SHOP}/runs`,
@@ -132,15 +132,41 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       const { page, told } = await open({ javaScriptEnabled });
       await signIn(page);
       await page.goto(`${SHOP}/pages`);
-      await page.getByLabel('Indexed').selectOption('no');
+      await page.getByRole('combobox', { name: 'Indexed' }).selectOption('no');
       await page.getByRole('button', { name: 'Show' }).click();
       await page.locator('#shown', { hasText: '37 pages' }).waitFor();
       await page.getByRole('link', { name: 'Page', exact: true }).click();
       await page.locator('th[aria-sort=descending]', { hasText: 'Page' }).waitFor();
-      expect(await page.getByLabel('Indexed').inputValue()).toBe('no');
+      expect(await page.getByRole('combobox', { name: 'Indexed' }).inputValue()).toBe('no');
       expect(await page.locator('tbody tr').count()).toBe(37);
       await page.getByRole('link', { name: pageAt(4) }).click();
       await page.getByRole('heading', { name: pageAt(4) }).waitFor();
+      expect(told).toEqual([]);
+    }
+  });
+
+  it('shows the columns that are ticked, with a script and without', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, told } = await open({ javaScriptEnabled });
+      await signIn(page);
+      await page.goto(`${SHOP}/pages?q=/p/&sort=-state`);
+      await page.locator('summary', { hasText: 'Columns' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Canonical', { exact: true }).focus();
+      await page.keyboard.press('Space');
+      await page.getByLabel('Sitemaps').focus();
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Enter');
+      await page.locator('th', { hasText: 'Sitemaps' }).waitFor();
+      await page.getByRole('link', { name: 'Next' }).click();
+      await page.locator('#shown', { hasText: '51 to' }).waitFor();
+      const heads = await page.locator('thead th').allTextContents();
+      expect(heads).toEqual(['Page', 'Indexed', 'State ▼', 'Last crawl', 'Report age', 'Sitemaps']);
+      await page.goBack();
+      await page.goBack();
+      await page.locator('th', { hasText: 'Canonical' }).waitFor();
+      expect(await page.locator('input[value=canonical]').isChecked()).toBe(true);
+      expect(await page.locator('input[value=sitemaps]').isChecked()).toBe(false);
       expect(told).toEqual([]);
     }
   });

@@ -48,6 +48,11 @@ describe('the overview', () => {
   it('draws the trend, for eyes and ears', async () => {
     const answer = await visitor.get(SHOP);
     expect(answer.text).toContain('role="img" aria-labelledby="trend-w-t trend-w-d"');
+    expect(answer.text).toContain('data-dates="2025-03-01 2025-03-02 2025-03-03 2025-03-04"');
+    const places = [...answer.text.matchAll(/ data-across="([\d. ]+)"/g)].map(
+      ([, across]) => across?.split(' ').length,
+    );
+    expect(places).toEqual([4, 4]);
     expect(rowsOf(answer, 'trend-numbers').map(([date, pages, indexed]) => [date, pages, indexed])).toEqual([
       ['2025-03-04', '123', '77'],
       ['2025-03-03', '123', '77'],

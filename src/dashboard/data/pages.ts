@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { askRows, askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { checkPage, pagingQuery, skipOf, wishedText } from '../query.js';
+import { readsOf, wishedColumns } from './page-columns.js';
 
 const STATES_OFFERED = 100;
-export const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
-export type SortedBy = (typeof SORTED_BY)[number];
+const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
 
 export const pagesQuery = z.object({
   ...pagingQuery,
@@ -14,19 +14,34 @@ export const pagesQuery = z.object({
   indexed: z.enum(['yes', 'no', '-']).optional(),
   canonical: z.enum(['match', 'differ', '-']).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
+  columns: wishedColumns,
   sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
 });
 export type PagesQuery = z.infer<typeof pagesQuery>;
 
+const maybeText = z.string().nullable().default(null);
+
+/** What was not asked for is null, as what is not known. */
 const pageRow = z.object({
   url: z.string(),
-  index_summary: z.string().nullable(),
-  index_coverage_state: z.string().nullable(),
-  canonicals_match: z.boolean().nullable(),
-  searchengine_selected_canonical: z.string().nullable(),
-  last_crawl_time: z.string().nullable(),
-  report_fetched_at: z.string().nullable(),
   is_gone: z.boolean(),
+  index_summary: maybeText,
+  index_coverage_state: maybeText,
+  canonicals_match: z.boolean().nullable().default(null),
+  searchengine_selected_canonical: maybeText,
+  user_selected_canonical: maybeText,
+  last_crawl_time: maybeText,
+  report_fetched_at: maybeText,
+  inspection_date: maybeText,
+  page_fetch_status: maybeText,
+  blocked_by_robots_txt: maybeText,
+  indexing_allowed: maybeText,
+  primary_crawler: maybeText,
+  /** The first three. */
+  sitemaps: z.array(z.string()).nullable().default(null),
+  sitemap_count: z.int().nullable().default(null),
+  page_detection: maybeText,
+  first_seen_at: maybeText,
 });
 export type PageRow = z.infer<typeof pageRow>;
 
@@ -47,6 +62,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
     wished: { website, url_contains: q, state, indexed, canonical, monitored, sort },
     skip: skipOf(query),
     limit: query.per,
+    columns: readsOf(query.columns),
   });
   checkPage(query, count);
   return { states, count, rows };

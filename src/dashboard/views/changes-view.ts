@@ -1,13 +1,21 @@
 import { count } from '../../observe/format.js';
-import { type Html, html, type Part } from '../../report/html.js';
+import { type Html, html } from '../../report/html.js';
 import { type ChangeRow, type Changes, type ChangesQuery, EVERY_KIND, NIGHTS } from '../data/changes.js';
 import { ROWS_A_PAGE } from '../query.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
 import { filterForm, type Select } from './filter-form.js';
 import { nameOf } from './layout.js';
-import { pagingPart, shownOf } from './paging.js';
-import { dataTable } from './table.js';
+import { list } from './list.js';
+import type { Column } from './table.js';
 import { changeName, pageTimelineLink, text, time } from './values.js';
+
+/** What a change is, what it went from and to, and when it was observed. */
+export const CHANGE_COLUMNS: readonly Column<ChangeRow>[] = [
+  { id: 'change', head: 'Change', cell: ({ change }) => changeName(change) },
+  { id: 'from', head: 'From', cell: ({ from_value }) => text(from_value) },
+  { id: 'to', head: 'To', cell: ({ to_value }) => text(to_value) },
+  { id: 'observed', head: 'Observed', cell: ({ observed_at }) => time(observed_at) },
+];
 
 /** What changed in the last nights, page by page. */
 export function changesView(visit: WebsiteVisit, query: ChangesQuery, changes: Changes): Html {
@@ -15,28 +23,16 @@ export function changesView(visit: WebsiteVisit, query: ChangesQuery, changes: C
   const asked = { nights, kind, q, per };
   return html`<h1>Changes of ${nameOf(visit.website)}</h1>
 ${filterForm(linkTo(visit, 'changes'), { q: q ?? '', selects: selectsOf(query, changes) })}
-<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-${shownOf(query, changes.count, 'change')}
-${changesTable(visit, `Changes since ${changes.since ?? 'the first snapshot'}, the newest first`, changes.rows)}
-${pagingPart(query, changes.count, (page) => linkTo(visit, 'changes', { ...asked, page }))}
-</div>`;
-}
-
-/** Changes as a table, with the page that each is of. */
-function changesTable(visit: WebsiteVisit, caption: string, rows: readonly ChangeRow[]): Html {
-  return dataTable({
-    id: 'changes',
-    caption,
-    columns: [{ head: 'Page' }, { head: 'Change' }, { head: 'From' }, { head: 'To' }, { head: 'Observed' }],
-    rows: rows.map((row) => [pageTimelineLink(visit, row.url), ...cellsOf(row)]),
-    empty: 'Nothing of this kind changed in these nights.',
-  });
-}
-
-/** What a change is, what it went from and to, and when it was observed. */
-export function cellsOf({ change, from_value, to_value, observed_at }: ChangeRow): Part[] {
-  return [changeName(change), text(from_value), text(to_value), time(observed_at)];
+${list({
+  id: 'changes',
+  one: 'change',
+  caption: `Changes since ${changes.since ?? 'the first snapshot'}, the newest first`,
+  columns: [{ id: 'page', head: 'Page', cell: ({ url }) => pageTimelineLink(visit, url) }, ...CHANGE_COLUMNS],
+  rows: changes.rows,
+  empty: 'Nothing of this kind changed in these nights.',
+  asked: { window: { ...query, count: changes.count } },
+  linkOf: (page) => linkTo(visit, 'changes', { ...asked, page }),
+})}`;
 }
 
 function selectsOf({ nights, kind, per }: ChangesQuery, { kinds }: Changes): Select[] {

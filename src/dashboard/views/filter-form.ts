@@ -11,22 +11,40 @@ export interface Select {
   chosen: string;
 }
 
+export interface FilterFields {
+  q: string;
+  selects: readonly Select[];
+  boxes?: Boxes;
+  kept?: Readonly<Record<string, string>>;
+}
+
+/** Boxes of which any number may be ticked, folded away. Their values share one name. */
+export interface Boxes {
+  name: string;
+  label: string;
+  /** What the boxes are, said to who cannot see the label above them. */
+  legend: string;
+  choices: readonly Choice[];
+  chosen: readonly string[];
+  /** Sent with those that are ticked, so that none of them is an answer too. */
+  always: string;
+}
+
 /**
- * A form whose fields become the address of the same page: it works without a script, can be bookmarked and shared.
+ * A form whose fields become the address of the same page: it works without a script, can be bookmarked and shared. A
+ * browser does not complete it: it would say after a step back what was filled in last, and not what the list shows.
  *
  * @param kept what the address holds beside the fields
  */
-export function filterForm(
-  action: string,
-  { q, selects, kept = {} }: { q: string; selects: readonly Select[]; kept?: Readonly<Record<string, string>> },
-): Html {
+export function filterForm(action: string, { q, selects, boxes, kept = {} }: FilterFields): Html {
   const hidden = Object.entries(kept).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`<form method="get" action="${action}" class="filter" role="search" data-live-form="">
+  return html`<form method="get" action="${action}" class="filter" role="search" autocomplete="off" data-live-form="">
 ${hidden}
 <p><label for="f-q">Address contains</label><input id="f-q" name="q" type="search" maxlength="500" value="${q}"></p>
 ${selects.map(selectOf)}
+${boxes ? boxesOf(boxes) : null}
 <p><button type="submit">Show</button></p>
 </form>`;
 }
@@ -39,4 +57,14 @@ function selectOf({ name, label, choices, chosen }: Select): Html {
   return html`<p><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}">
 ${options}</select></p>
 `;
+}
+
+function boxesOf({ name, label, legend, choices, chosen, always }: Boxes): Html {
+  const items = choices.map(([value, text]) => {
+    const checked = chosen.includes(value) ? new Html(' checked=""') : null;
+    return html`<label><input id="f-${name}-${value}" type="checkbox" name="${name}" value="${value}"${checked}> ${text}</label>\n`;
+  });
+  return html`<details><summary>${label}</summary>
+<fieldset><legend>${legend}</legend><input type="hidden" name="${name}" value="${always}">
+${items}</fieldset></details>`;
 }

@@ -2,9 +2,8 @@ import { counted } from '../../report/figures.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../report/html.js';
 import type { PageFacts, PageQuery, PageReport, PageTimeline } from '../data/page.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
-import { cellsOf } from './changes-view.js';
-import { pagingPart, shownOf } from './paging.js';
-import { dataTable } from './table.js';
+import { CHANGE_COLUMNS } from './changes-view.js';
+import { list } from './list.js';
 import { age, orUnknown, text, time, UNKNOWN } from './values.js';
 
 const HEADING_CHARACTERS = 120;
@@ -16,18 +15,16 @@ export function pageView(visit: WebsiteVisit, query: PageQuery, timeline: PageTi
 <p>${pageLink(facts.url)}</p>
 ${standing(facts)}
 <section aria-labelledby="h-changes"><h2 id="h-changes">Changes</h2>
-<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-${shownOf(query, count, 'change')}
-${dataTable({
+${list({
   id: 'changes',
+  one: 'change',
   caption: 'What changed about this page, the newest first',
-  columns: [{ head: 'Change' }, { head: 'From' }, { head: 'To' }, { head: 'Observed' }],
-  rows: rows.map(cellsOf),
+  columns: CHANGE_COLUMNS,
+  rows,
   empty: 'Nothing changed about this page since it was first seen.',
-})}
-${pagingPart(query, count, (page) => linkTo(visit, 'page', { url: facts.url, per: query.per, page }))}
-</div></section>
+  asked: { window: { ...query, count } },
+  linkOf: (page) => linkTo(visit, 'page', { url: facts.url, per: query.per, page }),
+})}</section>
 <div class="beside">
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
 ${listing(facts)}</section>

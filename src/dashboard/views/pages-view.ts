@@ -1,72 +1,56 @@
 import { count } from '../../observe/format.js';
-import { type Html, html, type Part, shortened } from '../../report/html.js';
-import { type PageRow, type Pages, type PagesQuery, SORTED_BY, type SortedBy } from '../data/pages.js';
+import { type Html, html, shortened } from '../../report/html.js';
+import { askFor } from '../data/page-columns.js';
+import type { PageRow, Pages, PagesQuery } from '../data/pages.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
 import { rowsSelect } from './changes-view.js';
-import { type Choice, filterForm, type Select } from './filter-form.js';
+import { type Boxes, type Choice, filterForm, type Select } from './filter-form.js';
 import { nameOf } from './layout.js';
-import { pagingPart, shownOf } from './paging.js';
-import { type Column, dataTable } from './table.js';
-import { age, orUnknown, pageTimelineLink, time, UNKNOWN } from './values.js';
+import { list } from './list.js';
+import { pageColumns } from './page-columns.js';
+import type { Column } from './table.js';
 
-const CANONICAL_CHARACTERS = 60;
-const HEADS: Record<SortedBy, string> = {
-  url: 'Page',
-  indexed: 'Indexed',
-  state: 'State',
-  canonical: 'Canonical',
-  crawl: 'Last crawl',
-  report: 'Report age',
-};
+const STATE_CHARACTERS = 60;
 
 /** The pages of a website: filtered, sorted, a window of them. */
 export function pagesView(visit: WebsiteVisit, query: PagesQuery, pages: Pages): Html {
-  const { page: _page, sort, ...asked } = query;
+  const { page: _page, sort, columns, ...rest } = query;
+  const asked = { ...rest, columns: askFor(columns) };
+  const all = pageColumns(visit);
+  const fields = { q: query.q ?? '', selects: selectsOf(query, pages), boxes: boxesOf(all, columns), kept: { sort } };
   return html`<h1>Pages of ${nameOf(visit.website)}</h1>
-${filterForm(linkTo(visit, 'pages'), { q: query.q ?? '', selects: selectsOf(query, pages), kept: { sort } })}
-<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-${shownOf(query, pages.count, 'page')}
-${dataTable({
+${filterForm(linkTo(visit, 'pages'), fields)}
+${list({
   id: 'pages',
+  one: 'page',
   caption: 'Pages as they stand now',
-  columns: SORTED_BY.map((name) => column(name, query, (by) => linkTo(visit, 'pages', { ...asked, sort: by }))),
-  rows: pages.rows.map((row) => cellsOf(visit, row)),
+  columns: all,
+  rows: pages.rows,
   empty: 'No page is like that.',
-})}
-${pagingPart(query, pages.count, (page) => linkTo(visit, 'pages', { ...asked, sort, page }))}
-</div>`;
+  asked: {
+    window: { ...query, count: pages.count },
+    sort: { by: sort, linkOf: (by) => linkTo(visit, 'pages', { ...asked, sort: by }) },
+    columns,
+  },
+  linkOf: (page) => linkTo(visit, 'pages', { ...asked, sort, page }),
+})}`;
 }
 
-function column(name: SortedBy, { sort }: PagesQuery, linkOf: (by: string) => string): Column {
-  const standing = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
-  const link = linkOf(standing === 'ascending' ? `-${name}` : name);
-  return { head: HEADS[name], sort: { link, standing, key: name } };
-}
-
-function cellsOf(visit: WebsiteVisit, row: PageRow): Part[] {
-  const gone = row.is_gone ? html` <b class="bad">gone</b>` : null;
-  return [
-    html`${pageTimelineLink(visit, row.url)}${gone}`,
-    orUnknown(row.index_summary === 'Indexed' ? 'yes' : row.index_summary === null ? null : 'no'),
-    orUnknown(row.index_coverage_state),
-    canonical(row),
-    time(row.last_crawl_time),
-    age(row.report_fetched_at, visit.now),
-  ];
-}
-
-function canonical({ url, searchengine_selected_canonical: chosen, canonicals_match }: PageRow): Part {
-  const differs = canonicals_match === false ? html` <b class="bad">differs</b>` : null;
-  if (chosen === null) return differs ? html`${UNKNOWN}${differs}` : UNKNOWN;
-  const shown = chosen === url ? 'itself' : html`<span class="url">${shortened(chosen, CANONICAL_CHARACTERS)}</span>`;
-  return html`${shown}${differs}`;
+function boxesOf([first, ...others]: readonly Column<PageRow>[], chosen: readonly string[]): Boxes {
+  return {
+    name: 'columns',
+    label: 'Columns',
+    legend: `Columns beside “${first?.head}”`,
+    choices: others.map(({ id, head }) => [id, head]),
+    chosen,
+    always: first?.id ?? '',
+  };
 }
 
 function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQuery, { states }: Pages): Select[] {
   const offered: Choice[] = states.map(({ state: name, pages }) => [
     name,
-    `${name === '-' ? 'not known' : shortened(name, CANONICAL_CHARACTERS)} (${count(pages)})`,
+    `${name === '-' ? 'not known' : shortened(name, STATE_CHARACTERS)} (${count(pages)})`,
   ]);
   const missing = state === undefined || states.some(({ state: name }) => name === state);
   return [
@@ -85,11 +69,7 @@ function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQu
       name: 'state',
       label: 'State',
       chosen: state ?? '',
-      choices: [
-        ['', 'any'],
-        ...offered,
-        ...(missing ? [] : [[state, shortened(state, CANONICAL_CHARACTERS)] as const]),
-      ],
+      choices: [['', 'any'], ...offered, ...(missing ? [] : [[state, shortened(state, STATE_CHARACTERS)] as const])],
     },
     {
       name: 'canonical',

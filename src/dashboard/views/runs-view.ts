@@ -1,61 +1,70 @@
 import { count, duration } from '../../observe/format.js';
 import { type Html, html, type Part } from '../../report/html.js';
-import type { RejectedRow } from '../../report/rows.js';
+import type { DriftRow, RejectedRow } from '../../report/rows.js';
 import type { RunRow, Runs, RunsQuery } from '../data/runs.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
 import { nameOf } from './layout.js';
-import { pagingPart, shownOf } from './paging.js';
+import { list } from './list.js';
 import { type Column, dataTable } from './table.js';
 import { orUnknown, text, time } from './values.js';
 
 const BROKEN_OFF = new Set(['interrupted', 'failed']);
-const NUMBERS = (...heads: string[]): Column[] => heads.map((head) => ({ head, isNumber: true }));
+
+const RUN_COLUMNS: readonly Column<RunRow>[] = [
+  { id: 'started', head: 'Started', cell: (run) => time(run.started_at) },
+  { id: 'listing', head: 'Listing', cell: listing },
+  numbers('listed', 'Listed', (run) => run.pages_listed),
+  numbers('expected', 'Expected', (run) => run.pages_expected),
+  numbers('rejected', 'Rejected', (run) => sum(run.pages_rejected, run.reports_rejected)),
+  { id: 'reports', head: 'Reports', cell: reports },
+  numbers('fetched', 'Fetched', (run) => run.reports_fetched),
+  numbers('left', 'Left', left),
+  numbers('missing', 'Missing', (run) => run.reports_missing),
+  numbers('failed', 'Failed', (run) => run.reports_failed),
+  numbers('requests', 'Requests', (run) => run.requests_sent),
+  numbers('throttled', 'Throttled', (run) => run.requests_throttled),
+  { id: 'took', head: 'Took', isNumber: true, cell: (run) => duration(run.took_seconds * 1000) },
+];
+
+const REJECTED_COLUMNS: readonly Column<RejectedRow>[] = [
+  { id: 'problem', head: 'Problem', cell: ({ message }) => text(message) },
+  { id: 'field', head: 'Field', cell: ({ field }) => orUnknown(text(field)) },
+  { id: 'from', head: 'From', cell: ({ source }) => source.replaceAll('_', ' ') },
+  { id: 'records', head: 'Records', isNumber: true, cell: ({ records }) => count(records) },
+  { id: 'taken', head: 'Taken since', isNumber: true, cell: ({ replayed }) => count(replayed) },
+];
+
+const DRIFT_COLUMNS: readonly Column<DriftRow>[] = [
+  { id: 'field', head: 'Field', cell: ({ field }) => text(field) },
+  { id: 'what', head: 'What', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  { id: 'value', head: 'Value', cell: ({ value }) => text(value) },
+  { id: 'from', head: 'From', cell: ({ source }) => source.replaceAll('_', ' ') },
+  { id: 'first_seen', head: 'First seen', cell: ({ first_seen }) => time(first_seen) },
+  { id: 'times', head: 'Times', isNumber: true, cell: ({ occurrences }) => count(occurrences) },
+];
 
 /** What each run brought and what it cost, and what of it broke the contract. */
 export function runsView(visit: WebsiteVisit, query: RunsQuery, runs: Runs): Html {
   return html`<h1>Runs and quality of ${nameOf(visit.website)}</h1>
 <section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
-<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-${shownOf(query, runs.count, 'run')}
-${dataTable({
+${list({
   id: 'runs',
+  one: 'run',
   caption: 'Runs, the newest first',
-  columns: [
-    { head: 'Started' },
-    { head: 'Listing' },
-    ...NUMBERS('Listed', 'Expected', 'Rejected'),
-    { head: 'Reports' },
-    ...NUMBERS('Fetched', 'Left', 'Missing', 'Failed', 'Requests', 'Throttled', 'Took'),
-  ],
-  rows: runs.rows.map(cellsOf),
+  columns: RUN_COLUMNS,
+  rows: runs.rows,
   empty: 'There was no run yet.',
-})}
-${pagingPart(query, runs.count, (page) => linkTo(visit, 'runs', { per: query.per, page }))}
-</div></section>
+  asked: { window: { ...query, count: runs.count } },
+  linkOf: (page) => linkTo(visit, 'runs', { per: query.per, page }),
+})}</section>
 <section aria-labelledby="h-rejected"><h2 id="h-rejected">Quarantined records</h2>
 ${rejectedTable(runs)}</section>
 <section aria-labelledby="h-drift"><h2 id="h-drift">New in the service’s answers</h2>
 ${driftTable(runs)}</section>`;
 }
 
-function cellsOf(run: RunRow): Part[] {
-  const { reports_wanted: wanted, reports_planned: planned } = run;
-  return [
-    time(run.started_at),
-    run.outcome === 'failed' ? failure(run) : standing(run.listing_status, run.listing_status === 'partial'),
-    number(run.pages_listed),
-    number(run.pages_expected),
-    number(sum(run.pages_rejected, run.reports_rejected)),
-    standing(run.reports_status, BROKEN_OFF.has(run.reports_status ?? '')),
-    number(run.reports_fetched),
-    number(wanted === null || planned === null ? null : wanted - planned),
-    number(run.reports_missing),
-    number(run.reports_failed),
-    number(run.requests_sent),
-    number(run.requests_throttled),
-    duration(run.took_seconds * 1000),
-  ];
+function listing(run: RunRow): Part {
+  return run.outcome === 'failed' ? failure(run) : standing(run.listing_status, run.listing_status === 'partial');
 }
 
 function failure({ error }: RunRow): Html {
@@ -66,8 +75,20 @@ function standing(status: string | null, isBad: boolean): Part {
   return isBad ? html`<b class="bad">${status}</b>` : orUnknown(status);
 }
 
-function number(value: number | null): Part {
-  return orUnknown(value === null ? null : count(value));
+function reports({ reports_status }: RunRow): Part {
+  return standing(reports_status, BROKEN_OFF.has(reports_status ?? ''));
+}
+
+function numbers(id: string, head: string, counted: (run: RunRow) => number | null): Column<RunRow> {
+  const cell = (run: RunRow) => {
+    const value = counted(run);
+    return orUnknown(value === null ? null : count(value));
+  };
+  return { id, head, isNumber: true, cell };
+}
+
+function left({ reports_wanted: wanted, reports_planned: planned }: RunRow): number | null {
+  return wanted === null || planned === null ? null : wanted - planned;
 }
 
 function sum(one: number | null, other: number | null): number | null {
@@ -79,14 +100,8 @@ function rejectedTable({ rejected, since }: Runs): Html {
   return dataTable({
     id: 'rejected',
     caption: `Records that broke the contract since ${since}${total > rejected.length ? `: the most frequent ${rejected.length} of ${total} problems` : ''}`,
-    columns: [{ head: 'Problem' }, { head: 'Field' }, { head: 'From' }, ...NUMBERS('Records', 'Taken since')],
-    rows: rejected.map(({ message, field, source, records, replayed }: RejectedRow) => [
-      text(message),
-      orUnknown(text(field)),
-      source.replaceAll('_', ' '),
-      count(records),
-      count(replayed),
-    ]),
+    columns: REJECTED_COLUMNS,
+    rows: rejected,
     empty: `No record was quarantined since ${since}.`,
   });
 }
@@ -95,22 +110,8 @@ function driftTable({ drift }: Runs): Html {
   return dataTable({
     id: 'drift',
     caption: 'What the service did that its contract does not foresee, the newest first',
-    columns: [
-      { head: 'Field' },
-      { head: 'What' },
-      { head: 'Value' },
-      { head: 'From' },
-      { head: 'First seen' },
-      ...NUMBERS('Times'),
-    ],
-    rows: drift.map(({ field, kind, value, source, first_seen, occurrences }) => [
-      text(field),
-      kind.replaceAll('_', ' '),
-      text(value),
-      source.replaceAll('_', ' '),
-      time(first_seen),
-      count(occurrences),
-    ]),
+    columns: DRIFT_COLUMNS,
+    rows: drift,
     empty: 'Nothing unforeseen was seen.',
   });
 }

@@ -5,8 +5,8 @@ import { type Html, html, type Part } from '../../report/html.js';
 import type { WebsiteRow, WebsitesQuery } from '../data/websites.js';
 import { linkTo } from '../visit.js';
 import { nameOf } from './layout.js';
-import { pagingPart, shownOf } from './paging.js';
-import { dataTable } from './table.js';
+import { list } from './list.js';
+import type { Column } from './table.js';
 import { UNKNOWN } from './values.js';
 
 /** The websites that a key may read. */
@@ -16,31 +16,40 @@ export function websitesView(
   websites: { count: number; rows: readonly WebsiteRow[] },
 ): Html {
   return html`<h1>Websites</h1>
-<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-${shownOf(query, websites.count, 'website')}
-${dataTable({
+${list({
   id: 'websites',
+  one: 'website',
   caption: 'Websites that your key may read, as they stand now',
-  columns: [
-    { head: 'Website' },
-    { head: 'Pages', isNumber: true },
-    { head: 'Indexed', isNumber: true },
-    { head: 'Share', isNumber: true },
-    { head: 'Newest snapshot' },
-  ],
-  rows: websites.rows.map((row) => cellsOf(base, row)),
+  columns: columnsOf(base),
+  rows: websites.rows,
   empty: 'Your key may read no website.',
-})}
-${pagingPart(query, websites.count, (page) => `${base}/?per=${query.per}&page=${page}`)}
-</div>`;
+  asked: { window: { ...query, count: websites.count } },
+  linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
+})}`;
 }
 
-function cellsOf(base: string, { website, is_known, newest_date, listing_status, pages, indexed }: WebsiteRow): Part[] {
+function columnsOf(base: string): Column<WebsiteRow>[] {
+  return [
+    { id: 'website', head: 'Website', cell: (row) => nameLink(base, row) },
+    { id: 'pages', head: 'Pages', isNumber: true, cell: (row) => known(row, count(row.pages)) },
+    { id: 'indexed', head: 'Indexed', isNumber: true, cell: (row) => known(row, count(row.indexed)) },
+    { id: 'share', head: 'Share', isNumber: true, cell: (row) => known(row, percent(shareOf(row.indexed, row.pages))) },
+    { id: 'newest', head: 'Newest snapshot', cell: newest },
+  ];
+}
+
+function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
   const name = nameOf(website);
-  const link = is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
-  if (newest_date === null) return [link, UNKNOWN, UNKNOWN, UNKNOWN, 'none yet'];
+  return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
+}
+
+/** Before the first snapshot nothing is known of the pages. */
+function known({ newest_date }: WebsiteRow, value: Part): Part {
+  return newest_date === null ? UNKNOWN : value;
+}
+
+function newest({ newest_date, listing_status }: WebsiteRow): Part {
+  if (newest_date === null) return 'none yet';
   const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
-  const newest = html`<span class="date">${newest_date}</span>${partial}`;
-  return [link, count(pages), count(indexed), percent(shareOf(indexed, pages)), newest];
+  return html`<span class="date">${newest_date}</span>${partial}`;
 }

@@ -1,0 +1,70 @@
+import { addressOf, fillForm, LIVE_FORM } from './filter-form.js';
+
+const RESULTS = 'results';
+let running: AbortController | null = null;
+/** What the list shows: a step to another place of the same page is none to another list. */
+let shown = location.pathname + location.search;
+
+/**
+ * Makes lists change in place: a filter, a head of a table or a link to another page of a list fetches the same address
+ * that it leads to without this script, and puts that page's list where the old one was.
+ */
+export function changeInPlace(): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || !form.matches(LIVE_FORM)) return;
+    event.preventDefault();
+    void show(addressOf(form), true);
+  });
+
+  document.addEventListener('click', (event) => {
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[data-live]') : null;
+    if (!link || !isPlain) return;
+    event.preventDefault();
+    void show(link.href, true);
+  });
+
+  addEventListener('popstate', () => {
+    const isElsewhere = location.pathname + location.search !== shown;
+    if (isElsewhere && document.getElementById(RESULTS)) void show(location.href, false);
+  });
+}
+
+/** Fetches an address and shows its list; leaves to the browser what this cannot do. */
+async function show(address: string, remember: boolean): Promise<void> {
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  const old = document.getElementById(RESULTS);
+  old?.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await fetch(address, { signal: mine.signal, headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = page.getElementById(RESULTS);
+    if (!answer.ok || answer.redirected || !fresh || !old) return location.assign(address);
+    replace(old, fresh);
+    if (remember) history.pushState(null, '', address);
+    shown = location.pathname + location.search;
+    fillForm(page, remember);
+    announce(document.getElementById('shown')?.textContent ?? '');
+  } catch {
+    // A newer question took this one's place; else the browser tells what is wrong.
+    if (!mine.signal.aborted) location.assign(address);
+  }
+}
+
+/** Keeps the keyboard where it was: on the link of the same name. */
+function replace(old: Element, fresh: Element): void {
+  const held = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['live'] : undefined;
+  const hadFocus = old.contains(document.activeElement);
+  old.replaceWith(document.adoptNode(fresh));
+  if (!hadFocus) return;
+  const links = [...fresh.querySelectorAll<HTMLElement>('[data-live]')];
+  (links.find((link) => link.dataset['live'] === held) ?? document.getElementById('content'))?.focus();
+}
+
+function announce(text: string): void {
+  const place = document.getElementById('announcement');
+  if (place) place.textContent = text;
+}
