@@ -133,43 +133,92 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       await signIn(page);
       await page.goto(`${SHOP}/pages`);
       await page.getByRole('combobox', { name: 'Indexed' }).selectOption('no');
+      await page.locator('summary').click();
+      await page.getByLabel('Sitemaps').check();
       await page.getByRole('button', { name: 'Show' }).click();
       await page.locator('#shown', { hasText: '37 pages' }).waitFor();
       await page.getByRole('link', { name: 'Page', exact: true }).click();
       await page.locator('th[aria-sort=descending]', { hasText: 'Page' }).waitFor();
       expect(await page.getByRole('combobox', { name: 'Indexed' }).inputValue()).toBe('no');
       expect(await page.locator('tbody tr').count()).toBe(37);
+      expect(await page.locator('thead th').last().textContent()).toBe('Sitemaps');
       await page.getByRole('link', { name: pageAt(4) }).click();
       await page.getByRole('heading', { name: pageAt(4) }).waitFor();
+      await page.goto(SHOP);
+      // What only a script can do is not offered without one.
+      expect(await page.locator('.reading, .reader').count()).toBe(javaScriptEnabled ? 2 : 0);
       expect(told).toEqual([]);
     }
   });
 
-  it('shows the columns that are ticked, with a script and without', async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const { page, told } = await open({ javaScriptEnabled });
-      await signIn(page);
-      await page.goto(`${SHOP}/pages?q=/p/&sort=-state`);
-      await page.locator('summary', { hasText: 'Columns' }).focus();
-      await page.keyboard.press('Enter');
-      await page.getByLabel('Canonical', { exact: true }).focus();
-      await page.keyboard.press('Space');
-      await page.getByLabel('Sitemaps').focus();
-      await page.keyboard.press('Space');
-      await page.keyboard.press('Enter');
-      await page.locator('th', { hasText: 'Sitemaps' }).waitFor();
-      await page.getByRole('link', { name: 'Next' }).click();
-      await page.locator('#shown', { hasText: '51 to' }).waitFor();
-      const heads = await page.locator('thead th').allTextContents();
-      expect(heads).toEqual(['Page', 'Indexed', 'State ▼', 'Last crawl', 'Report age', 'Sitemaps']);
-      await page.goBack();
-      await page.goBack();
-      await page.locator('th', { hasText: 'Canonical' }).waitFor();
-      expect(await page.locator('input[value=canonical]').isChecked()).toBe(true);
-      expect(await page.locator('input[value=sitemaps]').isChecked()).toBe(false);
-      expect(told).toEqual([]);
-    }
+  it('shows the columns that are ticked, and ticks those that are shown after a step back', async () => {
+    const { page, told } = await open();
+    await signIn(page);
+    await page.goto(`${SHOP}/pages?q=/p/&sort=-state`);
+    await page.locator('summary', { hasText: 'Columns' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Canonical', { exact: true }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('combobox', { name: 'Rows' }).selectOption('25');
+    await page.getByLabel('Sitemaps').focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.locator('th', { hasText: 'Sitemaps' }).waitFor();
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.locator('#shown', { hasText: '26 to' }).waitFor();
+    const heads = await page.locator('thead th').allTextContents();
+    expect(heads).toEqual(['Page', 'Indexed', 'State ▼', 'Last crawl', 'Report age', 'Sitemaps']);
+    await page.goBack();
+    await page.goBack();
+    await page.locator('th', { hasText: 'Canonical' }).waitFor();
+    expect(await page.locator('input[value=canonical]').isChecked()).toBe(true);
+    expect(await page.locator('input[value=sitemaps]').isChecked()).toBe(false);
+    expect(await page.getByRole('combobox', { name: 'Rows' }).inputValue()).toBe('50');
+    expect(told).toEqual([]);
   });
+
+  it('tells the numbers of the trend to the keyboard, the pointer and a finger, where they stand', async () => {
+    const { page, told } = await open({ viewport: WIDE, hasTouch: true });
+    await signIn(page);
+    await page.goto(SHOP);
+    const slider = page.getByRole('slider', { name: 'Pages by index state' });
+    for (const size of [WIDE, PHONE]) {
+      await page.setViewportSize(size);
+      await slider.focus();
+      await page.keyboard.press('Home');
+      expect(await page.locator('.reading').innerText()).toMatch(/^2025-03-01\s+Pages 124\s+Indexed 86/);
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowRight');
+      expect(await slider.getAttribute('aria-valuetext')).toBe(
+        '2025-03-02: Pages 124, Indexed 77, Not indexed 37, Without data 10, Share indexed 62.1\u00a0%',
+      );
+      await page.keyboard.press('End');
+      await page.keyboard.press('ArrowRight');
+      expect(await slider.getAttribute('aria-valuenow')).toBe('4');
+      await page.getByRole('heading', { level: 1 }).click();
+      expect(await page.locator('.reading').innerText()).toMatch(/^Point at the chart/);
+      await readByPointing(page);
+    }
+    expect(told).toEqual([]);
+  });
+
+  /** Points at the bar of each date a little beside its middle: the marker goes through the middle. */
+  async function readByPointing(page: Page): Promise<void> {
+    await page.locator('.reader').scrollIntoViewIfNeeded();
+    for (const at of [0, 1, 2, 3]) {
+      const bar = await page.locator('.readable svg:visible path[fill="#2f6fb3"]').nth(at).boundingBox();
+      if (!bar) throw new Error(`no bar ${at}`);
+      const [middle, low] = [bar.x + bar.width / 2, bar.y + bar.height - 5];
+      if (at % 2 === 0) await page.mouse.move(middle + 4, low);
+      else await page.touchscreen.tap(middle - 4, low);
+      expect(await page.locator('.reading').innerText()).toContain(`2025-03-0${at + 1}`);
+      const marker = await page.locator('.readable svg:visible .marker').evaluate((line) => {
+        const { left, right } = line.getBoundingClientRect();
+        return (left + right) / 2;
+      });
+      expect(Math.abs(marker - middle)).toBeLessThan(1);
+    }
+  }
 
   it('ends by signing out, and is not shown by a step back', async () => {
     const { page } = await open();

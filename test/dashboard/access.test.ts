@@ -222,7 +222,9 @@ describe('every answer', () => {
       '/dashboard/nothing',
       '/dashboard/websites/none',
     ];
-    const files = ['style.css', 'dashboard.js', 'lists.js', 'icon.svg'].map((name) => `/dashboard/assets/${name}`);
+    const files = ['style.css', 'dashboard.js', 'lists.js', 'chart-reader.js', 'icon.svg'].map(
+      (name) => `/dashboard/assets/${name}`,
+    );
     const rooms = ROOMS.map((room) => `/dashboard/websites/shop${room}`);
     const bad = ['/dashboard/websites/shop/pages?page=x', '/dashboard/websites/shop/pages?page=99'];
     for (const isIn of [false, true]) {
