@@ -131,8 +131,9 @@ async function stageTable(
 ): Promise<number> {
   const file = stagedFile(input.folder, table);
   const plain = await plainly(engine, sql(`stage/${table}`), input.compression);
-  await engine.view('sorted_rows', `select * from (${plain}\n) order by ${SORTED_BY[table]}`);
-  const rows = await engine.copy(query, file, parquetFormat(input.compression));
+  // Where it is materialized first, it takes the time of reading it once more.
+  const sorted = `with sorted_rows as not materialized (select * from (${plain}\n) order by ${SORTED_BY[table]})`;
+  const rows = await engine.copy(`${sorted} ${query}`, file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }
