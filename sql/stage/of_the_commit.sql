@@ -1,4 +1,4 @@
--- The rows of a table, each with the commit that it belongs to. Laid in behind the sorting, which then moves less.
+-- The rows of a table, each with the commit that it belongs to. Laid in behind a sorting, they are not moved by it.
 select
   getvariable('commit_id')::varchar as commit_id,
   getvariable('snapshot_id')::varchar as snapshot_id,
@@ -6,4 +6,4 @@ select
   getvariable('snapshot_at')::timestamptz as snapshot_at,
   getvariable('snapshot_date')::date as snapshot_date,
   *
-from sorted_rows
+from own_rows

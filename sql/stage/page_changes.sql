@@ -121,11 +121,6 @@ report_changes as (
   where was.report_snapshot_id is not null
 )
 select
-  getvariable('commit_id')::varchar as commit_id,
-  getvariable('snapshot_id')::varchar as snapshot_id,
-  getvariable('website_id')::varchar as website_id,
-  getvariable('snapshot_at')::timestamptz as snapshot_at,
-  getvariable('snapshot_date')::date as snapshot_date,
   url,
   change,
   from_value,

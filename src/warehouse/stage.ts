@@ -93,13 +93,13 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await keepOddRecords(engine);
   const rows = new Map<DataTable, number>();
   for (const table of FROM_THE_JOURNAL) {
-    rows.set(table, await stageTable(engine, input, table, sql('stage/of_the_commit')));
+    rows.set(table, await stageTable(engine, input, table));
     crashPoint(`staged ${table}`);
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
   for (const statement of macroStatements()) await engine.run(statement);
-  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary', 'from sorted_rows'));
+  rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
   await viewComparison(engine, input.facts);
   rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
@@ -117,25 +117,26 @@ async function stageComparison(
 ): Promise<number> {
   const file = stagedFile(input.folder, table);
   const format = table === 'page_state' ? STATE_FORMAT : parquetFormat(input.compression);
-  const rows = await copyComparison(engine, sql(`stage/${table}`), { file, format, sortedBy });
+  const query = table === 'page_state' ? sql('stage/page_state') : ofTheCommit(sql('stage/page_changes'));
+  const rows = await copyComparison(engine, query, { file, format, sortedBy });
   if (rows === 0 && table !== 'page_state') await rm(file, { force: true });
   return rows;
 }
 
-/** @param query over the table's own rows, `sorted_rows` */
-async function stageTable(
-  engine: Engine,
-  input: StageInput,
-  table: keyof typeof SORTED_BY,
-  query: string,
-): Promise<number> {
+async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
   const plain = await plainly(engine, sql(`stage/${table}`), input.compression);
-  // Where it is materialized first, it takes the time of reading it once more.
-  const sorted = `with sorted_rows as not materialized (select * from (${plain}\n) order by ${SORTED_BY[table]})`;
-  const rows = await engine.copy(`${sorted} ${query}`, file, parquetFormat(input.compression));
+  const sorted = `select * from (${plain}\n) order by ${SORTED_BY[table]}`;
+  // The summary's macro, which views use as well, names the commit itself.
+  const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
+  const rows = await engine.copy(query, file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
+}
+
+/** Each row of a query with the commit that it belongs to. Materialized, they would take the time of one more reading. */
+function ofTheCommit(query: string): string {
+  return `with own_rows as not materialized (${query}\n) ${sql('stage/of_the_commit')}`;
 }
 
 /**
