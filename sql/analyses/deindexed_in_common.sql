@@ -8,7 +8,7 @@
 -- param limit (integer, default 30): at most this many rows
 -- grain: one row per website, dimension and value
 with fell as (
-  select website_id, url, arg_max(commit_id, observed_at) as commit_id
+  select website_id, url, first(commit_id order by observed_at desc, commit_id desc) as commit_id
   from page_changes
   where
     change = 'deindexed'

@@ -14,7 +14,7 @@ select
   max(snapshot_at) as last_seen,
   count(distinct snapshot_id) as snapshots,
   sum(occurrences)::bigint as occurrences,
-  arg_max(sample, snapshot_at) as sample
+  first(sample order by snapshot_at desc, sample) filter (sample is not null) as sample
 from drift_observations
 where
   $website::varchar is null

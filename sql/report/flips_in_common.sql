@@ -2,7 +2,7 @@
 -- value the share of either, the most telling first. Of a page that flipped counts the canonical that it went to. View
 -- `pages`: one row per page; `page_changes`: one row per change.
 with flipped as (
-  select website_id, url, arg_max(to_value, observed_at) as canonical
+  select website_id, url, first(to_value order by observed_at desc, change, to_value) as canonical
   from page_changes
   where
     change in ('searchengine_canonical', 'user_canonical')

@@ -7,7 +7,7 @@ select
   field,
   "value",
   sum(occurrences)::integer as occurrences,
-  any_value(sample) as sample
+  min(sample) as sample
 from drift_observations
 group by website_id, source, kind, field, "value"
 having min(snapshot_id) = (

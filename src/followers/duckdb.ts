@@ -15,11 +15,19 @@ import { viewStatements } from '../warehouse/views.js';
 import { knownCommits } from './known-commits.js';
 import { dropOldRows, isDropped, makeRetention, takeTombstones } from './retention.js';
 
+/** The name by which the file is attached. */
+export const DATABASE = 'indexhouse';
 const RETRY_INTERVAL_MS = 250;
-/** Below this a second thread only waits for the first. */
-const ONE_THREAD_BELOW_ROWS = 250_000;
-/** Half of DuckDB's row group: what a commit of so many rows brings is worth no joining with the one before. */
-const NO_VACUUM_FROM_ROWS = 61_440;
+/**
+ * Rows in a row group of the file, two of those that the Parquet files have. DuckDB compresses a row group that is full
+ * while rows are read, with all its threads, and never again; what fills none is compressed by one thread, together
+ * with the rows of the commit before.
+ */
+const ROW_GROUP_SIZE = 40_960;
+/** Half of a row group: what a commit of so many rows brings is worth no joining with the one before. */
+const LARGE_COMMIT_ROWS = ROW_GROUP_SIZE / 2;
+/** Within one transaction this is always reached, so that its rows are written to the file alone, without a log. */
+const NO_LOG_THRESHOLD = '1KB';
 
 /** How far a follower is, as the receipt and `status` tell it. */
 export interface FollowerState {
@@ -89,7 +97,7 @@ export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   if (!(await exists(file))) await makeWhole(input, file);
   for (;;) {
     try {
-      return await Engine.open({ ...scratch(input), file });
+      return await openDatabase(input, file);
     } catch (error) {
       if (lockHolder(error) === null || Date.now() >= until) throw error;
       await delay(RETRY_INTERVAL_MS);
@@ -102,8 +110,27 @@ async function makeWhole(input: FollowDuckdbInput, file: string): Promise<void> 
   const temporary = `${file}.tmp`;
   // The log of a file that somebody deleted does not belong to the new one.
   for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
-  (await Engine.open({ ...scratch(input), file: temporary })).close();
+  (await openDatabase(input, temporary)).close();
   await rename(temporary, file);
+}
+
+/** Attached, because only so DuckDB takes a size for row groups. Rows keep the order of their files. */
+async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Engine> {
+  const engine = await Engine.open(scratch(input));
+  try {
+    await attachSuited(engine, file, DATABASE);
+    await engine.run('set preserve_insertion_order = true');
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+  return engine;
+}
+
+/** Attaches a native file for writing, made if missing, and makes it the one that statements mean. */
+export async function attachSuited(engine: Engine, file: string, name: string): Promise<void> {
+  await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
+  await engine.run(`use ${name}`);
 }
 
 /** Takes what the open file lacks, and drops from it what retention dropped. */
@@ -156,15 +183,14 @@ export async function migrate(engine: Engine): Promise<void> {
 }
 
 /**
- * Suits the engine to the size of a commit. DuckDB joins small row groups whenever it writes a checkpoint, which takes a
- * fifth of a large commit; where commits are small, the file would grow to three times its size without.
+ * Suits the engine to the size of a commit. DuckDB joins small row groups whenever it writes a checkpoint, which takes
+ * as long again as all else of a large commit; where commits are small, the file would grow to three times its size
+ * without.
  */
 async function suit(engine: Engine, { files }: Marker): Promise<void> {
-  const rows = Object.values(files).map((file) => file.rows);
-  const sum = rows.reduce((all, each) => all + each, 0);
-  await engine.run(`set threads = ${sum < ONE_THREAD_BELOW_ROWS ? 1 : engine.threads}`);
-  const joins = Math.max(0, ...rows) < NO_VACUUM_FROM_ROWS;
-  await engine.run(joins ? 'reset max_vacuum_tasks' : 'set max_vacuum_tasks = 0');
+  const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);
+  await engine.run(isLarge ? 'set max_vacuum_tasks = 0' : 'reset max_vacuum_tasks');
+  await engine.run(isLarge ? `set checkpoint_threshold = '${NO_LOG_THRESHOLD}'` : 'reset checkpoint_threshold');
 }
 
 /** Everything of one commit; the state with the newest one of a website. */

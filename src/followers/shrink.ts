@@ -6,11 +6,10 @@ import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { probeLock } from '../storage/lock-probe.js';
-import { identifier, literal } from '../storage/sql.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readMarkers } from '../warehouse/markers.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
-import { catchUp, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
+import { attachSuited, catchUp, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
 import { hasTable } from './known-commits.js';
 import { removeDatabase } from './rebuild.js';
 import { OLD_ROWS, type Retention, readRetention } from './retention.js';
@@ -113,17 +112,14 @@ async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<R
 
 async function copyTo(engine: Engine, file: string): Promise<void> {
   await removeDatabase(file);
-  const [open] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
-  const old = identifier(open?.name ?? '');
-  await engine.run(`attach ${literal(file)} as smaller`);
-  await engine.run('use smaller');
+  await attachSuited(engine, file, 'smaller');
   await migrate(engine);
   for (const table of TABLES) {
-    await engine.run(`insert into smaller.${table} by name select * from ${old}.${table}`);
+    await engine.run(`insert into smaller.${table} by name select * from ${DATABASE}.${table}`);
   }
-  await engine.run(`update smaller.retention set retained_from = (select retained_from from ${old}.retention)`);
+  await engine.run(`update smaller.retention set retained_from = (select retained_from from ${DATABASE}.retention)`);
   await engine.run('checkpoint smaller');
-  await engine.run(`use ${old}`);
+  await engine.run(`use ${DATABASE}`);
   await engine.run('detach smaller');
   crashPoint('made the smaller file');
 }
