@@ -3,6 +3,7 @@ import {
   type DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBDecimalValue,
+  DuckDBListType,
   DuckDBListValue,
   DuckDBMapValue,
   DuckDBStructValue,
@@ -13,9 +14,12 @@ import {
   DuckDBTimestampValue,
   DuckDBUnionValue,
   type DuckDBValue,
+  DuckDBVarCharType,
   DuckDBVariantValue,
 } from '@duckdb/node-api';
+import duckdb from '@duckdb/node-bindings';
 import { isoDate, isoTime } from './iso-times.js';
+import { textListsOf, textsOf } from './texts.js';
 
 /** A value of an answer as JSON has it. */
 export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
@@ -27,10 +31,21 @@ const EXACT_DIGITS = 15;
 export function toRows(chunk: DuckDBDataChunk): Value[][] {
   const rows = Array.from({ length: chunk.rowCount }, (): Value[] => []);
   // Column by column: to ask for each value of a row by itself costs more than the value.
-  for (const column of chunk.convertColumns<Value>((value) => toValue(value))) {
+  for (let index = 0; index < chunk.columnCount; index++) {
+    const column = columnOf(chunk, index);
     for (const [at, row] of rows.entries()) row.push(column[at] ?? null);
   }
   return rows;
+}
+
+function columnOf(chunk: DuckDBDataChunk, index: number): (Value | null)[] {
+  const { type } = chunk.getColumnVector(index);
+  const vector = () => duckdb.data_chunk_get_vector(chunk.chunk, index);
+  if (type instanceof DuckDBVarCharType) return textsOf(vector(), chunk.rowCount);
+  if (type instanceof DuckDBListType && type.valueType instanceof DuckDBVarCharType) {
+    return textListsOf(vector(), chunk.rowCount);
+  }
+  return chunk.convertColumnValues<Value>(index, (value) => toValue(value));
 }
 
 /**
