@@ -1,14 +1,20 @@
 -- Each page as this commit lists it, beside its own last known listing. A replay tells what a page was listed as, not
--- that it was there: the quarantined entry has told that already. New in it is only a page that nothing before had.
+-- that it was there: the quarantined entry has told that already. New in it is only a page that nothing before had. A
+-- page that came, or came back, in a quarantined entry appears with the first entry after it that can be read.
 create or replace temp view compared as
 select
   *,
   case
     when getvariable('is_replay') then
-      listed and was_listed_snapshot_id is null and getvariable('had_complete')
-        and (not known or was_first_seen_at >= listed_at)
+      listed and (
+        coalesce(listed_at >= was_unlisted_since, false)
+        or (
+          was_listed_snapshot_id is null and getvariable('had_complete')
+          and (not known or was_first_seen_at >= listed_at)
+        )
+      )
     else
-      listed and (was_absences > 0 or was_disappeared_at is not null or (not known and getvariable('had_complete')))
+      listed and (lacked or was_unlisted_since is not null)
   end as appeared,
   listed and was_listed_snapshot_id is not null and (
     index_summary is distinct from was_index_summary
@@ -26,6 +32,11 @@ from (
     coalesce(now.listed, false) as listed,
     not getvariable('is_replay') and now.url is not null as present,
     was.url is not null as known,
+    -- Whether a complete listing lacked it before it was there now.
+    case
+      when was.url is null then getvariable('had_complete')
+      else was.absences > 0 or was.disappeared_at is not null
+    end as lacked,
     case
       when getvariable('is_replay') then greatest(now.listed_at, was.last_seen_at)
       else coalesce(now.listed_at, now.quarantined_at)
@@ -63,6 +74,7 @@ from (
     was.report_inspection_date as was_report_inspection_date,
     was.report_page_detection as was_report_page_detection,
     was.report_wanted as was_report_wanted,
+    was.unlisted_since as was_unlisted_since,
     coalesce(was.absences, 0) as was_absences,
     coalesce(was.consecutive_failures, 0) as was_consecutive_failures,
     was.last_failure_at as was_last_failure_at,

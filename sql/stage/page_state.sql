@@ -47,6 +47,12 @@ select
     when outcome is not null and not answered then attempted_at
     else was_last_failure_at
   end as last_failure_at,
-  now.disappeared_at
+  now.disappeared_at,
+  case
+    when now.disappeared_at is not null then null
+    when listed and (not getvariable('is_replay') or coalesce(now.listed_at >= was_unlisted_since, true)) then null
+    when present and not listed and lacked then coalesce(was_unlisted_since, seen_at)
+    else was_unlisted_since
+  end as unlisted_since
 from absences as now
 left join ranged_url_reports as report on report.url = now.url

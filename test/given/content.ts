@@ -5,7 +5,7 @@ import { type Row, readParquet, readTable } from './parquet.js';
 
 /** What differs between two runs that saw the same: moments of our own doing, and figures of the wire. */
 const OWN_MOMENTS =
-  /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at)$/;
+  /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at|unlisted_since)$/;
 const OF_THE_RUN = /^(run_id|requests_\w+|utilisation|resumed|version|files|error)$/;
 /** In `page_changes`, of a page that was crawled, both are the service's; every other id is ours. */
 const ID = /(^|_)(snapshot_id|commit_id)$/;

@@ -24,6 +24,9 @@ const STORIES: Record<string, { listed: (object | null)[]; reports?: (object | n
   twice: { listed: [CRAWLED, null, null, BACK, INDEXED], reports: [{}, 500, 500, {}, {}] },
   refused: { listed: [INDEXED, BROKEN, BROKEN, BROKEN, BACK] },
   newcomer: { listed: [null, null, null, CRAWLED, CRAWLED] },
+  latecomer: { listed: [null, BROKEN, BROKEN, INDEXED, BACK] },
+  returned: { listed: [CRAWLED, null, null, BROKEN, BACK], reports: [{}, 500, 500, {}, {}] },
+  flicker: { listed: [CRAWLED, null, BROKEN, BACK, BACK], reports: [{}, 500, {}, {}, {}] },
   unreadable: { listed: [BROKEN, INDEXED, INDEXED, INDEXED, INDEXED] },
 };
 
@@ -140,6 +143,37 @@ describe('a page that complete listings lack', () => {
     ]);
     expect(told('unreadable')).toEqual([[], [], [], [], []]);
     expect(state('unreadable', 'first_seen_at', 'index_summary')[0]).toEqual([given.at(1), 'Indexed']);
+  });
+
+  it('that comes, or comes back, in quarantine appears with its first entry that is accepted', () => {
+    expect(told('latecomer').slice(1)).toEqual([
+      [],
+      [],
+      ['latecomer appeared: – → Indexed (since never)'],
+      [
+        'latecomer crawled: – → 2025-03-01T00:00:00.000Z (since night 4)',
+        'latecomer deindexed: Indexed → Not Indexed (since night 4)',
+      ],
+    ]);
+    expect(told('returned').slice(1)).toEqual([
+      [],
+      ['returned disappeared: Indexed → – (since night 1)'],
+      [],
+      ['returned appeared: – → Not Indexed (since night 1)'],
+    ]);
+    expect(told('flicker').slice(1)).toEqual([[], [], ['flicker appeared: – → Not Indexed (since night 1)'], []]);
+    expect(state('latecomer', 'unlisted_since', 'first_seen_at')).toEqual([
+      [given.at(2), given.at(2)],
+      [given.at(2), given.at(2)],
+      [null, given.at(2)],
+      [null, given.at(2)],
+    ]);
+    expect(state('returned', 'unlisted_since', 'disappeared_at', 'last_seen_at')).toEqual([
+      [null, null, given.at(1)],
+      [null, given.at(3), given.at(1)],
+      [given.at(4), null, given.at(4)],
+      [null, null, given.at(5)],
+    ]);
   });
 });
 

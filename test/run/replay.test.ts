@@ -135,6 +135,27 @@ describe('replay', () => {
     expect(await findingsOf(warehouse)).toEqual([]);
   });
 
+  test('of a page that had gone and came back in quarantine tells that it appeared', async () => {
+    const warehouse = await mendedNights([
+      { list: { a: INDEXED, b: INDEXED }, reports: {} },
+      { list: { b: INDEXED }, reports: { a: 404 } },
+      { list: { a: { index_summary: 7 }, b: INDEXED }, reports: {} },
+      { list: { a: { index_summary: 7 }, b: INDEXED }, reports: {} },
+    ]);
+    await replayOf(warehouse);
+    const replays = await replayIds(warehouse);
+    expect(await Promise.all(replays.map((id) => changesOf(warehouse, id)))).toEqual([
+      ['a appeared: null → Not Indexed'],
+      [],
+    ]);
+    expect(await stateAfter(warehouse, replays.at(-1) ?? '', 'a')).toMatchObject({
+      index_summary: 'Not Indexed',
+      unlisted_since: null,
+      disappeared_at: null,
+    });
+    expect(await findingsOf(warehouse)).toEqual([]);
+  });
+
   test('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
     const warehouse = copyOf(bad);
     const replayed = "select count(*) filter (replayed) || '/' || count(*) as told from quarantine";
