@@ -12,6 +12,7 @@ select
   flips.from_value as from_canonical,
   flips.to_value as to_canonical,
   flips.observed_at,
+  flips.snapshot_date,
   pages.searchengine_selected_canonical as searchengine_selected_canonical_now,
   pages.user_selected_canonical as user_selected_canonical_now,
   pages.index_summary as index_summary_now

@@ -12,6 +12,7 @@ select
   dropped.from_value,
   dropped.to_value,
   dropped.observed_at,
+  dropped.snapshot_date,
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   pages.is_monitored as is_monitored_now

@@ -1,5 +1,5 @@
 -- title: Drift diary
--- description: What the service did that its contract does not foresee, since when and how often; what is newest first. The sample is a page that showed it.
+-- description: What the service did that its contract does not foresee, since when and how often; what is newest first. `first_seen_date` is the date of the snapshot, in the warehouse's time zone. The sample is a page that showed it.
 -- param website (text, default all): id or name of one website
 -- param since (date, default none): first seen on or after this date
 -- param limit (integer, default none): at most this many rows
@@ -11,6 +11,7 @@ select
   field,
   "value",
   min(snapshot_at) as first_seen,
+  min(snapshot_date) as first_seen_date,
   max(snapshot_at) as last_seen,
   count(distinct snapshot_id) as snapshots,
   sum(occurrences)::bigint as occurrences,

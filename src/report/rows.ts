@@ -101,7 +101,7 @@ export type DirectoryRow = z.infer<typeof directoryRow>;
 export const deindexedRow = z.object({
   website_id: text,
   url: text,
-  observed_at: text,
+  snapshot_date: text,
   index_summary_now: maybeText,
   index_coverage_state_now: maybeText,
   is_monitored_now: z.boolean().nullable(),
@@ -125,7 +125,7 @@ export const flipRow = z.object({
   chosen_by: text,
   from_canonical: text,
   to_canonical: text,
-  observed_at: text,
+  snapshot_date: text,
 });
 export type FlipRow = z.infer<typeof flipRow>;
 
@@ -151,6 +151,7 @@ export const driftRow = z.object({
   field: text,
   value: maybeText,
   first_seen: text,
+  first_seen_date: text,
   occurrences: whole,
 });
 export type DriftRow = z.infer<typeof driftRow>;

@@ -188,7 +188,7 @@ async function readOddities(
 ): Promise<Pick<Section, 'drift' | 'rejected'>> {
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
-    drift: drift.filter(({ first_seen }) => first_seen.slice(0, 10) <= until),
+    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
     rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
   };
 }

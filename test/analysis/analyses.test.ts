@@ -151,6 +151,7 @@ describe('deindexed_pages', () => {
     from_value: 'Indexed',
     to_value: 'Not Indexed',
     observed_at,
+    snapshot_date: observed_at.slice(0, 10),
     index_summary_now: now[0],
     index_coverage_state_now: now[1],
     is_monitored_now: now[2],

@@ -148,6 +148,37 @@ describe('the figures of a report', () => {
   });
 });
 
+describe('a report of a warehouse whose dates are not those of UTC', () => {
+  const sections = { warehouse: { time_zone: 'America/Los_Angeles' } };
+  const odd = { ...indexed(B2), entry: JSON.parse('{"index_summary": "Indexed", "brand_new": 1}') };
+  // In the evening there, when the next day has begun in UTC.
+  const shopInTheWest = givenWarehouse([
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [indexed(B1), indexed(B2), indexed(D1)] }, sections },
+    { at: '2025-03-11T02:00:00Z', lists: { shop: [out(B1), odd, indexed(D1, ELSEWHERE)] }, sections },
+  ]);
+
+  it('tells each change and observation by the date of the snapshot that saw it', async () => {
+    const { report, page: document } = await reportOf(shopInTheWest, { until: '2025-03-10' });
+    const [section] = report.sections;
+    expect(report.total).toMatchObject({ listed_on: '2025-03-10', compared_with: '2025-03-01' });
+    expect(section?.deindexed.rows).toMatchObject([{ url: B1, snapshot_date: '2025-03-10' }]);
+    expect(section?.flips.rows).toContainEqual(expect.objectContaining({ url: D1, snapshot_date: '2025-03-10' }));
+    expect(section?.drift).toContainEqual(
+      expect.objectContaining({ field: 'brand_new', first_seen_date: '2025-03-10' }),
+    );
+    expect(words(document)).not.toContain('2025-03-11');
+  });
+
+  it('takes what was first seen on the last date of a period, and nothing of the date after it', async () => {
+    const drift = async (until: string) =>
+      (await reportOf(shopInTheWest, { since: '2025-03-02', until })).report.sections[0]?.drift.map(
+        ({ field }) => field,
+      );
+    expect(await drift('2025-03-10')).toContain('brand_new');
+    expect(await drift('2025-03-09')).toEqual([]);
+  });
+});
+
 describe('a report on several websites', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const url = (name: string) => `https://${name}.example/blog/1`;

@@ -21,7 +21,7 @@ export function deindexedPart(section: Section, period: Period): Html {
     rows.map((row) => [
       ...(several ? [nameOfWebsite(section, row.website_id)] : []),
       pageLink(row.url),
-      html`<span class="date">${row.observed_at.slice(0, 10)}</span>`,
+      html`<span class="date">${row.snapshot_date}</span>`,
       stateNow(row),
     ]),
   );
@@ -52,7 +52,7 @@ export function flipsPart(section: Section, period: Period): Html {
       pageLink(row.url, CANONICAL_CHARACTERS),
       html`${pageLink(row.from_canonical, CANONICAL_CHARACTERS, row.url)}<br>→ ${pageLink(row.to_canonical, CANONICAL_CHARACTERS, row.url)}`,
       row.chosen_by,
-      html`<span class="date">${row.observed_at.slice(0, 10)}</span>`,
+      html`<span class="date">${row.snapshot_date}</span>`,
     ]),
   );
   return part(

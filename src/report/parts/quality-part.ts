@@ -142,7 +142,7 @@ function driftPart(section: Section): Part {
     shown.map((row) => [
       ...(several ? [nameOfWebsite(section, row.website_id)] : []),
       told(row),
-      html`<span class="date">${row.first_seen.slice(0, 10)}</span>`,
+      html`<span class="date">${row.first_seen_date}</span>`,
       count(row.occurrences),
     ]),
   )}${
