@@ -1,5 +1,5 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what has changed since the one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` are directories beyond the 500 largest.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what has changed since the one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` are all directories together that are not among the 500 largest of both listings, where a listing has more: they cannot be compared one by one.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): changes are told against the last complete listing up to this date
 -- param until (date, default today): the last complete listing up to this date is counted
@@ -21,8 +21,8 @@ counted as (
     summary.website_id,
     summary.directory,
     listings.since_id,
-    summary.snapshot_id = listings.snapshot_id as is_now,
-    summary.snapshot_id = listings.since_id as is_then,
+    coalesce(summary.snapshot_id = listings.snapshot_id, false) as is_now,
+    coalesce(summary.snapshot_id = listings.since_id, false) as is_then,
     summary.index_summary,
     summary.pages,
     summary.crawled,
@@ -31,10 +31,22 @@ counted as (
   join listings on summary.website_id = listings.website_id
   where summary.snapshot_id in (listings.snapshot_id, listings.since_id)
 ),
-summed as (
+-- A directory that only one of both listings has by its name may be among the `(other)` of the other one.
+known as (
   select
     website_id,
     directory,
+    bool_or(is_now) as in_now,
+    bool_or(is_then) as in_then,
+    bool_or(directory = '(other)' and in_now) over (partition by website_id) as other_now,
+    bool_or(directory = '(other)' and in_then) over (partition by website_id) as other_then
+  from counted
+  group by website_id, directory
+),
+summed as (
+  select
+    counted.website_id,
+    if((other_now and not in_now) or (other_then and not in_then), '(other)', counted.directory) as directory,
     since_id,
     coalesce(sum(pages) filter (is_now), 0)::bigint as pages,
     coalesce(sum(pages) filter (is_now and index_summary = 'Indexed'), 0)::bigint as indexed,
@@ -43,7 +55,8 @@ summed as (
     coalesce(sum(pages) filter (is_then), 0)::bigint as pages_then,
     coalesce(sum(pages) filter (is_then and index_summary = 'Indexed'), 0)::bigint as indexed_then
   from counted
-  group by website_id, directory, since_id
+  join known using (website_id, directory)
+  group by all
 )
 select
   website_id,

@@ -5,6 +5,8 @@ with counted as (
   select
     website_id,
     directory,
+    bool_or(list_contains($now, snapshot_id)) as in_now,
+    bool_or(list_contains($before, snapshot_id)) as in_before,
     sum(pages) filter (list_contains($now, snapshot_id)) as pages,
     sum(pages) filter (index_summary = 'Indexed' and list_contains($now, snapshot_id)) as indexed,
     sum(pages) filter (index_summary = 'Indexed' and list_contains($before, snapshot_id)) as indexed_before
@@ -12,36 +14,76 @@ with counted as (
   where list_contains($now, snapshot_id) or list_contains($before, snapshot_id)
   group by website_id, directory
 ),
-moved as (
+others as (
+  select website_id, in_now as other_now, in_before as other_before
+  from counted
+  where directory = '(other)'
+),
+-- A directory that only one of both listings has by its name may be among the `(other)` of the other one.
+named as (
+  select
+    *,
+    if(
+      (coalesce(other_now, false) and not in_now) or (coalesce(other_before, false) and not in_before),
+      '(other)',
+      directory
+    ) as told_as
+  from counted
+  left join others using (website_id)
+),
+stood as (
   select
     website_id,
-    directory_of(url) as directory,
-    count(distinct url) filter (change = 'deindexed') as deindexed,
-    count(distinct url) filter (change = 'indexed') as newly_indexed
+    told_as as directory,
+    sum(pages) as pages,
+    sum(indexed) as indexed,
+    sum(indexed_before) as indexed_before
+  from named
+  group by website_id, told_as
+),
+changed as (
+  select distinct website_id, url, change, directory_of(url) as directory
   from page_changes
   where
     change in ('deindexed', 'indexed')
     and ($website::varchar is null or website_id = $website::varchar)
     and snapshot_date between $since::date and $until::date
-  group by website_id, directory_of(url)
+),
+moved as (
+  select
+    website_id,
+    -- One that neither listing has by its name is among `(other)`, where there are such.
+    coalesce(told_as, if(others.website_id is null, directory, '(other)')) as directory,
+    count(*) filter (change = 'deindexed') as deindexed,
+    count(*) filter (change = 'indexed') as newly_indexed
+  from changed
+  left join named using (website_id, directory)
+  left join others using (website_id)
+  group by all
 )
 select *
 from (
   select
     website_id,
     directory,
-    coalesce(counted.pages, 0)::integer as pages,
-    coalesce(counted.indexed, 0)::integer as indexed,
+    coalesce(stood.pages, 0)::integer as pages,
+    coalesce(stood.indexed, 0)::integer as indexed,
     -- A website without an earlier listing has won nothing.
     if(
       website_id in (select website_id from snapshots where list_contains($before, snapshot_id)),
-      coalesce(counted.indexed_before, 0),
+      coalesce(stood.indexed_before, 0),
       null
     )::integer as indexed_before,
     coalesce(moved.deindexed, 0)::integer as deindexed,
     coalesce(moved.newly_indexed, 0)::integer as newly_indexed
-  from counted
+  from stood
   full join moved using (website_id, directory)
 )
-order by indexed - coalesce(indexed_before, indexed), deindexed desc, website_id, directory
+-- What did not move comes last. Pages that came new to a directory do not make up for those that fell out of it.
+order by
+  deindexed + newly_indexed = 0 and indexed = coalesce(indexed_before, indexed),
+  least(indexed - coalesce(indexed_before, indexed), newly_indexed - deindexed),
+  deindexed desc,
+  website_id,
+  directory
 limit $limit

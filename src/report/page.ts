@@ -73,7 +73,7 @@ ${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>
 ${headlinePart(section.headline, period)}
 ${trendPart(id, section, period)}
 ${transitionsPart(section)}
-${directoriesPart(id, section)}
+${directoriesPart(id, section, period)}
 ${deindexedPart(section, period)}
 ${flipsPart(section, period)}
 ${freshnessPart(id, section)}

@@ -3,18 +3,23 @@ import { directoryChart } from '../charts/bar-charts.js';
 import { dayOfMonth, percent, signed } from '../figures.js';
 import { shareOf } from '../headline.js';
 import { type Html, type Part, shortened } from '../html.js';
+import type { Period } from '../period.js';
 import type { DirectoryRow } from '../rows.js';
 import type { Section } from '../section.js';
-import { type Column, legend, note, part, table } from './table.js';
+import { type Column, command, legend, note, part, table } from './table.js';
 import { nameOfWebsite } from './website-name.js';
 
 const NAME_CHARACTERS = 60;
+/** No directory is called so: each begins with a slash. */
+const OTHER = '(other)';
 
 /** Which directories lost most. */
-export function directoriesPart(id: string, section: Section): Html {
+export function directoriesPart(id: string, section: Section, period: Period): Html {
   const { directories, websites, headline } = section;
   const moved = directories.filter(({ deindexed, newly_indexed }) => deindexed + newly_indexed > 0);
-  if (moved.length === 0) return part('Losers by directory', note('No directory lost or won a page in this period.'));
+  if (!directories.some(hasChanged)) {
+    return part('Losers by directory', note('No directory lost or won a page in this period.'));
+  }
   const several = websites.length > 1;
   const columns: Column[] = [
     ...(several ? [{ head: 'website' }] : []),
@@ -31,13 +36,26 @@ export function directoriesPart(id: string, section: Section): Html {
   ];
   return part(
     'Losers by directory',
-    legend(['not-indexed', 'de-indexed'], ['indexed', 'newly indexed']),
-    directoryChart(`${id}-directories`, moved),
+    moved.length > 0 ? legend(['not-indexed', 'de-indexed'], ['indexed', 'newly indexed']) : null,
+    moved.length > 0 ? directoryChart(`${id}-directories`, moved) : null,
     table(
       columns,
       directories.map((row) => [...(several ? [nameOfWebsite(section, row.website_id)] : []), ...cells(row)]),
     ),
-    note('The directories whose number of indexed pages fell most come first.'),
+    note('The directories that lost most indexed pages come first.'),
+    directories.some(({ directory }) => directory === OTHER) ? otherNote(section, period) : null,
+  );
+}
+
+function hasChanged({ indexed, indexed_before, deindexed, newly_indexed }: DirectoryRow): boolean {
+  return deindexed + newly_indexed > 0 || (indexed_before !== null && indexed !== indexed_before);
+}
+
+function otherNote({ websites: [first, second] }: Section, { since }: Period): Html {
+  const website = first && !second ? { website: first.website.website_id } : {};
+  return note(
+    `${OTHER}: the directories that are not among the 500 largest of both listings. Those that pages fell out of: `,
+    command('deindexed_by_directory', { ...website, since }),
   );
 }
 
