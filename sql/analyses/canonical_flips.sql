@@ -1,7 +1,7 @@
 -- title: Canonical flips
 -- description: Pages whose canonical URL became another one, newest first: that which the search engine chose, or that which the owner declares. One that only came or went is no flip.
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): first date
+-- param since (date, default 6 days ago): first date; by default the last seven dates are told
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, side and change

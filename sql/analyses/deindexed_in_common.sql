@@ -1,7 +1,7 @@
 -- title: What de-indexed pages have in common
 -- description: Which directory, sitemap, coverage state, canonical and fetch status stand out among the pages that fell out of the index, against all pages. `share` is of the fallen pages, `overall_share` of all pages, `lift` the one by the other: 1 means nothing, 5 that such a page fell five times as often as any page. First comes what explains most pages beyond an even spread. Coverage state: the one that the page went to. Canonical: what the search engine has chosen. Sitemap and fetch status: of the last report; a page counts in each of its sitemaps.
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): fell on or after this date
+-- param since (date, default 6 days ago): fell on or after this date; by default on one of the last seven dates
 -- param until (date, default today): fell on or before this date
 -- param reindexed (boolean, default false): also pages that are indexed again now
 -- param min_pages (integer, default 3): leaves out what fewer fallen pages share

@@ -1,7 +1,7 @@
 -- title: Difference between two dates
 -- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of both is neither new nor gone.
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date
+-- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date; by default the one before the last seven dates
 -- param until (date, default today): the later listing: the last complete one up to this date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page that differs

@@ -1,7 +1,7 @@
 -- title: State transitions
 -- description: From which coverage state to which how many pages went. Null is no inspection data. `share_of_from` is of all changes away from that state.
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): first date
+-- param since (date, default 6 days ago): first date; by default the last seven dates are told
 -- param until (date, default today): last date
 -- grain: one row per website, state before and state after
 select

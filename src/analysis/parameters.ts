@@ -58,7 +58,7 @@ export function describeAll(parameters: readonly Parameter[]): string {
   return `Its parameters are:\n${lines.join('\n')}`;
 }
 
-/** A parameter in the form of its declaration: `since (date, default 7 days ago): first date`. */
+/** A parameter in the form of its declaration: `since (date, default 6 days ago): first date`. */
 export function describe(parameter: Parameter): string {
   const standing = parameter.default === null ? 'required' : `default ${parameter.default}`;
   return `${parameter.name} (${parameter.type}, ${standing}): ${parameter.description}`;

@@ -9,7 +9,8 @@ const FORMATS: readonly Format[] = ['table', 'json', 'csv', 'parquet'];
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
 const HELP = `
-Without a name: lists the ready-made analyses. Dates like "7 days ago" count from the newest snapshot.
+Without a name: lists the ready-made analyses. Dates like "6 days ago" count from the newest snapshot.
+Both ends of a span are included: the last seven dates are those since "6 days ago".
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
 coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, coverage_daily, page_history,
 quarantine and api_drift.

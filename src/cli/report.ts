@@ -10,11 +10,11 @@ const STDOUT = '-';
 
 const HELP = `
 One HTML file that needs nothing else: it opens from a mail attachment, on a phone and on paper, and runs no script.
-Dates like "7 days ago" count from the newest snapshot.
+Dates like "6 days ago" count from the newest snapshot; both ends are included.
 
 Examples:
   indexhouse report                                       the last seven days into report.html
-  indexhouse report --website example.com --since "30 days ago" --out example.html
+  indexhouse report --website example.com --since "29 days ago" --out example.html
   indexhouse report --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
 
 interface Flags extends Globals {

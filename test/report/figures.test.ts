@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QuestionError } from '../../src/analysis/errors.js';
+import { withReader } from '../../src/analysis/reader.js';
+import { analysisRows, type Row } from '../analysis/given.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
 
@@ -176,6 +178,43 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
       );
     expect(await drift('2025-03-10')).toContain('brand_new');
     expect(await drift('2025-03-09')).toEqual([]);
+  });
+});
+
+describe('the last seven dates', () => {
+  // The second night is the eighth date from the end, and the third the seventh.
+  const nights = ['2025-03-01', '2025-03-08', '2025-03-09', '2025-03-15'];
+  const pages = [B1, B2, B3];
+  const week = givenWarehouse(
+    nights.map((date, night) => ({
+      at: `${date}T02:00:00Z`,
+      lists: {
+        shop: [
+          ...pages.map((url, at) => (at < night ? out(url) : indexed(url))),
+          ...pages.map((url, at) => (at < night ? indexed(`${url}-new`) : out(`${url}-new`))),
+          ...pages.map((url, at) => indexed(`${url}-flips`, at < night ? ELSEWHERE : undefined)),
+        ],
+      },
+    })),
+  );
+
+  it('are the same for a question and a report without dates', async () => {
+    const { sections, period } = (await reportOf(week)).report;
+    const asked = (name: string) =>
+      withReader({ warehouse: week.path, memoryLimit: 256e6 }, (reader) => analysisRows(reader, name));
+    const urls = (rows: readonly Row[]) => rows.map(({ url }) => url);
+    expect(period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
+    expect(sections[0]?.deindexed.rows.map(({ url }) => url)).toEqual([B3, B2]);
+    expect(urls(await asked('deindexed_pages'))).toEqual([B3, B2]);
+    expect(urls(await asked('newly_indexed_pages'))).toEqual([`${B3}-new`, `${B2}-new`]);
+    expect(urls(await asked('canonical_flips'))).toEqual([`${B3}-flips`, `${B2}-flips`]);
+    expect((await asked('state_transitions')).map(({ changes }) => changes)).toEqual([2, 2]);
+    expect(await asked('deindexed_in_common')).toEqual([]);
+    expect(
+      (await asked('coverage_by_directory')).map(({ directory, indexed_change }) => [directory, indexed_change]),
+    ).toEqual(sections[0]?.directories.map((row) => [row.directory, row.indexed - (row.indexed_before ?? 0)]));
+    // The listing of 2025-03-08 is the one before them.
+    expect(urls(await asked('listing_diff'))).toHaveLength(6);
   });
 });
 
