@@ -44,7 +44,7 @@ export function queryCommand(_outcome: Outcome, terminal: Terminal = process): C
     .option('-p, --param <name=value>', 'a parameter, $name in SQL; may be repeated', repeated)
     .addOption(new Option('-f, --format <format>', 'default: table, or json with --json').choices(FORMATS))
     .option('-o, --out <file>', 'write there instead of stdout')
-    .option('--force', 'write over an existing file')
+    .option('--force', 'write over an existing file, but for those of the warehouse')
     .option('--raw-csv', 'leave text that a spreadsheet would run as a formula as it is')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option('--warehouse <folder>', 'the warehouse, instead of the one that the configuration names')
@@ -77,7 +77,12 @@ async function answer(words: string[], flags: Flags, terminal: Terminal): Promis
   const sink = sinkOf(flags, terminal);
   const { checkSink } = await import('./query-output.js');
   await checkSink(sink);
-  await askOnce(sink, await readerOptions(flags), await questionOf({ ...flags, name }, given));
+  const options = await readerOptions(flags);
+  if (sink.out !== undefined) {
+    const { checkOutside } = await import('./out-file.js');
+    await checkOutside(options.warehouse, sink.out);
+  }
+  await askOnce(sink, options, await questionOf({ ...flags, name }, given));
 }
 
 /** What stands alone is the name; the rest are parameters. */

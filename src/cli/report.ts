@@ -31,7 +31,11 @@ export function reportCommand(_outcome: Outcome, terminal: Terminal = process): 
     'report',
     'write a self-contained HTML report with charts: what changed in the index, where and why',
   )
-    .option('-o, --out <file>', `the file, which is replaced if it exists; ${STDOUT} for stdout`, DEFAULT_FILE)
+    .option(
+      '-o, --out <file>',
+      `the file; an earlier report is replaced, nothing else; ${STDOUT} for stdout`,
+      DEFAULT_FILE,
+    )
     .option('-w, --website <id>', 'only this website, by id or name')
     .option('--since <date>', 'first date (default: six days before the last)')
     .option('--until <date>', 'last date (default: that of the newest snapshot)')
@@ -45,9 +49,10 @@ export function reportCommand(_outcome: Outcome, terminal: Terminal = process): 
 async function report(flags: Flags, terminal: Terminal): Promise<void> {
   const toStdout = flags.out === STDOUT;
   if (toStdout && flags.json) throw new UsageError('--json and --out - contradict each other: both take stdout');
-  if (!toStdout) await checkFile(flags.out);
+  const where = await readerOptions(flags);
+  if (!toStdout) await checkFile(where.warehouse, flags.out);
   const options: ReportOptions = { ...chosen(flags), version: await packageVersion(), now: Date.now() };
-  const read = await readOnce(await readerOptions(flags), options);
+  const read = await readOnce(where, options);
   const { reportPage } = await import('../report/page.js');
   const page = reportPage(read);
   if (toStdout) {
@@ -64,13 +69,10 @@ function chosen({ website, since, until }: Flags): Pick<ReportOptions, 'website'
 }
 
 /** @throws UsageError where the report could not be written, before it is worked out */
-async function checkFile(file: string): Promise<void> {
-  const [{ stat }, { dirname, resolve }] = await Promise.all([import('node:fs/promises'), import('node:path')]);
-  const found = await stat(file).catch(() => null);
-  if (found && !found.isFile()) throw new UsageError(`--out ${file} is no file: give the name of one`);
-  const folder = dirname(resolve(file));
-  const parent = await stat(folder).catch(() => null);
-  if (!parent?.isDirectory()) throw new UsageError(`--out ${file}: there is no folder ${folder}`);
+async function checkFile(warehouse: string, out: string): Promise<void> {
+  const { checkOutside, checkReportFile } = await import('./out-file.js');
+  await checkOutside(warehouse, out);
+  await checkReportFile(out);
 }
 
 async function readOnce(where: ReaderOptions, options: ReportOptions): Promise<Report> {

@@ -1,5 +1,6 @@
 import { counted, moment } from './figures.js';
 import { Html, html, type Part } from './html.js';
+import { GENERATOR } from './mark.js';
 import { deindexedPart, flipsPart } from './parts/changed-pages-part.js';
 import { directoriesPart } from './parts/directories-part.js';
 import { freshnessPart } from './parts/freshness-part.js';
@@ -27,6 +28,7 @@ export function reportPage(report: Report): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="generator" content="${GENERATOR} ${report.version}">
 <meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">

@@ -282,6 +282,15 @@ describe('--out', () => {
     expect(readFileSync(out, 'utf8')).toBe(text);
   });
 
+  it('is never a file of the warehouse, even where it is forced', async () => {
+    const { database } = warehouseFolder(warehouse.path);
+    const before = readFileSync(database);
+    expect(await refusal(['--sql', 'select 1 as n', '--out', database, '--force'])).toBe(
+      `--out ${database} lies in the warehouse ${warehouse.path}: give a name outside of it`,
+    );
+    expect(readFileSync(database).equals(before)).toBe(true);
+  });
+
   it('leaves nothing of an answer that fails half-way', async () => {
     const out = join(temporaryFolder(), 'answer.csv');
     const failing = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";

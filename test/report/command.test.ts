@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { EXIT, UsageError } from '../../src/cli/command.js';
 import { reportCommand } from '../../src/cli/report.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -68,6 +69,56 @@ describe('indexhouse report', () => {
       await expect(report('--warehouse', shop.path, '--out', join(folder, out))).rejects.toThrow(reason);
     }
     expect(readdirSync(folder)).toEqual(['taken']);
+  });
+
+  it('writes over nothing but a report, and an empty file', async () => {
+    const folder = temporaryFolder();
+    const page = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n';
+    for (const [name, precious] of [
+      ['indexhouse.yaml', 'warehouse: {}\n'],
+      ['page.html', `${page}<title>Something else</title>\n<p>Made by indexhouse`],
+    ] as const) {
+      const out = join(folder, name);
+      writeFileSync(out, precious);
+      await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
+        new UsageError(`--out ${out} exists and is no report of indexhouse: give another name, or remove it first`),
+      );
+      expect(readFileSync(out, 'utf8')).toBe(precious);
+    }
+    for (const [name, gone] of [
+      ['empty.html', ''],
+      ['of-an-earlier-version.html', `${page}<title>Index report: shop</title>\n`],
+    ] as const) {
+      const out = join(folder, name);
+      writeFileSync(out, gone);
+      await report('--warehouse', shop.path, '--out', out);
+      expect(readFileSync(out, 'utf8')).toContain('<meta name="generator" content="indexhouse ');
+    }
+  });
+
+  it('touches no file of the warehouse, by whatever name it goes there', async () => {
+    const linked = join(temporaryFolder(), 'linked');
+    symlinkSync(shop.path, linked);
+    const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
+    const before = readFileSync(marker);
+    for (const out of [
+      marker,
+      marker.replace(shop.path, linked),
+      join(shop.path, 'indexhouse.duckdb'),
+      join(shop.path, 'parquet', 'new.html'),
+      join(linked, 'new.html'),
+    ]) {
+      await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
+        new UsageError(`--out ${out} lies in the warehouse ${shop.path}: give a name outside of it`),
+      );
+    }
+    expect(readFileSync(marker).equals(before)).toBe(true);
+    expect(existsSync(join(shop.path, 'new.html'))).toBe(false);
+    const beside = join(temporaryFolder(), 'r.html');
+    await expect(report('--warehouse', linked, '--out', join(shop.path, 'new.html'))).rejects.toThrow(/lies in/);
+    await report('--warehouse', linked, '--out', beside);
+    const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', marker]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('lies in the warehouse')]);
   });
 
   it('says what to do where there is no snapshot yet', async () => {
