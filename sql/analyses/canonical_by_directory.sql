@@ -1,7 +1,7 @@
 -- title: Search engine's and owner's canonical by directory
 -- description: For how many monitored pages of a directory the search engine has chosen the canonical URL that their owner declares, another one, or only one of both is known. `share_differing` is of the pages that have both.
 -- param website (text, default all): id or name of one website
--- param limit (integer, default 50): at most this many rows
+-- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and directory
 select
   website_id,

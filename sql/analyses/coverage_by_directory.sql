@@ -3,7 +3,7 @@
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): changes are told against the last complete listing up to this date; by default the one before the last seven dates
 -- param until (date, default today): the last complete listing up to this date is counted
--- param limit (integer, default 50): at most this many rows
+-- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
 with listings as (
   select

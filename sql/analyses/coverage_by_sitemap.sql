@@ -1,7 +1,7 @@
 -- title: Coverage by sitemap
 -- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet.
 -- param website (text, default all): id or name of one website
--- param limit (integer, default 50): at most this many rows
+-- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and sitemap
 with listed as (
   select

@@ -2,7 +2,7 @@
 -- description: Which directories the pages that fell out of the index lie in, beside all pages of the directory.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): de-indexed on or after this date
--- param limit (integer, default 10): rows at most
+-- param limit (integer, default 10): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
 with monitored as (
   select website_id, url, directory_of(url) as directory

@@ -5,7 +5,7 @@
 -- param until (date, default today): fell on or before this date
 -- param reindexed (boolean, default false): also pages that are indexed again now
 -- param min_pages (integer, default 3): leaves out what fewer fallen pages share
--- param limit (integer, default 30): at most this many rows
+-- param limit (integer, default 30): at most this many rows, or none for all
 -- grain: one row per website, dimension and value
 with fell as (
   select website_id, url, first(commit_id order by observed_at desc, commit_id desc) as commit_id

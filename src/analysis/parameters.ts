@@ -14,6 +14,8 @@ export interface Parameter {
   description: string;
 }
 
+type Asked = { name: string; parameters: readonly Parameter[] };
+
 const DAY_MS = 86_400_000;
 const NULL_WORDS = new Set(['none', 'all']);
 const RELATIVE = /^(\d{1,5}) (day|week)s? ago$/;
@@ -26,13 +28,9 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]
  * @param today what relative dates count from, `YYYY-MM-DD`: the date of the newest snapshot
  * @throws QuestionError for an unknown name, a missing one or a value of the wrong type, listing all parameters
  */
-export function valuesOf(
-  analysis: { name: string; parameters: readonly Parameter[] },
-  given: ReadonlyMap<string, string>,
-  today: string,
-): Record<string, Scalar> {
+export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, today: string): Record<string, Scalar> {
   const { parameters } = analysis;
-  const refuse = (problem: string) => new QuestionError(`${analysis.name}: ${problem}.\n${describeAll(parameters)}`);
+  const refuse = (problem: string) => refusal(analysis, problem);
   const unknown = [...given.keys()].find((name) => !parameters.some((parameter) => parameter.name === name));
   if (unknown !== undefined) throw refuse(unknownName(unknown, parameters));
   return Object.fromEntries(
@@ -40,10 +38,16 @@ export function valuesOf(
       const text = given.get(parameter.name) ?? parameter.default;
       if (text === null) throw refuse(`the parameter ${parameter.name} is missing: --param ${parameter.name}=…`);
       const value = readValue(parameter, text, today);
-      if (value === undefined) throw refuse(`${parameter.name} is not ${FORMS[parameter.type]} (given: ${text})`);
+      if (value === undefined) throw refuse(`${parameter.name} is not ${formOf(parameter)} (given: ${text})`);
       return [parameter.name, value];
     }),
   );
+}
+
+/** @throws QuestionError where what is asked for begins after its end */
+export function checkPeriod(analysis: Asked, { since, until }: Readonly<Record<string, Scalar>>): void {
+  if (typeof since !== 'string' || typeof until !== 'string' || since <= until) return;
+  throw refusal(analysis, `since (${since}) lies after until (${until})`);
 }
 
 /** Whether a text stands for a value of this parameter. */
@@ -64,6 +68,10 @@ export function describe(parameter: Parameter): string {
   return `${parameter.name} (${parameter.type}, ${standing}): ${parameter.description}`;
 }
 
+function refusal({ name, parameters }: Asked, problem: string): QuestionError {
+  return new QuestionError(`${name}: ${problem}.\n${describeAll(parameters)}`);
+}
+
 function unknownName(name: string, parameters: readonly Parameter[]): string {
   const meant = nearest(
     name,
@@ -74,23 +82,34 @@ function unknownName(name: string, parameters: readonly Parameter[]): string {
 
 const FORMS: Record<ParameterType, string> = {
   text: 'a text',
-  integer: 'a whole number',
+  integer: 'a whole number from 0',
   number: 'a number',
   date: 'a date like 2025-03-31, `today`, `yesterday` or `7 days ago`',
   timestamp: 'a time like 2025-03-31T02:00:00Z, or a date',
   boolean: 'true or false',
 };
 
+function formOf(parameter: Parameter): string {
+  return isLimit(parameter) ? `${FORMS[parameter.type]}, or none` : FORMS[parameter.type];
+}
+
+/** Every list can be asked for whole, whatever it is cut to by default. */
+function isLimit({ name, type }: Parameter): boolean {
+  return name === 'limit' && type === 'integer';
+}
+
 /** Undefined: the text is not of the parameter's type. */
 function readValue(parameter: Parameter, text: string, today: string): Scalar | undefined {
   // A word for "no restriction" means that only where the default says so: it could be a page's or website's name.
   if (NULL_WORDS.has(text) && parameter.default === text) return null;
+  if (text === 'none' && isLimit(parameter)) return null;
   return READ[parameter.type](text, today);
 }
 
 const READ: Record<ParameterType, (text: string, today: string) => Scalar | undefined> = {
   text: (text) => text,
-  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
+  // They all count something.
+  integer: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
   number: (text) => (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
   boolean: (text) => ({ true: true, yes: true, false: false, no: false })[text.toLowerCase()],
   date: dateOf,

@@ -11,6 +11,7 @@ const PARAMETER = /^(\w+)=([\s\S]*)$/;
 const HELP = `
 Without a name: lists the ready-made analyses. Dates like "6 days ago" count from the newest snapshot.
 Both ends of a span are included: the last seven dates are those since "6 days ago".
+A list that a default cuts short is whole with --param limit=none.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
 coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, coverage_daily, page_history,
 quarantine and api_drift.
@@ -82,7 +83,7 @@ async function answer(words: string[], flags: Flags, terminal: Terminal): Promis
     const { checkOutside } = await import('./out-file.js');
     await checkOutside(options.warehouse, sink.out);
   }
-  await askOnce(sink, options, await questionOf({ ...flags, name }, given));
+  await askOnce(sink, options, await questionTo({ ...flags, name }, given));
 }
 
 /** What stands alone is the name; the rest are parameters. */
@@ -115,23 +116,23 @@ function sinkOf(flags: Flags, terminal: Terminal): Sink {
   return { format, out: flags.out, force: flags.force === true, guardFormulas: flags.rawCsv !== true, terminal };
 }
 
-type QuestionAt = (today: string) => Question;
+type QuestionTo = (reader: Reader) => Promise<Question>;
 
-/** The question that is asked; the defaults of some parameters count from a date. */
-async function questionOf(
+/** The question that is asked; what an analysis takes depends on the warehouse. */
+async function questionTo(
   { name, sql, file }: Flags & { name?: string | undefined },
   given: Map<string, string>,
-): Promise<QuestionAt> {
+): Promise<QuestionTo> {
   if (name === undefined) {
     const text = sql ?? (await readSql(file ?? ''));
-    return () => ({ name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given) });
+    return async () => ({ name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given) });
   }
-  const [{ findAnalysis }, { valuesOf }] = await Promise.all([
+  const [{ findAnalysis }, { questionOf }] = await Promise.all([
     import('../analysis/catalog.js'),
-    import('../analysis/parameters.js'),
+    import('../analysis/ask-analysis.js'),
   ]);
   const analysis = findAnalysis(name);
-  return (today) => ({ name, sql: analysis.sql, parameters: valuesOf(analysis, given, today) });
+  return (reader) => questionOf(reader, analysis, given);
 }
 
 async function readSql(file: string): Promise<string> {
@@ -143,7 +144,7 @@ async function readSql(file: string): Promise<string> {
   }
 }
 
-async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionAt): Promise<void> {
+async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionTo): Promise<void> {
   const [{ withReader }, { writeAnswer }, { stopSignal }] = await Promise.all([
     import('../analysis/reader.js'),
     import('./query-output.js'),
@@ -153,7 +154,7 @@ async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionAt)
     const { signal, release } = stopSignal();
     signal.addEventListener('abort', () => reader.engine.raw.interrupt());
     try {
-      await writeAnswer(reader, question(reader.today), sink);
+      await writeAnswer(reader, await question(reader), sink);
     } finally {
       release();
     }

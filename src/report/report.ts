@@ -1,6 +1,7 @@
 import { askRows } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
+import { noWebsite, websiteList } from '../analysis/websites.js';
 import { askOf } from './ask.js';
 import { type Compared, comparedOf, type Headline, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
@@ -69,9 +70,9 @@ function websiteOf(all: readonly WebsiteRow[], given: string): WebsiteRow {
   const found = byId ? [byId] : all.filter(({ website_name }) => website_name === given);
   const [website, second] = found;
   if (website && !second) return website;
-  const ids = (second ? found : all).map(({ website_id, website_name }) => `  ${website_id}  ${website_name ?? ''}`);
-  const problem = second ? `several websites are called "${given}": give one's id` : `there is no website "${given}"`;
-  throw new QuestionError(`${problem}. The warehouse has:\n${ids.join('\n')}`);
+  if (!second) throw new QuestionError(noWebsite(given, all));
+  const problem = `several websites are called "${given}": give one's id`;
+  throw new QuestionError(`${problem}. The warehouse has:\n${websiteList(found)}`);
 }
 
 function noSnapshots(reader: Reader, { until }: Period): QuestionError {

@@ -54,7 +54,7 @@ describe('the value of a parameter', () => {
   it.each<[ParameterType, string, unknown]>([
     ['text', 'none', 'none'],
     ['text', '', ''],
-    ['integer', '-12', -12],
+    ['integer', '0', 0],
     ['number', '1.5e3', 1500],
     ['boolean', 'Yes', true],
     ['boolean', 'false', false],
@@ -71,6 +71,7 @@ describe('the value of a parameter', () => {
 
   it.each<[ParameterType, string]>([
     ['integer', '1.5'],
+    ['integer', '-1'],
     ['integer', ''],
     ['integer', '9999999999999999'],
     ['number', 'one'],
@@ -92,6 +93,17 @@ describe('the value of a parameter', () => {
       null,
       'none',
     ]);
+  });
+
+  it('is null for `none` where it limits a list, whatever its default', () => {
+    const directories = findAnalysis('deindexed_by_directory');
+    expect(valuesOf(directories, new Map(), TODAY)['limit']).toBe(10);
+    expect(valuesOf(directories, new Map([['limit', 'none']]), TODAY)['limit']).toBeNull();
+    expect(() => valuesOf(directories, new Map([['limit', 'all']]), TODAY)).toThrow(
+      'limit is not a whole number from 0, or none (given: all)',
+    );
+    const common = findAnalysis('deindexed_in_common');
+    expect(() => valuesOf(common, new Map([['min_pages', 'none']]), TODAY)).toThrow('not a whole number from 0 (given');
   });
 
   it('must be given where there is no default, and none other', () => {

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { sql } from '../storage/sql.js';
+import { QuestionError } from './errors.js';
+import type { Reader } from './reader.js';
+
+const websiteRow = z.object({ website_id: z.string(), website_name: z.string().nullable() });
+type Website = z.infer<typeof websiteRow>;
+
+/**
+ * Makes sure that there is a website of this id or name, as analyses take it.
+ *
+ * @throws QuestionError with the websites that there are; never where the warehouse has no snapshot yet
+ */
+export async function checkWebsite(reader: Reader, question: string, given: string): Promise<void> {
+  const { markers } = reader;
+  // The markers are in memory; names are in their files.
+  if (markers.length === 0 || markers.some(({ websiteId }) => websiteId === given)) return;
+  const named = await read(reader, 'query/websites');
+  if (named.some(({ website_name }) => website_name === given)) return;
+  const synced = await read(reader, 'query/websites_of_runs');
+  if (synced.some(({ website_id }) => website_id === given)) return;
+  const unnamed = synced.filter(({ website_id }) => !named.some((one) => one.website_id === website_id));
+  throw new QuestionError(`${question}: ${noWebsite(given, [...named, ...unnamed])}`);
+}
+
+/** What to say of an unknown website. */
+export function noWebsite(given: string, websites: readonly Website[]): string {
+  return `there is no website "${given}". The warehouse has:\n${websiteList(websites)}`;
+}
+
+/** One line for each website. */
+export function websiteList(websites: readonly Website[]): string {
+  return websites.map(({ website_id, website_name }) => `  ${website_id}  ${website_name ?? ''}`.trimEnd()).join('\n');
+}
+
+/** Past `makeReady`: to be looked up once is no reason to keep a table in memory. */
+async function read(reader: Reader, name: string): Promise<Website[]> {
+  reader.nextTurn();
+  return reader.engine.rows(websiteRow, sql(name));
+}
