@@ -1,11 +1,11 @@
 -- title: Difference between two dates
--- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of both is neither new nor gone.
+-- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of both is neither new nor gone. A listing whose rows retention put out of use is passed over for the one before it; where none is left, nothing is compared.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date; by default the one before the last seven dates
 -- param until (date, default today): the later listing: the last complete one up to this date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page that differs
-with listings as (
+with chosen as (
   select
     website_id,
     arg_max(snapshot_id, snapshot_at) filter (snapshot_date <= $since::date) as then_id,
@@ -13,9 +13,35 @@ with listings as (
   from snapshots
   where
     listing_status = 'complete'
-    and ($website::varchar is null or $website::varchar in (website_id, website_name))
+    -- What a listing held that retention put out of use is not known any more.
+    and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
   group by website_id
   having then_id <> now_id
+),
+present as (
+  select distinct commit_id
+  from coverage
+  where commit_id in (select unnest([then_id, now_id]) from chosen)
+),
+-- From indexhouse.duckdb rows are dropped by their date: with those of a listing, those of all before it.
+dropped as (
+  select snapshot_id
+  from snapshots
+  where
+    snapshot_id in (select unnest([then_id, now_id]) from chosen)
+    and json_exists(files, '$.coverage')
+    and snapshot_id not in (select commit_id from present)
+),
+listings as (
+  select *
+  from chosen
+  where
+    then_id not in (select snapshot_id from dropped)
+    and now_id not in (select snapshot_id from dropped)
 ),
 earlier as (
   select
