@@ -1,5 +1,5 @@
 -- title: Last crawl and change of state
--- description: How many days lie between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` are changes that came with a crawl which the listing before did not know; the others changed without one. Days are whole, over pages that were crawled.
+-- description: How many days lie between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` are changes that came with a crawl which the listing before did not know; the others changed without one. `crawl_unknown` are those whose listing retention put out of use. Days are whole, over the others, of pages that were crawled.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
@@ -32,10 +32,16 @@ timed as (
     changed.website_id,
     changed.change,
     crawled.url is not null as is_new_crawl,
-    listed.last_crawl_time is null as is_never_crawled,
-    greatest(days_between(listed.last_crawl_time, changed.observed_at), 0) as days
+    listed.url is null as is_unknown,
+    listed.url is not null and listed.last_crawl_time is null as is_never_crawled,
+    -- The greater of null and 0 would be 0.
+    if(
+      listed.last_crawl_time is null,
+      null,
+      greatest(days_between(listed.last_crawl_time, changed.observed_at), 0)
+    ) as days
   from changed
-  join listed using (commit_id, url)
+  left join listed using (commit_id, url)
   left join crawled using (commit_id, url)
 )
 select
@@ -44,9 +50,10 @@ select
   count(*) as changes,
   count(*) filter (is_new_crawl) as after_new_crawl,
   count(*) filter (is_never_crawled) as never_crawled,
-  median(if(is_never_crawled, null, days)) as median_days,
-  quantile_disc(if(is_never_crawled, null, days), 0.9) as ninth_tenth_days,
-  max(if(is_never_crawled, null, days)) as most_days
+  median(days) as median_days,
+  quantile_disc(days, 0.9) as ninth_tenth_days,
+  max(days) as most_days,
+  count(*) filter (is_unknown) as crawl_unknown
 from timed
 group by website_id, change
 order by website_id, change
