@@ -1,5 +1,5 @@
 -- title: Page timeline
--- description: Everything that is known of one page in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`, of which `change` says what.
+-- description: Everything that is known of one page in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`, of which `change` says what. Of listings and reports that retention put out of use only the changes are told.
 -- param url (text, required): the page's whole URL, as it is listed
 -- param website (text, default all): id or name of one website, where several monitor the page
 -- grain: one row per event of the page
@@ -24,7 +24,7 @@ listed as (
   semi join known using (website_id, url)
 ),
 -- A page that is gone stays absent: after the listing that settled it, that is no news.
-absent as (
+lacking as (
   select snapshots.*
   from snapshots
   join known using (website_id)
@@ -36,6 +36,30 @@ absent as (
     and (known.disappeared_at is null or snapshots.snapshot_at <= known.disappeared_at)
     and snapshots.snapshot_id not in (select snapshot_id from listed)
     and snapshots.snapshot_id not in (select snapshot_id from quarantined where source = 'coverage')
+),
+-- From indexhouse.duckdb rows are dropped by their date, so none are from that of a row which is there. Rows of a replay
+-- always stay.
+unsure as (
+  select snapshot_id
+  from lacking
+  where
+    json_exists(files, '$.coverage')
+    and snapshot_date < coalesce(
+      (select min(snapshot_date) from listed where commit_id = snapshot_id),
+      'infinity'::date
+    )
+),
+present as (
+  select distinct commit_id
+  from coverage
+  where commit_id in (select snapshot_id from unsure)
+),
+absent as (
+  select *
+  from lacking
+  where
+    snapshot_id not in (select snapshot_id from unsure)
+    or snapshot_id in (select commit_id from present)
 ),
 events as (
   select

@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import { findAnalysis } from '../../src/analysis/catalog.js';
 import { valuesOf } from '../../src/analysis/parameters.js';
 import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
 import type { Value } from '../../src/analysis/values.js';
-import type { Scalar } from '../../src/storage/engine.js';
+import { type Scalar, withEngine } from '../../src/storage/engine.js';
+import { temporaryFolder } from '../given/folder.js';
 
 export type Row = Record<string, Value>;
 
@@ -25,4 +27,18 @@ export async function rowsOf(reader: Reader, sql: string, parameters: Record<str
 export async function analysisRows(reader: Reader, name: string, given: Record<string, string> = {}): Promise<Row[]> {
   const analysis = findAnalysis(name);
   return rowsOf(reader, analysis.sql, valuesOf(analysis, new Map(Object.entries(given)), reader.today));
+}
+
+const anyRow = z.record(z.string(), z.unknown());
+
+/** The same of a DuckDB file, asked by itself; `today` is the date of its newest snapshot. */
+export async function analysisRowsOfFile(
+  { file, today }: { file: string; today: string },
+  name: string,
+  given: Record<string, string> = {},
+): Promise<Record<string, unknown>[]> {
+  const analysis = findAnalysis(name);
+  const parameters = valuesOf(analysis, new Map(Object.entries(given)), today);
+  const options = { file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() };
+  return withEngine(options, (engine) => engine.rows(anyRow, analysis.sql, parameters));
 }

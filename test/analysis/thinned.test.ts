@@ -1,0 +1,127 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyOf } from '../given/folder.js';
+import { inDuckdb } from '../given/tamper.js';
+import { at, buildNights, maintainAt } from '../given/thinned.js';
+import type { BuiltWarehouse } from '../given/warehouse.js';
+import { analysisRows, analysisRowsOfFile, openReader } from './given.js';
+
+const DAYS = [1, 2, 3, 5, 9, 11, 16];
+const TODAY = '2025-03-16';
+/** What these nights hold: see `buildNights`. */
+let built: BuiltWarehouse;
+/** Thinned to the listings of the 2nd, the 9th and the 16th. */
+let thinned: string;
+/** All Parquet files are there; indexhouse.duckdb has rows from the 8th on. */
+let shortened: string;
+
+beforeAll(async () => {
+  built = await buildNights(DAYS, false);
+  thinned = copyOf(built.path, () => {});
+  shortened = copyOf(built.path, () => {});
+  await maintainAt(thinned);
+  await maintainAt(shortened, { retention: { duckdb_keep: '12d' } });
+});
+
+afterAll(() => {
+  built.remove();
+  for (const warehouse of [thinned, shortened]) rmSync(join(warehouse, '..'), { recursive: true, force: true });
+});
+
+type Told = Record<string, unknown>[];
+type Given = Record<string, string>;
+
+async function byParquet(warehouse: string, name: string, given: Given): Promise<Told> {
+  const reader = await openReader(warehouse);
+  try {
+    return await analysisRows(reader, name, given);
+  } finally {
+    reader.close();
+  }
+}
+
+function byDuckdb(warehouse: string, name: string, given: Given): Promise<Told> {
+  return analysisRowsOfFile({ file: join(warehouse, 'indexhouse.duckdb'), today: TODAY }, name, given);
+}
+
+/** What both ways to ask a thinned warehouse tell. */
+async function byBoth(name: string, given: Given): Promise<Told[]> {
+  return [await byParquet(thinned, name, given), await byDuckdb(thinned, name, given)];
+}
+
+const differences = (rows: Told) => rows.map(({ url, difference }) => `${url} ${difference}`);
+const shop = (name: string, difference: string) => `${at('shop', name)} ${difference}`;
+const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until });
+
+describe('listing_diff', () => {
+  test('passes over listings that are out of use', async () => {
+    const told = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
+    // The 5th is compared by the 2nd, and the 11th by the 9th.
+    for (const rows of await byBoth('listing_diff', diff('2025-03-05', '2025-03-11'))) {
+      expect(differences(rows)).toEqual(told);
+      expect(rows[0]?.['index_coverage_state_then']).toBe('as of the 2');
+      expect(rows[0]?.['index_coverage_state_now']).toBe('as of the 9');
+    }
+  });
+
+  test('compares nothing where no listing is left, or just one', async () => {
+    expect(differences(await byParquet(built.path, 'listing_diff', diff('2025-03-01')))).toHaveLength(3);
+    expect(await byBoth('listing_diff', diff('2025-03-01'))).toEqual([[], []]);
+    expect(await byBoth('listing_diff', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
+  });
+
+  test('compares nothing with rows that indexhouse.duckdb has dropped', async () => {
+    const told = [shop('a', 'changed')];
+    expect(differences(await byDuckdb(shortened, 'listing_diff', diff('2025-03-09')))).toEqual(told);
+    expect(differences(await byParquet(shortened, 'listing_diff', diff('2025-03-05')))).toEqual([
+      ...told,
+      shop('f', 'gone'),
+    ]);
+    expect(await byDuckdb(shortened, 'listing_diff', diff('2025-03-05'))).toEqual([]);
+    expect(await byDuckdb(shortened, 'listing_diff', diff('2025-03-02', '2025-03-05'))).toEqual([]);
+  });
+});
+
+test('crawl_to_change counts the changes of listings that are out of use', async () => {
+  const counts = (rows: Told) =>
+    rows.map((row) =>
+      ['change', 'changes', 'never_crawled', 'crawl_unknown', 'median_days'].map((name) =>
+        typeof row[name] === 'string' && name !== 'change' ? Number(row[name]) : row[name],
+      ),
+    );
+  const given = { website: 'shop' };
+  // The state of `a` changes six times, that of `e` once. No page was ever crawled.
+  expect(counts(await byParquet(built.path, 'crawl_to_change', given))).toEqual([['coverage_state', 7, 7, 0, null]]);
+  for (const rows of await byBoth('crawl_to_change', given))
+    expect(counts(rows)).toEqual([['coverage_state', 7, 3, 4, null]]);
+  expect(counts(await byDuckdb(shortened, 'crawl_to_change', given))).toEqual([['coverage_state', 7, 3, 4, null]]);
+});
+
+describe('page_timeline', () => {
+  const absences = (rows: Told) =>
+    rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
+
+  test('makes no absence of rows that indexhouse.duckdb has dropped', async () => {
+    expect(absences(await byDuckdb(shortened, 'page_timeline', { url: at('shop', 'b') }))).toEqual([]);
+    // All rows of `f` are dropped, but the listing that lacks it is there.
+    expect(absences(await byDuckdb(shortened, 'page_timeline', { url: at('shop', 'f') }))).toEqual(['2025-03-09']);
+  });
+
+  test('nor where a row of a replay is left', async () => {
+    const warehouse = copyOf(shortened);
+    await inDuckdb(
+      warehouse,
+      `insert into coverage by name
+       select coverage.* replace (
+         'a replay' as commit_id, snapshots.snapshot_id as snapshot_id, snapshots.snapshot_date as snapshot_date
+       )
+       from coverage
+       join snapshots on snapshots.website_id = 'shop' and snapshots.snapshot_date = '2025-03-02'
+       where url = '${at('shop', 'b')}' and coverage.snapshot_date = '2025-03-16'`,
+    );
+    const rows = await byDuckdb(warehouse, 'page_timeline', { url: at('shop', 'b') });
+    expect([rows.filter(({ event }) => event === 'listed').length, absences(rows)]).toEqual([4, []]);
+    expect(await byDuckdb(warehouse, 'listing_diff', diff('2025-03-02'))).toEqual([]);
+  });
+});
