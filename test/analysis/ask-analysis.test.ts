@@ -96,7 +96,7 @@ describe('the period that an analysis is asked about', () => {
   it('must not end before its default begins, unless there is no snapshot to count that from', async () => {
     const given = { until: '2025-03-01' };
     await expect(askAnalysis(reader, 'deindexed_pages', given)).rejects.toThrow(
-      'deindexed_pages: since (2025-03-13) lies after until (2025-03-01).',
+      'deindexed_pages: since (2025-03-14) lies after until (2025-03-01).',
     );
     expect(await rowsOf(empty, 'deindexed_pages', given)).toBe(0);
   });
