@@ -6,7 +6,8 @@ import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome } from 
 const HELP = `
 What goes is said by the section \`retention\` of the configuration; without it everything is kept. Parquet files are put
 out of use first, and deleted by a run that comes an hour later, so that readers can finish. A file with a page's newest
-report, the last listing of a monitored page or the newest complete listing always stays.
+report, the last listing of a monitored page or the newest complete listing always stays; indexhouse.duckdb goes by the
+date alone.
 
 Exit codes: 0 done; 3 done, but indexhouse.duckdb is in use and could not be made smaller.
 
