@@ -13,7 +13,10 @@ with listings as (
   from snapshots
   where
     listing_status = 'complete'
-    and ($website::varchar is null or $website::varchar in (website_id, website_name))
+    and (
+      $website::varchar is null
+      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+    )
   group by website_id
 ),
 counted as (

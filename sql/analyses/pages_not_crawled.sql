@@ -7,7 +7,9 @@
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at
   from snapshots
-  where $website::varchar is null or $website::varchar in (website_id, website_name)
+  where
+    $website::varchar is null
+    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
   group by website_id
 )
 select
