@@ -1,15 +1,10 @@
 -- title: De-indexed pages by directory
--- description: Which directories the pages that fell out of the index lie in, beside all pages of the directory.
+-- description: Which directories the pages that fell out of the index lie in, beside all pages of the directory: those that are monitored, and those that fell and are gone since. A page counts also where it is indexed again, as in `deindexed_pages` with `reindexed`.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): de-indexed on or after this date
 -- param limit (integer, default 10): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
-with monitored as (
-  select website_id, url, directory_of(url) as directory
-  from pages
-  where disappeared_at is null
-),
-fallen as (
+with fallen as (
   select distinct website_id, url
   from page_changes
   where change = 'deindexed'
@@ -20,14 +15,17 @@ fallen as (
     )
 )
 select
-  monitored.website_id,
-  monitored.directory,
+  pages.website_id,
+  directory_of(pages.url) as directory,
   count(*) as pages,
   count(fallen.url) as deindexed,
   round(count(fallen.url) / count(*), 4) as share_deindexed
-from monitored
+from pages
 left join fallen using (website_id, url)
-group by all
+where
+  (pages.is_monitored or fallen.url is not null)
+  and pages.website_id in (select website_id from fallen)
+group by pages.website_id, directory_of(pages.url)
 having count(fallen.url) > 0
-order by deindexed desc, directory
+order by deindexed desc, pages.website_id, directory
 limit $limit::bigint
