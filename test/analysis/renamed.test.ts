@@ -1,23 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
 import type { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { rewrite } from '../given/tamper.js';
-import type { BuiltWarehouse } from '../given/warehouse.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { storiesWarehouse, urlOf } from './answers-given.js';
 import { analysisRows, openReader } from './given.js';
 
 let warehouse: BuiltWarehouse;
 let reader: Reader;
 
-/** The website `shop` is called otherwise on the first three nights. */
-beforeAll(async () => {
-  warehouse = await storiesWarehouse();
-  for (const file of await listTableFiles(warehouse.path, 'snapshots')) {
+/** The website `shop` is called otherwise on the first nights. */
+async function openRenamed({ path }: BuiltWarehouse): Promise<Reader> {
+  for (const file of await listTableFiles(path, 'snapshots')) {
     if (!/website=shop\/date=2025-03-0/.test(file)) continue;
     await rewrite(file, "select * replace ('https://old.example' as website_name) from self");
   }
-  reader = await openReader(warehouse.path);
+  return openReader(path);
+}
+
+beforeAll(async () => {
+  warehouse = await storiesWarehouse();
+  reader = await openRenamed(warehouse);
 });
 
 afterAll(() => {
@@ -33,4 +37,18 @@ test.each(taking)('$name takes a website by its id, its name and each that it ha
   expect(byId.length).toBeGreaterThan(0);
   for (const website of ['https://old.example', 'https://shop.example'])
     expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
+});
+
+test('report_ages counts from the newest snapshot, whatever name it has', async () => {
+  const shop = { shop: [{ url: urlOf('a'), report: {} }] };
+  const sections = { reports: { refresh_after: '100d' } };
+  const nights = ['2025-03-01', '2025-03-10'].map((date) => ({ at: `${date}T02:00:00Z`, lists: shop, sections }));
+  const aged = await buildWarehouse(nights);
+  onTestFinished(() => aged.remove());
+  const other = await openRenamed(aged);
+  onTestFinished(() => other.close());
+  for (const website of ['https://old.example', 'https://shop.example'])
+    expect(await analysisRows(other, 'report_ages', { website })).toMatchObject([
+      { report_age: '8-14 days', pages: 1 },
+    ]);
 });
