@@ -26,10 +26,10 @@ export function textsOf(vector: Vector, count: number): (string | null)[] {
   const run = new Run(entries, texts);
   for (let row = 0; row < count; row++) {
     if (!isValid(row)) continue;
-    const at = row * TEXT_BYTES;
-    const length = entries.getUint32(at, true);
+    const length = lengthAt(entries, row);
+    const from = row * TEXT_BYTES + INLINE_AT;
     if (length > MAX_INLINE_BYTES) run.add(row, length);
-    else texts[row] = inline.toString('utf8', at + INLINE_AT, at + INLINE_AT + length);
+    else texts[row] = inline.toString('utf8', from, from + length);
   }
   run.read();
   return texts;
@@ -49,10 +49,7 @@ export function textListsOf(vector: Vector, count: number): ((string | null)[] |
 
 /** Long texts that lie behind one another in memory: nothing between them is ever read. */
 class Run {
-  /** The row of its first text. */
-  #row = 0;
   #rows: number[] = [];
-  #lengths: number[] = [];
   #bytes = 0;
   #end = 0n;
 
@@ -64,28 +61,26 @@ class Run {
   add(row: number, length: number): void {
     const begin = this.entries.getBigUint64(row * TEXT_BYTES + POINTER_AT, true);
     if (begin !== this.#end || this.#bytes + length > MAX_RUN_BYTES) this.read();
-    if (this.#rows.length === 0) this.#row = row;
     this.#rows.push(row);
-    this.#lengths.push(length);
     this.#bytes += length;
     this.#end = begin + BigInt(length);
   }
 
   /** Puts the texts of the run in their rows, and begins the next one. */
   read(): void {
-    if (this.#rows.length === 0) return;
+    const [first] = this.#rows;
+    if (first === undefined) return;
     const { buffer, byteOffset } = this.entries;
-    const pointer = byteOffset + this.#row * TEXT_BYTES + POINTER_AT;
+    const pointer = byteOffset + first * TEXT_BYTES + POINTER_AT;
     const data = duckdb.get_data_from_pointer(buffer, pointer, this.#bytes);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     let at = 0;
-    for (const [index, row] of this.#rows.entries()) {
-      const end = at + (this.#lengths[index] ?? 0);
+    for (const row of this.#rows) {
+      const end = at + lengthAt(this.entries, row);
       this.texts[row] = bytes.toString('utf8', at, end);
       at = end;
     }
     this.#rows = [];
-    this.#lengths = [];
     this.#bytes = 0;
   }
 }
@@ -94,6 +89,11 @@ function entriesOf(vector: Vector, bytes: number): DataView<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = duckdb.vector_get_data(vector, bytes);
   if (!(buffer instanceof ArrayBuffer)) throw new TypeError('DuckDB handed out memory that is shared between threads');
   return new DataView(buffer, byteOffset, byteLength);
+}
+
+/** Bytes of a text. */
+function lengthAt(entries: DataView, row: number): number {
+  return entries.getUint32(row * TEXT_BYTES, true);
 }
 
 /** One bit a row. */

@@ -119,11 +119,6 @@ export class Engine {
     await this.run(`create or replace temp view ${name} as ${query}`);
   }
 
-  /** How many DuckDB works with where nobody says otherwise. */
-  get threads(): number {
-    return threadsFor(this.memoryLimit);
-  }
-
   /** The connection itself, for reading results by their types. */
   get raw(): DuckDBConnection {
     return this.connection;
