@@ -1,4 +1,5 @@
-import { type DuckDBPreparedStatement, type DuckDBResult, StatementType } from '@duckdb/node-api';
+import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { QuestionError, QuestionStopped } from './errors.js';
@@ -68,8 +69,8 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
     if (writing) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
     return statements.prepare(0);
   });
-  if (prepared.statementType !== StatementType.SELECT) {
-    throw refusal(question, `is not a query but ${StatementType[prepared.statementType] ?? 'something else'}`);
+  if (prepared.statementType !== duckdb.StatementType.SELECT) {
+    throw refusal(question, `is not a query but ${duckdb.StatementType[prepared.statementType] ?? 'something else'}`);
   }
   checkParameters(question, prepared);
   return prepared;

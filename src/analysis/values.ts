@@ -1,23 +1,13 @@
-import {
-  DuckDBArrayValue,
-  type DuckDBDataChunk,
+import type {
+  DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBDecimalValue,
-  DuckDBListType,
-  DuckDBListValue,
-  DuckDBMapValue,
-  DuckDBStructValue,
-  DuckDBTimestampMillisecondsValue,
-  DuckDBTimestampNanosecondsValue,
-  DuckDBTimestampSecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
-  DuckDBUnionValue,
-  type DuckDBValue,
-  DuckDBVarCharType,
-  DuckDBVariantValue,
+  DuckDBValue,
 } from '@duckdb/node-api';
-import duckdb from '@duckdb/node-bindings';
+import bindings from '@duckdb/node-bindings';
+import { duckdb } from '../storage/duckdb.js';
 import { isoDate, isoTime } from './iso-times.js';
 import { textListsOf, textsOf } from './texts.js';
 
@@ -40,9 +30,9 @@ export function toRows(chunk: DuckDBDataChunk): Value[][] {
 
 function columnOf(chunk: DuckDBDataChunk, index: number): (Value | null)[] {
   const { type } = chunk.getColumnVector(index);
-  const vector = () => duckdb.data_chunk_get_vector(chunk.chunk, index);
-  if (type instanceof DuckDBVarCharType) return textsOf(vector(), chunk.rowCount);
-  if (type instanceof DuckDBListType && type.valueType instanceof DuckDBVarCharType) {
+  const vector = () => bindings.data_chunk_get_vector(chunk.chunk, index);
+  if (type instanceof duckdb.DuckDBVarCharType) return textsOf(vector(), chunk.rowCount);
+  if (type instanceof duckdb.DuckDBListType && type.valueType instanceof duckdb.DuckDBVarCharType) {
     return textListsOf(vector(), chunk.rowCount);
   }
   return chunk.convertColumnValues<Value>(index, (value) => toValue(value));
@@ -58,9 +48,9 @@ export function toValue(value: DuckDBValue): Value {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (value instanceof DuckDBDecimalValue) return decimal(value);
-  if (value instanceof DuckDBDateValue) return isoDate(value.days) ?? beyondIso(value);
-  if (value instanceof DuckDBTimestampTZValue || value instanceof DuckDBTimestampValue) {
+  if (value instanceof duckdb.DuckDBDecimalValue) return decimal(value);
+  if (value instanceof duckdb.DuckDBDateValue) return isoDate(value.days) ?? beyondIso(value);
+  if (value instanceof duckdb.DuckDBTimestampTZValue || value instanceof duckdb.DuckDBTimestampValue) {
     return isoTime(floored(value.micros, 1000)) ?? beyondIso(value);
   }
   const ms = milliseconds(value);
@@ -83,9 +73,10 @@ function beyondIso(value: DuckDBDateValue | DuckDBTimestampValue | DuckDBTimesta
  * undefined where the value is no such time.
  */
 function milliseconds(value: DuckDBValue): number | null | undefined {
-  if (value instanceof DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
-  if (value instanceof DuckDBTimestampSecondsValue) return value.isFinite ? Number(value.seconds) * 1000 : null;
-  if (value instanceof DuckDBTimestampNanosecondsValue) return value.isFinite ? floored(value.nanos, 1_000_000) : null;
+  if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
+  if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.isFinite ? Number(value.seconds) * 1000 : null;
+  if (value instanceof duckdb.DuckDBTimestampNanosecondsValue)
+    return value.isFinite ? floored(value.nanos, 1_000_000) : null;
   return undefined;
 }
 
@@ -101,14 +92,16 @@ function floored(value: bigint, unit: number): number {
 }
 
 function nested(value: Exclude<DuckDBValue, null>): Value {
-  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) return value.items.map(toValue);
-  if (value instanceof DuckDBStructValue) {
+  if (value instanceof duckdb.DuckDBListValue || value instanceof duckdb.DuckDBArrayValue)
+    return value.items.map(toValue);
+  if (value instanceof duckdb.DuckDBStructValue) {
     return Object.fromEntries(Object.entries(value.entries).map(([name, item]) => [name, toValue(item)]));
   }
-  if (value instanceof DuckDBMapValue) {
+  if (value instanceof duckdb.DuckDBMapValue) {
     return Object.fromEntries(value.entries.map((entry) => [keyText(toValue(entry.key)), toValue(entry.value)]));
   }
-  if (value instanceof DuckDBUnionValue || value instanceof DuckDBVariantValue) return toValue(value.value);
+  if (value instanceof duckdb.DuckDBUnionValue || value instanceof duckdb.DuckDBVariantValue)
+    return toValue(value.value);
   return value.toString();
 }
 

@@ -1,7 +1,8 @@
 import { link, rename, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBInstance } from '@duckdb/node-api';
 import { diskRemedy } from '../storage/disk-error.js';
+import { duckdb } from '../storage/duckdb.js';
 import { exists } from '../storage/durable.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
@@ -66,7 +67,7 @@ const OPTIONS = { memory_limit: '64MB', threads: '1' };
 async function makeWhole(path: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    (await DuckDBInstance.create(temporary, OPTIONS)).closeSync();
+    (await duckdb.DuckDBInstance.create(temporary, OPTIONS)).closeSync();
     await linkOnce(temporary, path);
   } finally {
     await rm(temporary, { force: true });
@@ -87,11 +88,11 @@ async function linkOnce(from: string, to: string): Promise<void> {
 
 async function openTwice(path: string): Promise<DuckDBInstance> {
   try {
-    return await DuckDBInstance.create(path, OPTIONS);
+    return await duckdb.DuckDBInstance.create(path, OPTIONS);
   } catch (error) {
     if (lockHolder(error) === null) throw error;
     await delay(SECOND_TRY_MS);
-    return DuckDBInstance.create(path, OPTIONS);
+    return duckdb.DuckDBInstance.create(path, OPTIONS);
   }
 }
 

@@ -2,16 +2,9 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import {
-  type DuckDBConnection,
-  DuckDBInstance,
-  type DuckDBResult,
-  type DuckDBValue,
-  LIST,
-  listValue,
-  VARCHAR,
-} from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { z } from 'zod';
+import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
 import { literal } from './sql.js';
 
@@ -133,7 +126,7 @@ export class Engine {
 
 async function createInstance(options: EngineOptions, temporary: string): Promise<DuckDBInstance> {
   try {
-    return await DuckDBInstance.create(options.file ?? ':memory:', {
+    return await duckdb.DuckDBInstance.create(options.file ?? ':memory:', {
       memory_limit: `${Math.round(options.memoryLimit / 1000)}KB`,
       temp_directory: temporary,
       threads: String(threadsFor(options.memoryLimit)),
@@ -170,12 +163,12 @@ function threadsFor(memoryLimit: number): number {
 function bound(parameters: Parameters): Record<string, DuckDBValue> | undefined {
   const all = Object.entries(parameters);
   if (all.length === 0) return undefined;
-  return Object.fromEntries(all.map(([name, value]) => [name, Array.isArray(value) ? listValue(value) : value]));
+  return Object.fromEntries(all.map(([name, value]) => [name, Array.isArray(value) ? duckdb.listValue(value) : value]));
 }
 
 function typesOf(parameters: Parameters) {
   const lists = Object.entries(parameters).filter(([, value]) => Array.isArray(value));
-  return Object.fromEntries(lists.map(([name]) => [name, LIST(VARCHAR)]));
+  return Object.fromEntries(lists.map(([name]) => [name, duckdb.LIST(duckdb.VARCHAR)]));
 }
 
 function refused(statement: string, cause: unknown): EngineError {
