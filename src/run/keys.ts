@@ -3,9 +3,13 @@ import { keyDetailsSchema } from '../contract/key.js';
 import { issuesOf } from '../contract/validate.js';
 import { Client, type ClientOptions } from '../source/client.js';
 import { SourceError } from '../source/errors.js';
+import type { PaceNotice } from '../source/pacer.js';
 import type { Website } from './context.js';
 
-export type KeysOptions = Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer' | 'onNotice'>;
+export interface KeysOptions extends Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer'> {
+  /** @param key where the configuration names it, such as `api.token` */
+  onNotice?: (notice: PaceNotice, key: string) => void;
+}
 
 /** One client for each API key, because pace and concurrency belong to the key. */
 export class Keys {
@@ -20,6 +24,7 @@ export class Keys {
     const known = this.#clients.get(token);
     if (known) return known;
     const { api } = this.config;
+    const { onNotice, ...options } = this.options;
     const client = new Client({
       baseUrl: api.base_url,
       token,
@@ -27,7 +32,8 @@ export class Keys {
       concurrency: api.concurrency,
       timeout: api.timeout,
       maxAttempts: api.max_attempts,
-      ...this.options,
+      ...options,
+      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, placeOf(token, this.config)) } : {}),
     });
     this.#clients.set(token, client);
     return client;
@@ -36,6 +42,12 @@ export class Keys {
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
   }
+}
+
+/** Where the configuration names a token, because the token itself is told nobody. */
+function placeOf(token: string, { api, websites }: Config): string {
+  const at = token === api.token || websites === 'all' ? -1 : websites.findIndex((website) => website.token === token);
+  return at < 0 ? 'api.token' : `websites[${at}].token`;
 }
 
 /**

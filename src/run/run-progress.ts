@@ -19,12 +19,28 @@ export class RunProgress {
   #planned = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
   #phase: 'pages' | 'reports' | null = null;
+  #isWaiting = false;
 
   constructor(private readonly progress: Progress | null) {}
 
   /** Pages of a window that was accepted, of how many the service counts. */
   listed(website: Website, pages: number, expected: number | null): void {
+    if (this.#isWaiting) this.progress?.note('');
+    this.#isWaiting = false;
     this.#advance('pages', website, pages, expected);
+  }
+
+  /**
+   * A key waits: nothing of it moves meanwhile. The next answer takes the text away.
+   *
+   * @param until ISO 8601
+   * @param key where the configuration names it
+   */
+  waiting(until: string, key: string): void {
+    if (this.#phase === null) this.progress?.start('pages', null);
+    this.#phase ??= 'pages';
+    this.#isWaiting = true;
+    this.progress?.note(`${key} waits until ${until.slice(0, 16).replace('T', ' ')} UTC`);
   }
 
   /** A website's plan is made; `done` of it are answered already. */

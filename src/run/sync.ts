@@ -23,12 +23,12 @@ import { readBefore } from './facts.js';
 import { fetchReports } from './fetch-reports.js';
 import { configuredWebsites, Keys } from './keys.js';
 import { RunLock } from './lock.js';
-import { logPace } from './log-pace.js';
 import { plan } from './plan-reports.js';
 import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
 import { recordFailure } from './record-run.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunProgress } from './run-progress.js';
+import { tellPace } from './tell-pace.js';
 import { walk } from './walk-listing.js';
 
 export interface SyncOptions {
@@ -90,7 +90,11 @@ class Sync {
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
     this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
-    this.#keys = new Keys(config, { effects, signal, onNotice: (notice) => logPace(log, notice) });
+    this.#keys = new Keys(config, {
+      effects,
+      signal,
+      onNotice: (notice, key) => tellPace({ log, progress }, notice, { key, now: effects.now() }),
+    });
   }
 
   async run(): Promise<Receipt> {

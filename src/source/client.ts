@@ -1,7 +1,9 @@
 import { errorBodySchema } from '../contract/key.js';
+import { duration } from '../observe/format.js';
 import { type Effects, realEffects } from './effects.js';
 import { type FailureKind, SourceError, Stopped, TooLate } from './errors.js';
 import { type PaceNotice, Pacer } from './pacer.js';
+import { Patience } from './patience.js';
 import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';
 import { Redactor } from './redact.js';
 import type { Slot } from './slot.js';
@@ -14,8 +16,8 @@ const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
 const MAX_THROTTLES = 30;
 const EXCERPT_LENGTH = 200;
-/** No `Retry-After` is waited for longer than this before the service is asked again. */
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+/** A wait that the service asks for is told from here on. */
+const TOLD_FROM_MS = 10_000;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
@@ -62,13 +64,15 @@ export class Client {
   readonly #pacer: Pacer;
   readonly #clock = new ServerClock();
   readonly #redactor: Redactor;
-  #revoked: SourceError | null = null;
+  readonly #patience = new Patience();
+  /** Why no request with this token can succeed any more, whichever website it is for. */
+  #ended: SourceError | null = null;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#effects = options.effects ?? realEffects;
     this.#transport = new Transport({ ...options, connections: options.concurrency });
-    this.#pacer = new Pacer({ ...options, effects: this.#effects });
+    this.#pacer = new Pacer({ ...options, effects: this.#effects, onNotice: (notice) => this.#noticed(notice) });
     this.#redactor = new Redactor(options.token);
     options.signal?.addEventListener('abort', () => this.#transport.abort(), { once: true });
   }
@@ -115,11 +119,12 @@ export class Client {
   }
 
   async #getOnce(path: string, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
+    if (this.#ended) throw this.#ended;
     const wanted = { lane, notAfter, signal: this.#options.signal };
     const slot = this.#pacer.take(wanted) ?? (await this.#pacer.slot(wanted));
-    if (this.#revoked) {
+    if (this.#ended) {
       slot.failed();
-      throw this.#revoked;
+      throw this.#ended;
     }
     counts.sent++;
     if (isRetry) counts.retried++;
@@ -144,13 +149,41 @@ export class Client {
     this.#clock.observe(headers.date, sentAt, now);
     const reading = readRate(headers, this.#clock, now);
     const untilReset = reading && Math.max(0, reading.resetAt - now);
-    if (status === 429) slot.throttled(this.#retryAfter(headers) ?? untilReset ?? DEFAULT_THROTTLE_MS);
-    else slot.answered(reading);
+    if (status !== 429) {
+      this.#patience.answered();
+      slot.answered(reading);
+      return;
+    }
+    const waitMs = retryAfterMs(headers, this.#clock, now) ?? untilReset ?? DEFAULT_THROTTLE_MS;
+    if (this.#patience.allows(waitMs, now)) {
+      slot.throttled(waitMs);
+      return;
+    }
+    slot.failed();
+    this.#end(this.#tooLong(waitMs, 429));
   }
 
-  #retryAfter(headers: Answer['headers']): number | null {
-    const waitMs = retryAfterMs(headers, this.#clock, this.#effects.now());
-    return waitMs === null ? null : Math.min(MAX_RETRY_AFTER_MS, waitMs);
+  /** Passes on what the pacer says, unless it waits too long for the sake of the rate headers alone. */
+  #noticed(notice: PaceNotice): void {
+    if (notice.kind === 'spent' && !this.#patience.allows(notice.waitMs, this.#effects.now())) {
+      this.#end(this.#tooLong(notice.waitMs, 200));
+      return;
+    }
+    this.#options.onNotice?.(notice);
+  }
+
+  #end(error: SourceError): void {
+    this.#ended = error;
+    this.#pacer.end(error);
+  }
+
+  #tooLong(waitMs: number, status: number): SourceError {
+    // A service can name any number; dates end with the year 275760.
+    const until = new Date(Math.min(8.64e15, this.#effects.now() + waitMs)).toISOString();
+    const message =
+      `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: see what the key ` +
+      'may still be used for, and run `indexhouse sync` again when it may';
+    return new SourceError('paused', message, { status });
   }
 
   #textOf(answer: Answer): string {
@@ -163,9 +196,8 @@ export class Client {
       );
     }
     const redacted = { ...answer, text: this.redact(answer.text ?? '') };
-    const error = failureOf(redacted, this.#retryAfter(answer.headers));
-    // No request with this token can succeed any more, whichever website it is for.
-    if (error.kind === 'unauthorized') this.#revoked = error;
+    const error = failureOf(redacted, retryAfterMs(answer.headers, this.#clock, this.#effects.now()));
+    if (error.kind === 'unauthorized') this.#end(error);
     throw error;
   }
 
@@ -174,7 +206,10 @@ export class Client {
     const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
     const asked = error instanceof RetryLater ? error.waitMs : 0;
     const waitMs = Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2));
-    if (notAfter !== undefined && this.#effects.now() + waitMs > notAfter) throw new TooLate();
+    const now = this.#effects.now();
+    if (asked > 0 && !this.#patience.allows(asked, now)) throw this.#tooLong(asked, error.status ?? 0);
+    if (notAfter !== undefined && now + waitMs > notAfter) throw new TooLate();
+    if (asked >= TOLD_FROM_MS) this.#options.onNotice?.({ kind: 'unavailable', waitMs: asked });
     await this.#effects.sleep(waitMs, this.#options.signal);
   }
 }

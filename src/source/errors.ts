@@ -7,6 +7,8 @@ export type FailureKind =
   | 'refused_link'
   | 'redirect'
   | 'throttled'
+  /** The service asks to wait for longer than a run waits. */
+  | 'paused'
   | 'server'
   | 'unexpected_status'
   | 'network'

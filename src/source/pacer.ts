@@ -8,10 +8,18 @@ import { Spacing } from './spacing.js';
 const MINUTE_MS = 60_000;
 /** Timers are no finer than this. */
 const TIMER_STEP_MS = 1;
+/** Waits that the user is told of, though no 429 came: longer ones than the pace alone makes. */
+const LONG_WAIT_MS = 60_000;
+/** A pause that another answer lengthens by this much is told again. */
+const LONGER_PAUSE_MS = 10_000;
 
 /** What a user should know of the pace. */
 export type PaceNotice =
   | { kind: 'throttled'; waitMs: number }
+  /** The rate headers leave nothing, or next to nothing, until then. */
+  | { kind: 'spent'; waitMs: number }
+  /** The service is in trouble, and says for how long. */
+  | { kind: 'unavailable'; waitMs: number }
   /** Somebody else uses the key. */
   | { kind: 'shared_key'; othersPerMinute: number };
 
@@ -53,6 +61,7 @@ export class Pacer {
   #alarm = new AbortController();
   #clock = { last: 0, shift: 0 };
   #toldOfOthers = false;
+  #toldOfWaitUntil = 0;
   readonly #usage = { sent: 0, answered: 0, firstAt: 0, lastAt: 0 };
 
   constructor(options: PacerOptions) {
@@ -121,6 +130,12 @@ export class Pacer {
     this.#alarm = new AbortController();
   }
 
+  /** Refuses everyone who waits. */
+  end(error: Error): void {
+    this.close();
+    this.#refuseAll(error);
+  }
+
   #grantWhatIsDue(): void {
     while (this.#lanes.size > 0 && this.#isFree) {
       const now = this.#now();
@@ -129,6 +144,7 @@ export class Pacer {
       if (this.#lanes.size === 0) return;
       if (waitMs > 0) {
         this.#wakeAt(now + waitMs);
+        this.#tellOfWait(now, waitMs);
         return;
       }
       this.#takeNext()?.grant(this.#granted(now));
@@ -145,6 +161,15 @@ export class Pacer {
       this.#spacing.dueAt,
       this.#allowance.dueAt(now, this.#usage.sent, this.#lastSentAt),
     );
+  }
+
+  /** Of one that neither a 429 nor the configured pace explains. */
+  #tellOfWait(now: number, waitMs: number): void {
+    const until = now + waitMs;
+    const explained = Math.max(now, this.#pausedUntil, this.#spacing.dueAt, this.#toldOfWaitUntil);
+    if (until - explained < LONG_WAIT_MS) return;
+    this.#toldOfWaitUntil = until;
+    this.#options.onNotice?.({ kind: 'spent', waitMs });
   }
 
   /** Those for whom the next slot comes too late need not wait for it. */
@@ -239,9 +264,9 @@ export class Pacer {
 
   #pause(waitMs: number): void {
     const until = this.#now() + waitMs;
-    const isPaused = this.#pausedUntil > this.#now();
+    const isTold = this.#pausedUntil > this.#now() && until < this.#pausedUntil + LONGER_PAUSE_MS;
     this.#pausedUntil = Math.max(this.#pausedUntil, until);
-    if (!isPaused) this.#options.onNotice?.({ kind: 'throttled', waitMs });
+    if (!isTold) this.#options.onNotice?.({ kind: 'throttled', waitMs });
   }
 
   #ended(slot: Slot, throttled: boolean): void {

@@ -3,7 +3,7 @@ import { urlReportSchema } from '../contract/report.js';
 import { type Issue, validate } from '../contract/validate.js';
 import type { Client, Purpose } from './client.js';
 import { looksLikeHtml, whyNotJson } from './coverage-window.js';
-import { SourceError } from './errors.js';
+import { type FailureKind, SourceError } from './errors.js';
 import { reportPath } from './links.js';
 
 /** How asking for one page's report ended. Every planned report ends in exactly one of these. */
@@ -22,17 +22,20 @@ export type ReportOutcome =
 
 const isPlainReport = plainTextOf(urlReportSchema);
 
+/** Then no other page can be had either. */
+const ENDS_THE_FETCHING: ReadonlySet<FailureKind> = new Set(['unauthorized', 'paused']);
+
 /**
  * Fetches and judges the report of one page.
  *
- * @throws SourceError `unauthorized`, because no other page can be had either; `Stopped`
+ * @throws SourceError `unauthorized` or `paused`, because no other page can be had either; `Stopped`
  */
 export async function fetchReport(client: Client, url: string, purpose: Purpose): Promise<ReportOutcome> {
   let text: string;
   try {
     text = await client.get(reportPath(url), purpose);
   } catch (error) {
-    if (!(error instanceof SourceError) || error.kind === 'unauthorized') throw error;
+    if (!(error instanceof SourceError) || ENDS_THE_FETCHING.has(error.kind)) throw error;
     if (error.kind === 'bad_body') return rejected('invalid_utf8', error.message, '');
     return { outcome: error.kind === 'not_found' ? 'missing' : 'failed', status: error.status, message: error.message };
   }

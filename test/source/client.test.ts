@@ -45,12 +45,25 @@ describe('a request that fails in a way that may pass', () => {
     expect(effects.slept).toEqual([7000]);
   });
 
-  it.each(['99999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])('waits a day at most (Retry-After: %s)', async (value) => {
-    const status = [503, 429, 200];
-    const server = await startRawServer(({ number }) => http(status[number - 1] ?? 200, OK, { 'retry-after': value }));
+  it.each([
+    [503, '99999999999'],
+    [429, '99999999999'],
+    [503, 'Fri, 31 Dec 9999 23:59:59 GMT'],
+    [429, 'Fri, 31 Dec 9999 23:59:59 GMT'],
+  ])('does not wait for longer than a day (%i, Retry-After: %s)', async (status, value) => {
+    const server = await startRawServer(({ number }) => http(number < 2 ? status : 200, OK, { 'retry-after': value }));
+    const { get, effects } = given(server.url);
+    expect(await failure(get())).toMatchObject({ kind: 'paused', status, retryable: false, final: false });
+    expect(effects.slept).toEqual([]);
+  });
+
+  it.each([503, 429])('waits for a whole day (%i)', async (status) => {
+    const server = await startRawServer(({ number }) =>
+      http(number < 2 ? status : 200, OK, { 'retry-after': '86400' }),
+    );
     const { get, effects } = given(server.url);
     await get();
-    expect(effects.slept).toEqual([86_400_000, 86_400_000]);
+    expect(effects.slept).toEqual([86_400_000]);
   });
 
   it.each(['soon', '-5', ''])('does not trip over Retry-After: %s', async (value) => {
@@ -109,6 +122,17 @@ describe('an answer of 429', () => {
     expect(counts).toMatchObject({ sent: 7, throttled: 3, retried: 3 });
     expect(effects.slept).toEqual([30_000]);
     expect(alone).toEqual([4]);
+  });
+
+  it('that asks for a year ends the key for everyone who waits for it', async () => {
+    const server = await startRawServer(() => http(429, '{}', { 'retry-after': '31536000' }));
+    const { client, counts } = given(server.url, { concurrency: 1, requestsPerMinute: 1 });
+    const errors = await Promise.all(
+      ['/a', '/b', '/c'].map((path) => failure(client.get(path, { lane: path, counts }))),
+    );
+    expect(errors.map(({ kind }) => kind)).toEqual(['paused', 'paused', 'paused']);
+    expect(server.requests).toHaveLength(1);
+    expect(await failure(client.get('/d', { lane: '', counts }))).toBe(errors[0]);
   });
 
   it('is given up at last', async () => {

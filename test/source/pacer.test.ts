@@ -171,6 +171,14 @@ describe('a pause', () => {
     expect(notices).toEqual([{ kind: 'throttled', waitMs: 5000 }]);
   });
 
+  it('is told again where another answer makes the pause much longer', async () => {
+    const { time, pacer, notices } = given(UNLIMITED);
+    const granted = asking(time, pacer, ['a', 'b', 'c']);
+    await settled();
+    for (const [at, waitMs] of [1000, 3_600_000, 3_601_000].entries()) granted[at]?.slot.throttled(waitMs);
+    expect(notices.map((notice) => 'waitMs' in notice && notice.waitMs)).toEqual([1000, 3_600_000]);
+  });
+
   it('goes on where the probe is throttled again', async () => {
     const { time, pacer } = given(UNLIMITED);
     const granted = asking(time, pacer, ['a', 'b']);
@@ -331,13 +339,14 @@ describe('a key of a service that enforces its limit', () => {
 
 describe('a header that was misread', () => {
   it('does not stop a run for longer than five minutes', async () => {
-    const { time, pacer } = given();
+    const { time, pacer, notices } = given();
     const slot = await pacer.slot({ lane: '' });
     const resetAt = time.effects.now() + 30_000_000;
     slot.answered({ remaining: 0, resetAt, resetStep: 1000 });
     const later = asking(time, pacer, ['c']);
     await time.pass(4 * MINUTE_MS);
     expect(later).toEqual([]);
+    expect(notices).toEqual([{ kind: 'spent', waitMs: 5 * MINUTE_MS }]);
     await time.pass(MINUTE_MS);
     expect(later).toHaveLength(1);
   });
