@@ -62,7 +62,6 @@ export async function viewComparison(engine: Engine, { isReplay }: CommitFacts):
     now_coverage: `(${sql('stage/newer_coverage')})`,
     now_url_reports: `(${sql('stage/newer_url_reports')})`,
   };
-  await engine.run(sql('stage/joins_as_written'));
   await engine.set({ range_from: null, range_to: null });
   await engine.run(sql('stage/in_range'));
   for (const [name, from] of Object.entries(RANGED)) {
@@ -100,10 +99,7 @@ export async function copyComparison(
 }
 
 async function rangeBounds(engine: Engine): Promise<string[]> {
-  const [row] = await engine.rows(
-    z.object({ rows: z.coerce.number() }),
-    'select greatest((select count(*) from now_coverage), (select count(*) from previous_state)) as rows',
-  );
+  const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('stage/joined_rows'));
   const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
   const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);
   if (ranges < 2) return [];

@@ -101,8 +101,13 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   for (const statement of macroStatements()) await engine.run(statement);
   rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
+  // Of the staged files DuckDB knows the sizes.
+  await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
-  rows.set('page_changes', await stageComparison(engine, input, 'page_changes', 'url, change'));
+  // A first night changes nothing.
+  const changes =
+    input.previousState === null ? 0 : await stageComparison(engine, input, 'page_changes', 'url, change');
+  rows.set('page_changes', changes);
   await stageComparison(engine, input, 'page_state', 'url');
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);

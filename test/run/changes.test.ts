@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { basename } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { Engine } from '../../src/storage/engine.js';
 import { givenNights } from '../given/nights.js';
 
 const CRAWLED = '2025-02-01T00:00:00.000Z';
@@ -165,4 +167,15 @@ describe('what is different about a page', () => {
     expect(changes).toEqual([]);
     expect([state.get('a'), state.get('b')].map((row) => row?.['canonicals_match_present'])).toEqual([true, false]);
   });
+});
+
+it('a first night is compared with nothing', async (test) => {
+  const given = await givenNights(test.onTestFinished);
+  const copy = vi.spyOn(Engine.prototype, 'copy');
+  test.onTestFinished(() => copy.mockRestore());
+  const filesMade = () => copy.mock.calls.splice(0).map(([, file]) => basename(file));
+  await given.night({ list: { a: ENTRY } });
+  expect(filesMade()).not.toContain('page_changes.staged');
+  await given.night({ list: { a: { ...ENTRY, index_summary: 'Not Indexed' } } });
+  expect(filesMade()).toContain('page_changes.staged');
 });
