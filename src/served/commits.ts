@@ -1,4 +1,4 @@
-import type { Moment } from '../service/wish.js';
+import type { Moment } from '../service/listing-query.js';
 import type { Marker } from '../warehouse/markers.js';
 
 /** The commits that make what a website's listing was at a moment. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { askSelected } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
+import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
 import { ServiceError } from '../service/errors.js';
-import type { ListingWindow, Store } from '../service/store.js';
-import type { ListingWish, Moment, Selection } from '../service/wish.js';
+import type { ListingQuery, Moment, Selection } from '../service/listing-query.js';
+import type { Window } from '../service/pagination.js';
+import type { ListingStream, ListingWindow, RequestContext, ServedSnapshot, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
 import { type Marker, markersOf } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
@@ -29,6 +31,9 @@ export interface WarehouseStoreOptions {
   clock?: () => number;
 }
 
+/** What is held in memory of a listing that is streamed. */
+const BATCH_ENTRIES = 5_000;
+
 const lineRow = z.object({ line: z.string() });
 const listedRow = z.object({ was_listed: z.boolean() });
 const monitoredRow = z.object({ is_monitored: z.boolean() });
@@ -39,7 +44,7 @@ const endRow = z.object({ ends_at: z.coerce.number() });
  * nothing else, takes no lock, and holds no file that a sync wants.
  */
 export class WarehouseStore implements Store {
-  readonly grantsWishes = true;
+  readonly hasHistory = true;
   readonly findKey: Store['findKey'];
   readonly #options: WarehouseStoreOptions;
   readonly #live: LiveReader;
@@ -64,24 +69,68 @@ export class WarehouseStore implements Store {
     return this.#live.use(async ({ markers }) => markersOf(markers, websiteId).length > 0);
   }
 
-  async listCoverage(websiteId: string, skip: number, limit: number, wish: ListingWish): Promise<ListingWindow | null> {
-    const { markers, commits, end } = await this.#seen(websiteId, wish);
+  async listCoverage(
+    websiteId: string,
+    { skip, limit }: Window,
+    query: ListingQuery,
+    _context: RequestContext,
+  ): Promise<ListingWindow | null> {
+    const { markers, commits, end } = await this.#seen(websiteId, query);
     if (markers.length === 0) return null;
-    if (!commits) throw nothingThen(wish);
+    if (!commits) throw nothingThen(query);
     const { version } = commits;
     const now = this.#past(end);
-    if (wish.selection) return { ...(await this.#selected(commits, wish.selection, { skip, limit, now })), version };
+    const { selection } = query;
+    const facts = { version, observedAt: observedAt(commits) };
+    if (selection) return { ...(await this.#selected(commits, selection, { skip, limit, now })), ...facts };
     return this.#files.use(commits, async (file) => {
-      return { entries: await file.window(skip, limit, now), count: file.count, version };
+      return { entries: await file.window(skip, limit, now), count: file.count, ...facts };
     });
   }
 
-  async findReport(url: string, websiteIds: readonly string[], moment: Moment): Promise<UrlReport | null> {
-    for (const websiteId of websiteIds) {
-      const report = await this.#report(websiteId, url, moment);
-      if (report) return report;
+  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null> {
+    const first = await this.listCoverage(websiteId, { skip: 0, limit: BATCH_ENTRIES }, query, context);
+    if (!first) return null;
+    const { entries, ...facts } = first;
+    const rest = { ...query, version: facts.version ?? null };
+    return { ...facts, batches: this.#batches(websiteId, first, rest, context) };
+  }
+
+  async *#batches(
+    websiteId: string,
+    first: ListingWindow,
+    query: ListingQuery,
+    context: RequestContext,
+  ): AsyncGenerator<CoverageEntry[]> {
+    yield parsedEntries(first);
+    for (let skip = BATCH_ENTRIES; skip < first.count; skip += BATCH_ENTRIES) {
+      context.signal.throwIfAborted();
+      const window = await this.listCoverage(websiteId, { skip, limit: BATCH_ENTRIES }, query, context);
+      if (window) yield parsedEntries(window);
     }
-    return null;
+  }
+
+  async listSnapshots(websiteId: string): Promise<ServedSnapshot[] | null> {
+    const markers = await this.#live.use(async (reader) => markersOf(reader.markers, websiteId));
+    if (markers.length === 0) return null;
+    return markers.flatMap((marker) => snapshotOf(marker) ?? []).reverse();
+  }
+
+  async findReports(
+    urls: readonly string[],
+    websiteIds: readonly string[],
+    moment: Moment,
+    { signal }: RequestContext,
+  ): Promise<ReadonlyMap<string, UrlReport>> {
+    const reports = new Map<string, UrlReport>();
+    for (const websiteId of websiteIds) {
+      for (const url of urls.filter((each) => !reports.has(each))) {
+        signal.throwIfAborted();
+        const report = await this.#report(websiteId, url, moment);
+        if (report) reports.set(url, report);
+      }
+    }
+    return reports;
   }
 
   async isMonitoredBeside(websiteIds: readonly string[], url: string): Promise<boolean> {
@@ -98,19 +147,19 @@ export class WarehouseStore implements Store {
   /** The commits of a website, those that a request sees of them, and when the moment that it asks for ends. */
   #seen(
     websiteId: string,
-    wish: Pick<ListingWish, 'moment' | 'version'>,
+    query: Pick<ListingQuery, 'moment' | 'version'>,
   ): Promise<{ markers: Marker[]; commits: ServedCommits | null; end: number | null }> {
     return this.#live.use(async (reader) => {
       const markers = markersOf(reader.markers, websiteId);
-      const commits = await this.#commits(reader, markers, wish);
-      return { markers, commits, end: wish.moment && (await this.#endOf(reader, wish.moment)) };
+      const commits = await this.#commits(reader, markers, query);
+      return { markers, commits, end: query.moment && (await this.#endOf(reader, query.moment)) };
     });
   }
 
   async #commits(
     reader: Reader,
     markers: readonly Marker[],
-    { moment, version }: Pick<ListingWish, 'moment' | 'version'>,
+    { moment, version }: Pick<ListingQuery, 'moment' | 'version'>,
   ): Promise<ServedCommits | null> {
     if (version !== null && !markers.some(({ commitId }) => commitId === version)) {
       throw new ServiceError(404, 'There is no such snapshot of this website.');
@@ -173,7 +222,23 @@ const SELECTED_BY = [
   'sort',
 ] as const satisfies (keyof Selection)[];
 
-function nothingThen({ moment }: ListingWish): ServiceError {
+/** When the newest walk of a listing began. */
+function observedAt({ listing }: ServedCommits): Date {
+  return new Date(Math.max(...listing.map(({ snapshotAt }) => Date.parse(snapshotAt))));
+}
+
+function parsedEntries({ entries }: ListingWindow): CoverageEntry[] {
+  return Buffer.isBuffer(entries) ? z.array(coverageEntrySchema).parse(JSON.parse(entries.toString())) : entries;
+}
+
+/** Null for what is no snapshot, and for one whose listing retention dropped. */
+function snapshotOf({ kind, snapshotId, snapshotAt, date, listingComplete, files, dropped }: Marker) {
+  if (kind !== 'snapshot' || Object.hasOwn(dropped, 'coverage')) return null;
+  const [pages, reports] = [files['coverage']?.rows ?? 0, files['url_reports']?.rows ?? 0];
+  return { id: snapshotId, observedAt: snapshotAt, date, complete: listingComplete, pages, reports };
+}
+
+function nothingThen({ moment }: ListingQuery): ServiceError {
   const when = moment === null ? 'yet' : 'then';
   return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
 }

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { absoluteUrl } from '../contract/fields.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
+import { clientSignal } from './client-signal.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
+import { readListingQuery, readMoment, WHOLE_LISTING } from './listing-query.js';
 import { openApiDocument } from './openapi.js';
 import {
   DEFAULT_LIMIT_ENTRIES,
@@ -17,8 +19,7 @@ import {
 import { PREFIX_FORM } from './prefix.js';
 import { RateLimiter } from './rate-limit.js';
 import { addRepresentations } from './representation.js';
-import type { Store } from './store.js';
-import { NO_WISH, readListingWish, readMoment } from './wish.js';
+import type { RequestContext, Store } from './store.js';
 
 /** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
 const MAX_HEADER_BYTES = 65_536;
@@ -54,7 +55,7 @@ interface Interface {
   onKey: ServerOptions['onKey'];
 }
 
-type Operation = (key: KeyDetails, request: FastifyRequest) => Promise<unknown>;
+type Operation = (key: KeyDetails, request: FastifyRequest, context: RequestContext) => Promise<unknown>;
 
 /**
  * The specification's HTTP interface over a store: key details, coverage listing, URL report. The server is not yet
@@ -94,14 +95,15 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
 function addRoutes(app: FastifyInstance, service: Interface, prefix: string): void {
   const operations: Record<string, Operation> = {
     '/v1': async (key) => key,
-    '/v1/urls/:websiteId': (key, request) => listCoverage(service, key, request),
-    '/v1/url-report': (key, request) => reportUrl(service, key, request),
+    '/v1/urls/:websiteId': (...asked) => listCoverage(service, ...asked),
+    '/v1/url-report': (...asked) => reportUrl(service, ...asked),
   };
   const others = app.supportedMethods.filter((method) => method !== 'GET' && method !== 'HEAD');
   for (const [path, operation] of Object.entries(operations)) {
     app.get(prefix + path, async (request, reply) => {
       reply.type('application/json; charset=utf-8');
-      return operation(await admit(service, request, reply), request);
+      const key = await admit(service, request, reply);
+      return operation(key, request, { keyId: key._id, signal: clientSignal(reply) });
     });
     // Refused before a body is read, whatever it holds.
     app.route({ method: others, url: prefix + path, onRequest: refuseMethod, handler: refuseMethod });
@@ -134,16 +136,21 @@ async function admit(service: Interface, request: FastifyRequest, reply: Fastify
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
-async function listCoverage(service: Interface, key: KeyDetails, request: FastifyRequest): Promise<string | Buffer> {
+async function listCoverage(
+  service: Interface,
+  key: KeyDetails,
+  request: FastifyRequest,
+  context: RequestContext,
+): Promise<string | Buffer> {
   const { websiteId } = websiteParameters.parse(request.params);
   if (!(await service.store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
   if (!mayRead(key, websiteId)) throw new ServiceError(403, 'This API key was not granted this website.');
   const window = readWindow(request.query, service.limits);
-  const wish = service.store.grantsWishes ? readListingWish(request.query) : NO_WISH;
-  const listing = await service.store.listCoverage(websiteId, window.skip, window.limit, wish);
+  const query = service.store.hasHistory ? readListingQuery(request.query) : WHOLE_LISTING;
+  const listing = await service.store.listCoverage(websiteId, window, query, context);
   if (!listing) throw new ServiceError(404, 'There is no such website.');
   const { entries, count, version } = listing;
-  const carried = version === undefined ? {} : { ...wish.query, snapshot: version };
+  const carried = version === undefined ? {} : { ...query.query, snapshot: version };
   const pagination = paginationOf(websiteId, window, count, carried);
   if (!Buffer.isBuffer(entries)) return JSON.stringify({ urls: entries, pagination });
   return Buffer.concat([Buffer.from('{"urls":'), entries, Buffer.from(`,"pagination":${JSON.stringify(pagination)}}`)]);
@@ -151,15 +158,20 @@ async function listCoverage(service: Interface, key: KeyDetails, request: Fastif
 
 const reportQuery = z.object({ url: absoluteUrl.regex(/^https?:/i) });
 
-async function reportUrl({ store }: Interface, key: KeyDetails, request: FastifyRequest): Promise<UrlReport> {
+async function reportUrl(
+  { store }: Interface,
+  key: KeyDetails,
+  request: FastifyRequest,
+  context: RequestContext,
+): Promise<UrlReport> {
   const query = reportQuery.safeParse(request.query);
   if (!query.success) throw new ServiceError(400, 'url must be one absolute, percent-encoded page URL.');
-  const moment = store.grantsWishes ? readMoment(request.query) : null;
+  const moment = store.hasHistory ? readMoment(request.query) : null;
   const { url } = query.data;
   const readable = key.websites_access.map(({ _id }) => _id);
-  const report = await store.findReport(url, readable, moment);
+  const report = (await store.findReports([url], readable, moment, context)).get(url);
   if (report) return report;
-  if (await store.isMonitoredBeside(readable, url)) {
+  if (await store.isMonitoredBeside(readable, url, context)) {
     throw new ServiceError(403, "This API key was not granted this page's website.");
   }
   throw new ServiceError(404, 'This page is not monitored.');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contractJsonSchemas } from '../contract/json-schema.js';
+import { listingParameters, momentParameters } from './listing-query.js';
 import type { LimitRules } from './pagination.js';
-import { listingQuery, momentQuery } from './wish.js';
 
 /** One operation of the interface, as the document tells it. */
 export interface Operation {
@@ -75,7 +75,7 @@ export function operationsOf({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRul
         },
         whole('skip', 'Entries before the window.', { minimum: 0, maximum: 2 ** 31 - 1, default: 0 }),
         whole('limit', `Entries in the window; ${above}.`, { minimum: 1, maximum: maxLimit, default: defaultLimit }),
-        ...queryParameters(listingQuery),
+        ...queryParameters(listingParameters),
       ],
       answer: 'CoverageWindow',
       errors: [400, 401, 403, 404, 429],
@@ -94,7 +94,7 @@ export function operationsOf({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRul
           description: 'The page’s absolute URL, percent-encoded.',
           schema: { type: 'string', format: 'uri' },
         },
-        ...queryParameters(momentQuery),
+        ...queryParameters(momentParameters),
       ],
       answer: 'UrlReport',
       errors: [400, 401, 403, 404, 429],

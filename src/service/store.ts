@@ -1,39 +1,94 @@
 import type { CoverageEntry } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
-import type { ListingWish, Moment } from './wish.js';
+import type { ListingQuery, Moment } from './listing-query.js';
+import type { Window } from './pagination.js';
 
-/** A window of a listing, and what it is a window of. */
-export interface ListingWindow {
+/** Who asks a store something, and whether they still wait for the answer. */
+export interface RequestContext {
+  /** The key's `_id`: a store that is busy lets keys take turns. */
+  keyId: string;
+  /** Aborted when the client is gone: what is still computed for it then stops. */
+  signal: AbortSignal;
+}
+
+/** What a listing is a listing of. */
+export interface ListingFacts {
+  /** All entries that match. */
+  count: number;
+  /** Names the state that is shown; asked for again it shows the same, whatever came since. */
+  version?: string;
+  /** When the newest walk that is shown began. */
+  observedAt?: Date;
+}
+
+/** A window of a listing. */
+export interface ListingWindow extends ListingFacts {
   /** The entries, or the JSON text of an array of them, in UTF-8: a store that keeps texts need not parse them. */
   entries: CoverageEntry[] | Buffer;
-  /** All entries of the listing that the window is of. */
-  count: number;
-  /** Names the state that the window shows; asked for again it shows the same, whatever came since. */
-  version?: string;
+}
+
+/** A whole listing, in batches of some thousand entries: memory does not grow with the number of pages. */
+export interface ListingStream extends ListingFacts {
+  /** Read it to its end or leave it by `return()`; it throws the signal's reason once the client is gone. */
+  batches: AsyncIterable<CoverageEntry[]>;
+}
+
+/** A snapshot that `as_of` can show. */
+export interface ServedSnapshot {
+  id: string;
+  /** When its walk began, ISO 8601. */
+  observedAt: string;
+  /** In the warehouse's time zone, `YYYY-MM-DD`. */
+  date: string;
+  /** Whether the walk saw every page. */
+  complete: boolean;
+  /** Entries that it holds itself. */
+  pages: number;
+  /** Reports that were fetched with it. */
+  reports: number;
 }
 
 /**
  * What the HTTP interface needs to know of the world that it serves. The simulator's world is one, a warehouse
- * another; neither knows of HTTP.
+ * another; neither knows of HTTP. Every method rejects with the signal's reason once its client is gone, and with a
+ * ServiceError 503 where the store is too busy.
  */
 export interface Store {
   /**
-   * Whether it knows the past, and can filter and sort: then it is told what a request wishes. Otherwise those
-   * parameters are ignored, as a service ignores parameters that it does not know.
+   * Whether it knows the past, and can filter and sort: then it is given the query beyond the specification, and has
+   * `streamListing` and `listSnapshots`. Otherwise those parameters are ignored, as a service ignores parameters that it
+   * does not know.
    */
-  readonly grantsWishes?: boolean;
+  readonly hasHistory?: boolean;
   /** The key that a bearer token belongs to, or null. `websites_access` says what it may read. */
   findKey(token: string): Promise<KeyDetails | null>;
   hasWebsite(websiteId: string): Promise<boolean>;
   /**
    * A window of the listing in its stable order, and the number of all monitored pages; null for no such website.
    *
-   * @throws ServiceError 404 where the wish names a state that the store does not have
+   * @throws ServiceError 404 where the query names a state that the store does not have
    */
-  listCoverage(websiteId: string, skip: number, limit: number, wish: ListingWish): Promise<ListingWindow | null>;
-  /** The report of a page on the first of these websites that monitors it, or did then; null where none does. */
-  findReport(url: string, websiteIds: readonly string[], moment: Moment): Promise<UrlReport | null>;
+  listCoverage(
+    websiteId: string,
+    window: Window,
+    query: ListingQuery,
+    context: RequestContext,
+  ): Promise<ListingWindow | null>;
+  /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
+  streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null>;
+  /** The snapshots of a website whose listings are kept, newest first; null for no such website. */
+  listSnapshots?(websiteId: string): Promise<ServedSnapshot[] | null>;
+  /**
+   * The reports of pages, each on the first of these websites that monitors it, or did then. A page that none of them
+   * monitors is not in the map.
+   */
+  findReports(
+    urls: readonly string[],
+    websiteIds: readonly string[],
+    moment: Moment,
+    context: RequestContext,
+  ): Promise<ReadonlyMap<string, UrlReport>>;
   /** Whether any website but these monitors the page. */
-  isMonitoredBeside(websiteIds: readonly string[], url: string): Promise<boolean>;
+  isMonitoredBeside(websiteIds: readonly string[], url: string, context: RequestContext): Promise<boolean>;
 }

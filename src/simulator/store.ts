@@ -1,4 +1,5 @@
 import type { KeyDetails } from '../contract/key.js';
+import type { UrlReport } from '../contract/report.js';
 import type { Store } from '../service/store.js';
 import { hashText } from './random.js';
 import type { World } from './world.js';
@@ -16,13 +17,14 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
   return {
     findKey: async (token) => byToken.get(token) ?? null,
     hasWebsite: async (websiteId) => world.hasWebsite(websiteId),
-    listCoverage: async (websiteId, skip, limit) => world.listing(websiteId, skip, limit),
-    findReport: async (url, websiteIds) => {
-      for (const id of websiteIds) {
-        const report = world.report(id, url);
-        if (report) return report;
+    listCoverage: async (websiteId, { skip, limit }) => world.listing(websiteId, skip, limit),
+    findReports: async (urls, websiteIds) => {
+      const reports = new Map<string, UrlReport>();
+      for (const url of urls) {
+        const report = websiteIds.map((id) => world.report(id, url)).find((found) => found !== null);
+        if (report) reports.set(url, report);
       }
-      return null;
+      return reports;
     },
     isMonitoredBeside: async (websiteIds, url) =>
       world.websites.some(({ id }) => !websiteIds.includes(id) && world.report(id, url) !== null),

@@ -98,7 +98,7 @@ const NO_STORE: Store = {
   findKey: async () => null,
   hasWebsite: async () => false,
   listCoverage: async () => null,
-  findReport: async () => null,
+  findReports: async () => new Map(),
   isMonitoredBeside: async () => false,
 };
 

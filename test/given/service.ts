@@ -57,14 +57,15 @@ function storeOf(websites: Map<string, GivenPage[]>): Store {
   return {
     findKey: async () => keyTo([...websites.keys()]),
     hasWebsite: async (websiteId) => websites.has(websiteId),
-    listCoverage: async (websiteId, skip, limit) => {
+    listCoverage: async (websiteId, { skip, limit }) => {
       const pages = websites.get(websiteId);
       return pages ? { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length } : null;
     },
-    findReport: async (url, websiteIds) => {
+    findReports: async (urls, websiteIds) => {
       const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);
-      const page = pages.find((one) => one.url === url && one.report !== null);
-      return page ? reportOf(page) : null;
+      const asked = pages.filter(({ url, report }) => urls.includes(url) && report !== null);
+      // The first website that monitors it counts.
+      return new Map(asked.reverse().map((page) => [page.url, reportOf(page)]));
     },
     isMonitoredBeside: async () => false,
   };

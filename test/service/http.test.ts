@@ -118,7 +118,7 @@ describe('a store that fails', () => {
     },
     hasWebsite: async () => true,
     listCoverage: async () => null,
-    findReport: async () => null,
+    findReports: async () => new Map(),
     isMonitoredBeside: async () => false,
   };
 

@@ -16,7 +16,7 @@ export interface Selection {
 }
 
 /** What a request for a listing asks beyond the specification. */
-export interface ListingWish {
+export interface ListingQuery {
   moment: Moment;
   /** The state that an earlier window of the same walk showed. */
   version: string | null;
@@ -26,7 +26,7 @@ export interface ListingWish {
   query: Readonly<Record<string, string>>;
 }
 
-export const NO_WISH: ListingWish = { moment: null, version: null, selection: null, query: {} };
+export const WHOLE_LISTING: ListingQuery = { moment: null, version: null, selection: null, query: {} };
 
 /** Fields that a listing can be sorted by; with `-` in front, the other way round. */
 export const SORTED_BY = ['url', 'index_summary', 'index_coverage_state', 'last_crawl_time'] as const;
@@ -38,8 +38,8 @@ const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 const moment = time.refine((text) => !Number.isNaN(Date.parse(text)) && !text.startsWith('0000'));
 
 /** The parameters beyond the specification, each at most once. */
-export const momentQuery = z.object({ as_of: moment.optional() });
-export const listingQuery = momentQuery.extend({
+export const momentParameters = z.object({ as_of: moment.optional() });
+export const listingParameters = momentParameters.extend({
   snapshot: z.uuid().optional(),
   index_summary: filterText.optional(),
   index_coverage_state: filterText.optional(),
@@ -61,12 +61,12 @@ const REMEDY: Record<string, string> = {
 
 /** @throws ServiceError 400 */
 export function readMoment(query: unknown): Moment {
-  return momentOf(parsed(momentQuery, query).as_of);
+  return momentOf(parsed(momentParameters, query).as_of);
 }
 
 /** @throws ServiceError 400 */
-export function readListingWish(query: unknown): ListingWish {
-  const known = parsed(listingQuery, query);
+export function readListingQuery(query: unknown): ListingQuery {
+  const known = parsed(listingParameters, query);
   const { as_of, snapshot, ...selection } = known;
   const isSelective = Object.values(selection).some((value) => value !== undefined);
   return {
