@@ -1,10 +1,17 @@
--- How many pages the plan treats alike. View `candidates`: one row per monitored page.
+-- How many pages the plan treats alike, by the age of their reports in whole days; null: none yet. View `candidates`:
+-- one row per monitored page.
 select
   keeps_failing,
   goes_first(url) as goes_first,
   never_fetched(url) as is_never_fetched,
   reason,
   reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before') as is_wanted,
+  if(
+    -- With a null, greatest would say 0.
+    report_fetched_at is null,
+    null,
+    greatest(0, date_diff('second', report_fetched_at, getvariable('planned_at')) // 86400)
+  )::integer as age_days,
   count(*)::integer as pages
 from candidates
 group by all

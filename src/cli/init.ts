@@ -81,10 +81,9 @@ function pagesIn(text: string): number | null {
 
 /** What so many pages cost with the configuration that was just written; null where the environment breaks that. */
 async function costOf(pages: number, file: string, env: InitEffects['env']): Promise<string | null> {
-  const [{ loadConfig }, { costSentence }, { listingRequests }] = await Promise.all([
+  const [{ loadConfig }, { costSentence, listingRequests }] = await Promise.all([
     import('../config/load.js'),
-    import('../forecast/sentence.js'),
-    import('../forecast/listing-requests.js'),
+    import('../forecast/cost.js'),
   ]);
   const config = await loadConfig({ file, env, cwd: '/', withoutTokens: true }).catch(() => null);
   if (config === null) return null;

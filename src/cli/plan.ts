@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/schema.js';
+import type { Forecast } from '../forecast/document.js';
 import type { ForecastInput } from '../forecast/forecast.js';
-import type { Forecast } from '../forecast/forecast-document.js';
 import { checkWebsites, configOf, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
 import { stopSignal } from './signals.js';
 
@@ -38,7 +38,7 @@ interface Flags extends SyncFlags {
 /** `indexhouse plan`: what the next run costs and reaches. */
 export function planCommand(_outcome: Outcome): Command {
   return withSyncFlags(newCommand('plan', 'what the next run costs, when it ends, and which pages it does not reach'))
-    .option('--younger-than <duration>', 'tell after how many nights every report is younger (default: 30d)')
+    .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
     .option('--ask', 'ask the service how many pages there are, also where snapshots tell')
     .option('--offline', 'ask the service nothing')
     .option('--first <number>', 'pages to name that come first', wholeNumber, FIRST_PAGES)
@@ -96,7 +96,7 @@ async function configFor(flags: Flags): Promise<{ config: Config; withoutTokens:
 
 async function inputOf(flags: Flags, config: Config): Promise<Omit<ForecastInput, 'signal'>> {
   const { website = [], maxReports, deadline, out } = flags;
-  const { writeWanted } = await import('./plan-csv.js');
+  const { writeWanted } = await import('./plan-output.js');
   return {
     config,
     websites: website,

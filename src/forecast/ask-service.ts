@@ -26,13 +26,15 @@ export class AskError extends Error {
 /** Asks the service how many pages there are: a request for each website, and one for which those are. */
 export class ServiceQuestion {
   readonly #keys: Keys;
+  /** What else can be done where the service does not answer. */
+  readonly #remedy: string;
   #sent = 0;
 
   constructor(
     private readonly config: Config,
-    effects: Effects,
-    signal: AbortSignal,
+    { effects, signal, remedy }: { effects: Effects; signal: AbortSignal; remedy: string },
   ) {
+    this.#remedy = remedy;
     // Once each: whoever waits for the answer can ask again.
     const once = { ...config, api: { ...config.api, max_attempts: 1 } };
     const onAnswer = () => {
@@ -48,7 +50,7 @@ export class ServiceQuestion {
 
   /** @throws AskError */
   async websites(): Promise<SelectedWebsite[]> {
-    const websites = await explained('which websites the key may read', () =>
+    const websites = await this.#explained('which websites the key may read', () =>
       configuredWebsites(this.config, this.#keys),
     );
     return websites.map((website) => ({ ...website, key: 'api.token' }));
@@ -57,7 +59,7 @@ export class ServiceQuestion {
   /** @throws AskError */
   async listingSize({ id, name, token }: SelectedWebsite): Promise<ListingSize> {
     const what = `how many pages ${name ? `${name} (${id})` : id} has`;
-    const window = await explained(what, () => this.#firstWindow(id, this.#keys.clientOf(token)));
+    const window = await this.#explained(what, () => this.#firstWindow(id, this.#keys.clientOf(token)));
     const { count, end } = window.pagination;
     const received = window.entries.length;
     const isAll = end === true || window.pagination.next_page === null;
@@ -81,14 +83,14 @@ export class ServiceQuestion {
       throw error;
     }
   }
-}
 
-async function explained<T>(what: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    const hint = error.kind === 'not_found' ? '; check its id under websites' : '';
-    throw new AskError(`cannot ask the service ${what}: ${error.message}${hint}`, { cause: error });
+  async #explained<T>(what: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      const hint = error.kind === 'not_found' ? '; check its id under websites' : '';
+      throw new AskError(`cannot ask the service ${what}: ${error.message}${hint}${this.#remedy}`, { cause: error });
+    }
   }
 }

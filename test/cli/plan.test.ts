@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planText } from '../../src/cli/plan-output.js';
-import type { Forecast } from '../../src/forecast/forecast-document.js';
+import type { Forecast } from '../../src/forecast/document.js';
 import { contentsOf, plan } from '../forecast/given.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -50,8 +50,8 @@ describe('indexhouse plan', () => {
     const out = join(folder, 'plan.csv');
     const shown = await run(['plan', '--config', config, '--out', out]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toMatch(/^30 pages at 10 requests a minute: 1 request \(6 s\) lists them, 30 \(3 min\) fetch/);
-    expect(shown.stdout).toContain('after 2 min: reports.max_per_run leaves 10 reports not reached.');
+    expect(shown.stdout).toMatch(/^30 pages at 10 requests a minute: 1 request \(6\.0s\) lists them, 30 \(3m\) fetch/);
+    expect(shown.stdout).toContain('after 2m 6s: reports.max_per_run leaves 10 reports not reached.');
     expect(shown.stdout).toMatch(/Not reached of w: 10 oldest; the first of them: https:\/\/w\.example\/p\d+ /);
     expect(shown.stdout).toContain('https://w.example/"a",b\\x9b31m\\u202e=1');
     expect(shown.stdout).not.toMatch(/[\u009b\u202e]/);
@@ -104,7 +104,7 @@ describe('the text of a plan', () => {
     expect(text).toContain('so what changes tonight is not counted: w');
     expect(text).toMatch(/oldest +2 days +https:\/\/w\.example\/p0/);
     const flowing = text.replaceAll('\n', ' ');
-    expect(flowing).toContain('now ends at 2025-03-03 03:31 (Europe/Berlin), after 31 min, with everything');
+    expect(flowing).toContain('now ends at 2025-03-03 03:31 (Europe/Berlin), after 31m, with every report');
     expect(flowing).toContain(
       'starts at 2025-03-20 03:00 (Europe/Berlin) and ends at 2025-03-20 03:31 (Europe/Berlin)',
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fairShares } from '../../src/forecast/fair-share.js';
+import { fairShares } from '../../src/forecast/cost.js';
 
 const demand = fc.nat(1000);
 

@@ -115,7 +115,7 @@ describe('a plan that is cut', () => {
       starts_at: '2025-03-20T02:00:00.000Z',
       ends_at: '2025-03-20T02:01:00.000Z',
     });
-    expect(forecast.sentence).toContain('with a deadline of 1 min that is 2 nights');
+    expect(forecast.sentence).toContain('with a deadline of 1m that is 2 nights');
   });
 
   it.concurrent('by a budget says so; after how many nights all is young, and why it never is', async (test) => {
