@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 /** An absolute URL: scheme, `://`, a host, and no white space or control character (escape sequences included). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
-export const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\x00-\x20\x7f/?#][^\x00-\x20\x7f]*$/i;
+export const ABSOLUTE_URL = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^\x00-\x20\x7f/?#][^\x00-\x20\x7f]*$/;
 
 /**
  * ISO 8601 in UTC with `Z`, whole seconds or up to microseconds (what TIMESTAMPTZ keeps without loss), and a year

@@ -1,14 +1,57 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { contractJsonSchemas } from '../contract/json-schema.js';
-import { ERROR_MEANING, type Operation, operationsOf, type Parameter } from './openapi.js';
-import type { LimitRules } from './pagination.js';
 
-const payloadSchema = z.looseObject({ properties: z.record(z.string(), z.unknown()) });
+const schemaSchema = z.looseObject({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  default: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).optional(),
+  items: z.unknown().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+});
+const parameterSchema = z.object({
+  name: z.string(),
+  in: z.string(),
+  required: z.boolean().default(false),
+  description: z.string().default(''),
+  schema: schemaSchema,
+});
+const answerSchema = z.looseObject({
+  description: z.string(),
+  content: z.record(z.string(), z.object({ schema: z.unknown() })).optional(),
+});
+const operationSchema = z.object({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
+  parameters: z.array(parameterSchema).default([]),
+  responses: z.record(z.string(), z.union([z.object({ $ref: z.string() }), answerSchema])),
+});
+type Operation = z.infer<typeof operationSchema> & { path: string; method: string };
+const documentSchema = z.object({
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+  components: z.object({
+    schemas: z.record(z.string(), z.unknown()),
+    responses: z.record(z.string(), answerSchema),
+  }),
+});
+type Document = z.infer<typeof documentSchema>;
 
-/** The interface as one readable page: no script, nothing from elsewhere. Everything in it is written by us. */
-export function docsPage(limits: LimitRules, prefix: string): string {
-  const operations = operationsOf(limits);
+/**
+ * The interface as one readable page: no script, nothing from elsewhere.
+ *
+ * @param openApi its OpenAPI document: everything in it is written by us
+ * @param prefix path in front of `/v1`
+ */
+export function docsPage(openApi: unknown, prefix: string): string {
+  const document = documentSchema.parse(openApi);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
+  );
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -20,20 +63,16 @@ export function docsPage(limits: LimitRules, prefix: string): string {
 <body>
 <main>
 <h1>The interface</h1>
-<p>How a search engine indexes the monitored pages of your websites, read from a warehouse of nightly snapshots: as it
-is, or with <code>as_of</code> as it was known at any past moment. All answers are JSON. The same as a document for
-programs: <a href="${prefix}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<p>How a search engine indexes the monitored pages of your websites. The same as a document for programs:
+<a href="${prefix}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 <p>Every request carries a key: <code>Authorization: Bearer …</code>. <code>indexhouse keys add</code> makes one.</p>
 <pre>curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\
   "http://127.0.0.1:8090${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
-<nav aria-label="Operations"><ul>${operations.map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul></nav>
-${operations.map((operation) => section(operation, prefix)).join('\n')}
+<nav aria-label="Operations"><ul>${operations.map(({ operationId, summary }) => `<li><a href="#${operationId}">${summary}</a></li>`).join('')}</ul></nav>
+${operations.map((operation) => section(operation, document, prefix)).join('\n')}
 <h2 id="errors">Errors</h2>
 <p>An error’s body is <code>{"error", "message", "status"}</code>.</p>
-${table(
-  ['Status', 'Meaning'],
-  Object.entries(ERROR_MEANING).map(([status, text]) => [code(status), prose(text)]),
-)}
+${table(['Status', 'Meaning'], errorRows(operations, document))}
 <h2 id="caching">Caching and compression</h2>
 <p>A 200 carries an <code>ETag</code>; with <code>If-None-Match</code> an unchanged answer is a 304 without a body.
 <code>Accept-Encoding: br</code> or <code>gzip</code> gets it compressed. <code>HEAD</code> answers as
@@ -44,59 +83,66 @@ ${table(
 `;
 }
 
-function section({ path, id, title, description, parameters, answer }: Operation, prefix: string): string {
-  return `<h2 id="${id}">${title}</h2>
-<p class="path"><code>GET ${prefix}${path}</code></p>
+function section(operation: Operation, document: Document, prefix: string): string {
+  const { path, method, operationId, summary, description, parameters } = operation;
+  return `<h2 id="${operationId}">${summary}</h2>
+<p class="path"><code>${method} ${prefix}${path}</code></p>
 <p>${prose(description)}</p>
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${table(['Name', 'In', 'Meaning'], parameters.map(parameterRow))}`}
 <h3>Answer</h3>
-${table(['Field', 'Type'], fieldsOf(answer))}`;
+${table(['Field', 'Type'], answerRows(operation, document))}`;
 }
 
-function parameterRow({ name, in: place, required, description, schema }: Parameter): string[] {
-  const { minimum, maximum, default: preset, enum: values } = boundsSchema.parse(schema);
-  const range = minimum === undefined ? '' : ` From ${minimum} to ${maximum}, ${preset} if left out.`;
-  const choice = values ? ` One of ${values.map((value) => code(value)).join(', ')}.` : '';
-  return [code(name), required ? `${place}, required` : place, prose(description) + range + choice];
+function parameterRow({ name, in: place, required, description, schema }: Operation['parameters'][number]): string[] {
+  const preset = schema.default === undefined ? '' : ` ${code(String(schema.default))} if left out.`;
+  const choice = schema.enum ? ` One of ${schema.enum.map((value) => code(value)).join(', ')}.` : '';
+  return [code(name), required ? `${place}, required` : place, prose(description) + choice + preset];
 }
 
-const boundsSchema = z.looseObject({
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  default: z.number().optional(),
-  enum: z.array(z.string()).optional(),
-});
-
-function fieldsOf(name: string): string[][] {
-  const { properties } = payloadSchema.parse(contractJsonSchemas()[name]);
-  return Object.entries(properties).flatMap(([field, schema]) => fieldRows(field, schema));
+/** The errors that any of the operations can answer with, by their status. */
+function errorRows(operations: readonly Operation[], { components }: Document): string[][] {
+  const answers = operations.flatMap(({ responses }) => Object.entries(responses));
+  const errors = new Map(answers.filter(([status]) => status >= '400'));
+  return [...errors].sort().map(([status, answer]) => {
+    const { description } = answerSchema.parse(
+      '$ref' in answer ? components.responses[nameOf(String(answer.$ref))] : answer,
+    );
+    return [code(status), prose(description)];
+  });
 }
 
-const fieldSchema = z.looseObject({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  format: z.string().optional(),
-  anyOf: z.array(z.unknown()).optional(),
-  items: z.unknown().optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
-});
+function answerRows({ responses }: Operation, document: Document): string[][] {
+  const answer = answerSchema.parse(responses['200']);
+  const schema = answer.content?.['application/json']?.schema;
+  const { properties = {} } = resolved(schema, document);
+  return Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
+}
 
 /** A field, and below it those of what it holds. */
-function fieldRows(field: string, schema: unknown): string[][] {
-  const { properties, items } = fieldSchema.parse(schema);
-  const held = items === undefined ? undefined : fieldSchema.parse(items).properties;
+function fieldRows(field: string, schema: unknown, document: Document): string[][] {
+  const { properties, items } = resolved(schema, document);
+  const held = items === undefined ? undefined : resolved(items, document).properties;
   const below = Object.entries(properties ?? held ?? {});
   const name = held ? `${field}[]` : field;
-  return [[code(name), typeOf(schema)], ...below.flatMap(([inner, each]) => fieldRows(`${name}.${inner}`, each))];
+  const rows = below.flatMap(([inner, each]) => fieldRows(`${name}.${inner}`, each, document));
+  return [[code(name), typeOf(schema, document)], ...rows];
 }
 
-function typeOf(schema: unknown): string {
-  const { type, format, anyOf, items } = fieldSchema.parse(schema);
-  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
-  if (Array.isArray(type))
-    return type.map((each) => typeOf({ ...z.looseObject({}).parse(schema), type: each })).join(' or ');
-  if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items)}`;
-  if (format === 'date-time' && type === 'string') return 'time';
-  return type ?? 'any';
+function typeOf(schema: unknown, document: Document): string {
+  const { type, format, anyOf, items } = resolved(schema, document);
+  if (anyOf) return [...new Set(anyOf.map((each) => typeOf(each, document)))].join(' or ');
+  if (Array.isArray(type)) return type.map((each) => typeOf({ type: each, format }, document)).join(' or ');
+  if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items, document)}`;
+  return format === 'date-time' && type === 'string' ? 'time' : (type ?? 'any');
+}
+
+function resolved(schema: unknown, { components }: Document): z.infer<typeof schemaSchema> {
+  const { $ref, ...rest } = schemaSchema.parse(schema);
+  return $ref === undefined ? rest : schemaSchema.parse(components.schemas[nameOf($ref)]);
+}
+
+function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
 function table(heads: string[], rows: string[][]): string {

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { ErrorBody } from '../contract/key.js';
 
 /** Texts of `error` where the status' own name in snake case is not the documented one. */
@@ -23,11 +24,12 @@ export function errorBody(status: number, message: string): ErrorBody {
 }
 
 /**
- * What a client may know of an error: a `ServiceError` as it is; a refusal by the framework (4xx) with its status and
- * the status' name; anything else as a 500 that says nothing.
+ * What a client may know of an error: a `ServiceError` as it is; of an unusable parameter what its schema says; a
+ * refusal by the framework (4xx) with its status and the status' name; anything else as a 500 that says nothing.
  */
 export function publicError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return new ServiceError(400, error.validation[0]?.message ?? '');
   const status = statusOf(error);
   if (status >= 400 && status < 500) return new ServiceError(status, `${STATUS_CODES[status] ?? 'Refused'}.`);
   return new ServiceError(500, 'The service could not answer this request.');

@@ -1,30 +1,21 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { z } from 'zod';
-import { absoluteUrl } from '../contract/fields.js';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../contract/key.js';
-import type { UrlReport } from '../contract/report.js';
-import { clientSignal } from './client-signal.js';
+import type { Interface } from './admission.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
-import { readListingQuery, readMoment, WHOLE_LISTING } from './listing-query.js';
-import { openApiDocument } from './openapi.js';
-import {
-  DEFAULT_LIMIT_ENTRIES,
-  DEFAULT_MAX_LIMIT_ENTRIES,
-  type LimitRules,
-  paginationOf,
-  readWindow,
-} from './pagination.js';
+import { type Described, describeRoutes } from './openapi.js';
+import { addOperations } from './operations.js';
+import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
 import { PREFIX_FORM } from './prefix.js';
 import { RateLimiter } from './rate-limit.js';
 import { addRepresentations } from './representation.js';
-import type { RequestContext, Store } from './store.js';
+import type { Store } from './store.js';
 
 /** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
 const MAX_HEADER_BYTES = 65_536;
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
-const BEARER = /^Bearer +([^\s]+) *$/i;
 
 export interface ServerOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
@@ -36,7 +27,7 @@ export interface ServerOptions {
   aboveMaxLimit?: 'clamp' | 'refuse';
   /** Requests a minute for each key; left out: unlimited, and no rate headers. */
   rateLimit?: number | undefined;
-  /** Whether answers carry an `ETag`, are compressed for who accepts that, and the interface describes itself. */
+  /** Whether answers carry an `ETag` and are compressed for who accepts that. */
   representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
   clock?: () => number;
@@ -47,15 +38,6 @@ export interface ServerOptions {
   /** Told of every failure that a client sees as a 500. */
   onError?: (error: unknown) => void;
 }
-
-interface Interface {
-  store: Store;
-  limits: LimitRules;
-  limiter: RateLimiter | null;
-  onKey: ServerOptions['onKey'];
-}
-
-type Operation = (key: KeyDetails, request: FastifyRequest, context: RequestContext) => Promise<unknown>;
 
 /**
  * The specification's HTTP interface over a store: key details, coverage listing, URL report. The server is not yet
@@ -78,8 +60,12 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
   );
   options.setup?.(app);
   if (options.representations) addRepresentations(app);
-  addRoutes(app, service, options.prefix ?? '');
-  if (options.representations) addDescription(app, service, options.prefix ?? '');
+  const described = {
+    prefix: options.prefix ?? '',
+    isRateLimited: service.limiter !== null,
+    isCacheable: options.representations ?? false,
+  };
+  void app.register((scope) => addInterface(scope, service, described), { prefix: described.prefix });
   return app;
 }
 
@@ -92,97 +78,41 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   return { store, limits: { defaultLimit, maxLimit, aboveMaxLimit }, limiter, onKey: options.onKey };
 }
 
-function addRoutes(app: FastifyInstance, service: Interface, prefix: string): void {
-  const operations: Record<string, Operation> = {
-    '/v1': async (key) => key,
-    '/v1/urls/:websiteId': (...asked) => listCoverage(service, ...asked),
-    '/v1/url-report': (...asked) => reportUrl(service, ...asked),
-  };
-  const others = app.supportedMethods.filter((method) => method !== 'GET' && method !== 'HEAD');
-  for (const [path, operation] of Object.entries(operations)) {
-    app.get(prefix + path, async (request, reply) => {
-      reply.type('application/json; charset=utf-8');
-      const key = await admit(service, request, reply);
-      return operation(key, request, { keyId: key._id, signal: clientSignal(reply) });
-    });
-    // Refused before a body is read, whatever it holds.
-    app.route({ method: others, url: prefix + path, onRequest: refuseMethod, handler: refuseMethod });
-  }
+/** The operations and what describes them, in a scope of their own: what else is served is no part of it. */
+async function addInterface(app: FastifyInstance, service: Interface, described: Described): Promise<void> {
+  app.setValidatorCompiler(validatorCompiler);
+  // The schemas of answers describe them; each is made as they say, and a test holds that.
+  app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ routePath, method }) => {
+    const known = methods.get(routePath) ?? new Set();
+    methods.set(routePath, new Set([...known, ...[method].flat()]));
+  });
+  await describeRoutes(app, described);
+  addOperations(app, service);
+  addDescription(app, described.prefix);
+  for (const [path, known] of [...methods]) refuseOthers(app, path, [...known]);
 }
 
 /** What the interface is, for people and for programs: no secret, so it needs no key. */
-function addDescription(app: FastifyInstance, { limits }: Interface, prefix: string): void {
-  const document = JSON.stringify(openApiDocument(limits, prefix), null, 2);
-  const page = docsPage(limits, prefix);
-  app.get(`${prefix}/openapi.json`, async (_, reply) => reply.type('application/json; charset=utf-8').send(document));
-  app.get(`${prefix}/docs`, async (_, reply) => {
+function addDescription(app: FastifyInstance, prefix: string): void {
+  const schema = { hide: true };
+  app.get('/openapi.json', { schema }, async (_, reply) => {
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger(), null, 2));
+  });
+  app.get('/docs', { schema }, async (_, reply) => {
     reply.header('content-security-policy', DOCS_POLICY);
-    return reply.type('text/html; charset=utf-8').send(page);
+    return reply.type('text/html; charset=utf-8').send(docsPage(app.swagger(), prefix));
   });
 }
 
-/** The key of a request; throws 401 without a known one and 429 above its rate. */
-async function admit(service: Interface, request: FastifyRequest, reply: FastifyReply): Promise<KeyDetails> {
-  const { store, limiter, onKey } = service;
-  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  const key = token === undefined ? null : await store.findKey(token);
-  if (!key) throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
-  onKey?.(request, key);
-  const allowance = limiter?.take(key._id);
-  if (allowance) reply.headers(allowance.headers);
-  if (allowance?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
-  return key;
-}
-
-const websiteParameters = z.object({ websiteId: z.string() });
-
-async function listCoverage(
-  service: Interface,
-  key: KeyDetails,
-  request: FastifyRequest,
-  context: RequestContext,
-): Promise<string | Buffer> {
-  const { websiteId } = websiteParameters.parse(request.params);
-  if (!(await service.store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
-  if (!mayRead(key, websiteId)) throw new ServiceError(403, 'This API key was not granted this website.');
-  const window = readWindow(request.query, service.limits);
-  const query = service.store.hasHistory ? readListingQuery(request.query) : WHOLE_LISTING;
-  const listing = await service.store.listCoverage(websiteId, window, query, context);
-  if (!listing) throw new ServiceError(404, 'There is no such website.');
-  const { entries, count, version } = listing;
-  const carried = version === undefined ? {} : { ...query.query, snapshot: version };
-  const pagination = paginationOf(websiteId, window, count, carried);
-  if (!Buffer.isBuffer(entries)) return JSON.stringify({ urls: entries, pagination });
-  return Buffer.concat([Buffer.from('{"urls":'), entries, Buffer.from(`,"pagination":${JSON.stringify(pagination)}}`)]);
-}
-
-const reportQuery = z.object({ url: absoluteUrl.regex(/^https?:/i) });
-
-async function reportUrl(
-  { store }: Interface,
-  key: KeyDetails,
-  request: FastifyRequest,
-  context: RequestContext,
-): Promise<UrlReport> {
-  const query = reportQuery.safeParse(request.query);
-  if (!query.success) throw new ServiceError(400, 'url must be one absolute, percent-encoded page URL.');
-  const moment = store.hasHistory ? readMoment(request.query) : null;
-  const { url } = query.data;
-  const readable = key.websites_access.map(({ _id }) => _id);
-  const report = (await store.findReports([url], readable, moment, context)).get(url);
-  if (report) return report;
-  if (await store.isMonitoredBeside(readable, url, context)) {
-    throw new ServiceError(403, "This API key was not granted this page's website.");
-  }
-  throw new ServiceError(404, 'This page is not monitored.');
-}
-
-function mayRead(key: KeyDetails, websiteId: string): boolean {
-  return key.websites_access.some(({ _id }) => _id === websiteId);
-}
-
-async function refuseMethod(): Promise<never> {
-  throw new ServiceError(405, 'This interface is read with GET.', { allow: 'GET, HEAD' });
+/** Other methods are refused before a body is read, whatever it holds. */
+function refuseOthers(app: FastifyInstance, url: string, known: readonly string[]): void {
+  const refuse = async (): Promise<never> => {
+    throw new ServiceError(405, `Only ${known.join(' and ')} can be used here.`, { allow: known.join(', ') });
+  };
+  const method = app.supportedMethods.filter((each) => !known.includes(each));
+  app.route({ method, url, schema: { hide: true }, onRequest: refuse, handler: refuse });
 }
 
 function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ServiceError } from './errors.js';
+import type { WindowQuery } from './pagination.js';
 
 /** When: what had been observed by the end of a calendar date, or by a time; null is now. */
 export type Moment = { date: string } | { time: Date } | null;
@@ -26,65 +26,80 @@ export interface ListingQuery {
   query: Readonly<Record<string, string>>;
 }
 
-export const WHOLE_LISTING: ListingQuery = { moment: null, version: null, selection: null, query: {} };
-
 /** Fields that a listing can be sorted by; with `-` in front, the other way round. */
 export const SORTED_BY = ['url', 'index_summary', 'index_coverage_state', 'last_crawl_time'] as const;
-const SORT = new RegExp(`^-?(?:${SORTED_BY.join('|')})$`);
 const MAX_TEXT_CHARACTERS = 2000;
+const ORDERS = SORTED_BY.flatMap((field) => [field, `-${field}`] as const);
 
-const filterText = z.string().min(1).max(MAX_TEXT_CHARACTERS);
-const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
-const moment = time.refine((text) => !Number.isNaN(Date.parse(text)) && !text.startsWith('0000'));
-
-/** The parameters beyond the specification, each at most once. */
-export const momentParameters = z.object({ as_of: moment.optional() });
-export const listingParameters = momentParameters.extend({
-  snapshot: z.uuid().optional(),
-  index_summary: filterText.optional(),
-  index_coverage_state: filterText.optional(),
-  canonicals_match: z.enum(['true', 'false', 'none']).optional(),
-  url_contains: filterText.optional(),
-  crawled_before: moment.optional(),
-  crawled_after: moment.optional(),
-  sort: z.string().regex(SORT).optional(),
+/** The parameters beyond the specification, each at most once. The text of an error says what would have been usable. */
+export const momentParameters = z.object({
+  as_of: moment(
+    'as_of must be one date (2026-01-31) or one time with its offset (2026-01-31T12:00:00Z).',
+    'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages are counted to then.',
+  ),
 });
+export type MomentParameters = z.infer<typeof momentParameters>;
 
-const REMEDY: Record<string, string> = {
-  as_of: 'as_of must be one date (2026-01-31) or one time with its offset (2026-01-31T12:00:00Z).',
-  snapshot: 'snapshot must be one id, as the links of a listing carry it.',
-  canonicals_match: 'canonicals_match must be true, false or none.',
-  crawled_before: 'crawled_before must be one date (2026-01-31) or one time with its offset.',
-  crawled_after: 'crawled_after must be one date (2026-01-31) or one time with its offset.',
-  sort: `sort must be one of ${SORTED_BY.join(', ')}, with - in front for the other way round.`,
-};
+export const listingParameters = momentParameters.extend({
+  snapshot: optional(
+    z.uuid('snapshot must be one id, as the links of a listing carry it.'),
+    'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
+  ),
+  index_summary: filterText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
+  index_coverage_state: filterText('index_coverage_state', 'Only entries in this coverage state.'),
+  canonicals_match: optional(
+    z.enum(['true', 'false', 'none'], 'canonicals_match must be true, false or none.'),
+    'Only entries whose canonicals match, do not, or of which that is not known (`none`).',
+  ),
+  url_contains: filterText('url_contains', 'Only pages whose URL contains this text.'),
+  crawled_before: moment(
+    'crawled_before must be one date (2026-01-31) or one time with its offset.',
+    'Only pages that were crawled last before this date or time.',
+  ),
+  crawled_after: moment(
+    'crawled_after must be one date (2026-01-31) or one time with its offset.',
+    'Only pages that were crawled last at or after this date or time.',
+  ),
+  sort: optional(
+    z.enum(ORDERS, `sort must be one of ${SORTED_BY.join(', ')}, with - in front for the other way round.`),
+    'The order: a field, with `-` in front for the other way round. Entries without a value come last.',
+  ),
+});
+export type ListingParameters = z.infer<typeof listingParameters>;
 
-/** @throws ServiceError 400 */
-export function readMoment(query: unknown): Moment {
-  return momentOf(parsed(momentParameters, query).as_of);
+/** When a request wants to see things as they were. */
+export function momentOf({ as_of: asOf }: MomentParameters): Moment {
+  if (asOf === undefined) return null;
+  return asOf.includes('T') ? { time: new Date(asOf) } : { date: asOf };
 }
 
-/** @throws ServiceError 400 */
-export function readListingQuery(query: unknown): ListingQuery {
-  const known = parsed(listingParameters, query);
-  const { as_of, snapshot, ...selection } = known;
+/** What a query for a listing asks for beside its window. */
+export function listingQueryOf({
+  skip: _skip,
+  limit: _limit,
+  ...known
+}: ListingParameters & WindowQuery): ListingQuery {
+  const { as_of: _asOf, snapshot, ...selection } = known;
   const isSelective = Object.values(selection).some((value) => value !== undefined);
   return {
-    moment: momentOf(as_of),
+    moment: momentOf(known),
     version: snapshot ?? null,
     selection: isSelective ? selection : null,
     query: Object.fromEntries(Object.entries(known).flatMap(([name, value]) => (value ? [[name, value]] : []))),
   };
 }
 
-function momentOf(asOf: string | undefined): Moment {
-  if (asOf === undefined) return null;
-  return asOf.includes('T') ? { time: new Date(asOf) } : { date: asOf };
+function moment(remedy: string, meaning: string) {
+  const forms = [z.iso.date(), z.iso.datetime({ offset: true })];
+  const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text)) && !text.startsWith('0000');
+  return optional(z.union(forms, remedy).refine(isTime, remedy), meaning);
 }
 
-function parsed<T>(schema: z.ZodType<T>, query: unknown): T {
-  const result = schema.safeParse(query);
-  if (result.success) return result.data;
-  const name = String(result.error.issues[0]?.path[0] ?? '');
-  throw new ServiceError(400, REMEDY[name] ?? `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`);
+function filterText(name: string, meaning: string) {
+  const remedy = `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`;
+  return optional(z.string(remedy).min(1, remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);
+}
+
+function optional<T extends z.ZodType>(schema: T, meaning: string) {
+  return schema.optional().describe(meaning);
 }

@@ -1,160 +1,139 @@
+import { STATUS_CODES } from 'node:http';
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { contractJsonSchemas } from '../contract/json-schema.js';
-import { listingParameters, momentParameters } from './listing-query.js';
-import type { LimitRules } from './pagination.js';
+import { timestamp } from '../contract/fields.js';
+import { servedSchemas } from '../contract/served.js';
+import { ANSWERS, CACHE_HEADERS, ERRORS_ANYWHERE, HEADERS, type HeaderName, RATE_HEADERS } from './answers.js';
 
-/** One operation of the interface, as the document tells it. */
-export interface Operation {
-  path: string;
-  id: string;
-  title: string;
-  description: string;
-  parameters: Parameter[];
-  /** Name of the schema of a 200. */
-  answer: string;
-  /** Statuses of errors. */
-  errors: number[];
+/** What decides which headers answers have. */
+export interface Described {
+  /** Path in front of `/v1`, or nothing. */
+  prefix: string;
+  isRateLimited: boolean;
+  /** Whether answers carry an `ETag` and the like. */
+  isCacheable: boolean;
 }
 
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query';
-  required: boolean;
-  description: string;
-  schema: object;
+const INFO = {
+  title: 'indexhouse',
+  version: '1',
+  description:
+    'How a search engine indexes monitored pages, from a warehouse of nightly snapshots: now, or as it was known at any past moment.',
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+const TAGS = [
+  { name: 'Keys', description: 'Who asks, and what they may read.' },
+  { name: 'Listings', description: 'The monitored pages of a website.' },
+  { name: 'Reports', description: 'What is known of single pages.' },
+];
+
+/**
+ * Makes `app.swagger()` the OpenAPI 3.1 document of the routes that are added to this scope from now on, their
+ * parameters and payloads generated from the Zod schemas that read and state them.
+ */
+export async function describeRoutes(app: FastifyInstance, described: Described): Promise<void> {
+  const options = { schemaRegistry: servedSchemas, zodToJsonConfig: { override: told } };
+  const withComponents = createJsonSchemaTransformObject(options);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: INFO,
+      servers: [{ url: described.prefix === '' ? '/' : described.prefix }],
+      security: [{ key: [] }],
+      tags: TAGS,
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    },
+    transform: createJsonSchemaTransform(options),
+    transformObject: (document) => completed(withComponents(document), described),
+  });
 }
 
-const MEANING: Readonly<Record<string, string>> = {
-  as_of:
-    'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages are counted to then.',
-  snapshot:
-    'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
-  index_summary: 'Only entries with this summary, e.g. `Indexed`.',
-  index_coverage_state: 'Only entries in this coverage state.',
-  canonicals_match: 'Only entries whose canonicals match, do not, or of which that is not known (`none`).',
-  url_contains: 'Only pages whose URL contains this text.',
-  crawled_before: 'Only pages that were crawled last before this date or time.',
-  crawled_after: 'Only pages that were crawled last at or after this date or time.',
-  sort: 'The order: a field, with `-` in front for the other way round. Entries without a value come last.',
-};
+/** What `.describe()` and `.meta()` said of a schema; of a time that is sent the format says enough. */
+function told({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
+  if (zodSchema !== timestamp) return;
+  jsonSchema.format = 'date-time';
+  delete jsonSchema.pattern;
+  delete jsonSchema.allOf;
+}
 
-export const ERROR_MEANING: Readonly<Record<number, string>> = {
-  400: 'The request is unusable; the message says which parameter.',
-  401: 'There is no key, or none that is valid.',
-  403: 'The key was not granted this website.',
-  404: 'There is no such website, page or state, or nothing was known of it then.',
-  429: 'The key is over its rate; `Retry-After` says for how long.',
-};
+const responsesSchema = z.record(z.string(), z.looseObject({}));
+const documentSchema = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: responsesSchema }))),
+  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
+});
 
-/** The operations of the interface, generated from what answers them. */
-export function operationsOf({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRules): Operation[] {
-  const above = aboveMaxLimit === 'refuse' ? 'a larger one is refused' : 'a larger one gets this many';
+/** With what is the same for every operation: errors, headers, and the answer to who has it already. */
+function completed(generated: object, described: Described) {
+  const { paths, components, ...rest } = documentSchema.parse(generated);
+  const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
+  for (const [method, operation] of operations) {
+    const { 200: answer, ...errors } = operation.responses;
+    operation.responses = {
+      200: { ...answer, headers: headerRefs(headersOf(200, described)) },
+      ...(described.isCacheable && method === 'get' ? { 304: reference('responses', nameOf(304)) } : {}),
+      ...errorRefs([...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])]),
+    };
+  }
+  // The library also makes a component for what would be sent to us; nothing of this is.
+  const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
+  const used = { ...components, schemas: Object.fromEntries(schemas), ...sharedParts(operations, described) };
+  return { ...rest, paths, components: used };
+}
+
+/** The answers and headers that operations refer to. */
+function sharedParts(operations: Parts, described: Described) {
+  const referred = new Set(operations.flatMap(([, { responses }]) => Object.keys(responses).map(Number)));
+  const statuses = [...referred].filter((status) => status !== 200);
+  const responses = statuses.map((status) => [nameOf(status), sharedAnswer(status, described)]);
+  const names = new Set([...referred].flatMap((status) => headersOf(status, described)));
+  return {
+    responses: Object.fromEntries(responses),
+    headers: Object.fromEntries([...names].map((name) => [name, HEADERS[name]])),
+  };
+}
+
+type Parts = [method: string, operation: { responses: Record<string, unknown> }][];
+
+function sharedAnswer(status: number, described: Described): object {
+  const content = { 'application/json': { schema: reference('schemas', 'Error') } };
+  return {
+    description: ANSWERS[status]?.description ?? '',
+    headers: headerRefs(headersOf(status, described)),
+    ...(status === 304 ? {} : { content }),
+  };
+}
+
+function headersOf(status: number, { isRateLimited, isCacheable }: Described): HeaderName[] {
+  const isBehindKey = ![401, 405, 408, 414, 431].includes(status);
   return [
-    {
-      path: '/v1',
-      id: 'keyDetails',
-      title: 'API key details',
-      description: 'The key that the request carries, and the websites that it may read.',
-      parameters: [],
-      answer: 'KeyDetails',
-      errors: [401, 429],
-    },
-    {
-      path: '/v1/urls/{website_id}',
-      id: 'indexCoverage',
-      title: 'Index coverage',
-      description:
-        'The monitored pages of a website, a window at a time, sorted by URL where nothing else is asked for.',
-      parameters: [
-        {
-          name: 'website_id',
-          in: 'path',
-          required: true,
-          description: 'Id of the website.',
-          schema: { type: 'string' },
-        },
-        whole('skip', 'Entries before the window.', { minimum: 0, maximum: 2 ** 31 - 1, default: 0 }),
-        whole('limit', `Entries in the window; ${above}.`, { minimum: 1, maximum: maxLimit, default: defaultLimit }),
-        ...queryParameters(listingParameters),
-      ],
-      answer: 'CoverageWindow',
-      errors: [400, 401, 403, 404, 429],
-    },
-    {
-      path: '/v1/url-report',
-      id: 'urlReport',
-      title: 'URL report',
-      description:
-        'What is known of one page. Where no report of it was fetched yet, what its entry in the listing tells, and null for the rest.',
-      parameters: [
-        {
-          name: 'url',
-          in: 'query',
-          required: true,
-          description: 'The page’s absolute URL, percent-encoded.',
-          schema: { type: 'string', format: 'uri' },
-        },
-        ...queryParameters(momentParameters),
-      ],
-      answer: 'UrlReport',
-      errors: [400, 401, 403, 404, 429],
-    },
+    ...(ANSWERS[status]?.headers ?? []),
+    ...(isRateLimited && isBehindKey ? RATE_HEADERS : []),
+    ...(isCacheable && (status === 200 || status === 304) ? CACHE_HEADERS : []),
   ];
 }
 
-function whole(name: string, description: string, bounds: object): Parameter {
-  return { name, in: 'query', required: false, description, schema: { type: 'integer', ...bounds } };
+function headerRefs(names: readonly HeaderName[]): object {
+  return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
 }
 
-function queryParameters(schema: z.ZodObject): Parameter[] {
-  return Object.entries(schema.shape).map(([name, field]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description: MEANING[name] ?? '',
-    schema: bare(z.toJSONSchema(field, { io: 'input' })),
-  }));
+function errorRefs(statuses: readonly number[]): object {
+  return Object.fromEntries(statuses.map((status) => [status, reference('responses', nameOf(status))]));
 }
 
-/** The OpenAPI 3.1 document of the interface, its payloads generated from the contract. */
-export function openApiDocument(limits: LimitRules, prefix: string): object {
-  const schemas = Object.entries(contractJsonSchemas()).map(([name, schema]) => [name, bare(schema)]);
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'indexhouse',
-      version: '1',
-      description:
-        'How a search engine indexes monitored pages, from a warehouse of nightly snapshots: now, or as it was known at any past moment.',
-    },
-    servers: [{ url: prefix === '' ? '/' : prefix }],
-    security: [{ key: [] }],
-    paths: Object.fromEntries(operationsOf(limits).map((operation) => [operation.path, { get: described(operation) }])),
-    components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-      schemas: Object.fromEntries(schemas),
-    },
-  };
+function reference(kind: string, name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
 }
 
-function described({ id, title, description, parameters, answer, errors }: Operation): object {
-  const failed = errors.map((status) => [String(status), response(ERROR_MEANING[status] ?? '', 'Error')]);
-  const notModified = ['304', { description: 'The client has it already (`If-None-Match`).' }];
-  return {
-    operationId: id,
-    summary: title,
-    description,
-    parameters,
-    responses: Object.fromEntries([['200', response('The answer.', answer)], notModified, ...failed]),
-  };
-}
-
-function response(description: string, schema: string): object {
-  return { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } };
-}
-
-/** Without the mark of a document of its own. */
-function bare(schema: unknown): object {
-  const { $schema: _, ...rest } = z.looseObject({}).parse(schema);
-  return rest;
+/** A status as the name of a component, e.g. `NotFound`. */
+function nameOf(status: number): string {
+  return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 }

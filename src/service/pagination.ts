@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Pagination } from '../contract/coverage.js';
-import { ServiceError } from './errors.js';
 
 export const DEFAULT_LIMIT_ENTRIES = 100;
 export const DEFAULT_MAX_LIMIT_ENTRIES = 1000;
@@ -20,22 +19,37 @@ export interface Window {
   limit: number;
 }
 
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number);
-const windowQuery = z.object({ skip: wholeNumber.optional(), limit: wholeNumber.optional() });
+const NOT_WHOLE = 'skip and limit must each be one whole number.';
+const DIGITS = /^\d{1,16}$/;
 
-/** Reads `skip` and `limit` from a parsed query string; throws a 400 for what is not a usable whole number. */
-export function readWindow(query: unknown, rules: LimitRules): Window {
-  const parsed = windowQuery.safeParse(query);
-  if (!parsed.success) throw new ServiceError(400, 'skip and limit must each be one whole number.');
-  const { skip = 0, limit = rules.defaultLimit } = parsed.data;
-  if (skip > MAX_SKIP_ENTRIES) throw new ServiceError(400, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
-  if (limit < 1 || (limit > rules.maxLimit && rules.aboveMaxLimit === 'refuse')) {
-    throw new ServiceError(400, `limit must be between 1 and ${rules.maxLimit}.`);
-  }
-  return { skip, limit: Math.min(limit, rules.maxLimit) };
+export type WindowQuery = z.infer<ReturnType<typeof windowQuery>>;
+
+/** `skip` and `limit` of a query string. What is unusable is told by one message, as the texts of the errors say. */
+export function windowQuery({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRules) {
+  const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
+  const outside = `limit must be between 1 and ${maxLimit}.`;
+  const limit = z.int(NOT_WHOLE).min(1, outside);
+  const isClamped = aboveMaxLimit === 'clamp';
+  const above = isClamped ? `at most ${maxLimit}: a larger number gets that many` : `at most ${maxLimit}`;
+  return z.object({
+    skip: wholeNumber(skip).meta({ default: 0, description: 'Entries before the window.' }),
+    limit: wholeNumber(isClamped ? limit : limit.max(maxLimit, outside)).meta({
+      default: defaultLimit,
+      description: `Entries in the window, ${above}.`,
+    }),
+  });
+}
+
+/** A number as it stands in a query string: digits alone. */
+function wholeNumber(number: z.ZodInt) {
+  return z
+    .preprocess((text) => (typeof text === 'string' && DIGITS.test(text) ? Number(text) : text), number)
+    .optional();
+}
+
+/** The window that a query asks for. */
+export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): Window {
+  return { skip, limit: Math.min(limit ?? rules.defaultLimit, rules.maxLimit) };
 }
 
 /**

@@ -172,7 +172,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('4.2: the report', () => {
-    it.each(['', '?url=', '?url=%2Fa', '?url=javascript%3A%2F%2Fx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'])(
+    it.each(['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'])(
       'is refused for %j',
       async (query) => {
         const { answer, body } = await get(`/v1/url-report${query}`);

@@ -15,7 +15,9 @@ const MAX_LIMIT = 1000;
 const documentSchema = z.object({
   paths: z.record(
     z.string(),
-    z.object({ get: z.object({ parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })) }) }),
+    z.object({
+      get: z.object({ parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })).default([]) }),
+    }),
   ),
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { coverageWindowSchema } from '../../src/contract/coverage.js';
-import { paginationOf, readWindow } from '../../src/service/pagination.js';
+import { paginationOf, windowOf } from '../../src/service/pagination.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
 
 let running: Simulator | undefined;
@@ -91,6 +91,6 @@ describe('the pagination object', () => {
   });
 
   it('never defaults to more than the largest window', () => {
-    expect(readWindow({}, { defaultLimit: 5, maxLimit: 9, aboveMaxLimit: 'clamp' })).toEqual({ skip: 0, limit: 5 });
+    expect(windowOf({}, { defaultLimit: 5, maxLimit: 9, aboveMaxLimit: 'clamp' })).toEqual({ skip: 0, limit: 5 });
   });
 });

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from './coverage.js';
+import { errorBodySchema, keyDetailsSchema } from './key.js';
+import { urlReportSchema } from './report.js';
+
+/**
+ * What our own services answer. The contract tolerates what a foreign service leaves out or adds; these schemas are
+ * derived from it and state what a client can rely on: every field is there, and no other one is.
+ */
+export const servedSchemas = z.registry<{ id: string; description?: string }>();
+
+/** `canonicals_match` alone is left out where nothing is known of a page (specification, 2.1). */
+export const servedEntry = named(
+  'CoverageEntry',
+  z.strictObject({
+    ...present(coverageEntrySchema.shape),
+    canonicals_match: coverageEntrySchema.shape.canonicals_match,
+  }),
+);
+
+const { next_page, prev_page, ...counted } = paginationSchema.shape;
+export const servedPagination = named(
+  'Pagination',
+  z.strictObject({ ...notNull(counted), ...present({ next_page, prev_page }) }),
+);
+
+export const servedWindow = named(
+  'CoverageWindow',
+  z.strictObject({ ...coverageWindowSchema.shape, urls: z.array(servedEntry), pagination: servedPagination }),
+);
+
+export const servedReport = named('UrlReport', z.strictObject(present(urlReportSchema.shape)));
+
+export const servedKey = named(
+  'KeyDetails',
+  z.strictObject({
+    ...keyDetailsSchema.shape,
+    account: z.strictObject(keyDetailsSchema.shape.account.shape),
+    websites_access: z.array(z.strictObject(keyDetailsSchema.shape.websites_access.element.shape)),
+  }),
+);
+
+export const servedError = named('Error', z.strictObject(errorBodySchema.shape));
+
+/** Gives a schema the name that it has in the OpenAPI document. */
+function named<T extends z.ZodType>(id: string, schema: T): T {
+  servedSchemas.add(schema, { id });
+  return schema;
+}
+
+type Fields = Readonly<Record<string, z.ZodType>>;
+
+/** The same fields, none of which may be absent. */
+function present(fields: Fields): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, required(field)]));
+}
+
+/** The same fields, none of which may be absent or null. */
+function notNull(fields: Fields): Record<string, z.ZodType> {
+  const bare = (field: z.ZodType) => (field instanceof z.ZodNullable ? asType(field.unwrap()) : field);
+  return Object.fromEntries(Object.entries(present(fields)).map(([name, field]) => [name, bare(field)]));
+}
+
+function required(field: z.ZodType): z.ZodType {
+  return field instanceof z.ZodOptional ? asType(field.unwrap()) : field;
+}
+
+/** Zod types what is wrapped by its core alone. */
+function asType(schema: unknown): z.ZodType {
+  if (schema instanceof z.ZodType) return schema;
+  throw new TypeError('not a Zod schema');
+}

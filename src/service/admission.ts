@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyDetails } from '../contract/key.js';
+import { clientSignal } from './client-signal.js';
+import { ServiceError } from './errors.js';
+import type { LimitRules } from './pagination.js';
+import type { RateLimiter } from './rate-limit.js';
+import type { RequestContext, Store } from './store.js';
+
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+/** What the operations of the interface share. */
+export interface Interface {
+  store: Store;
+  limits: LimitRules;
+  limiter: RateLimiter | null;
+  /** Told whose key a request came with. */
+  onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
+}
+
+const keys = new WeakMap<FastifyRequest, KeyDetails>();
+
+/** A hook for what needs a key; it throws 401 without a known one and 429 above its rate. */
+export function admission({ store, limiter, onKey }: Interface) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const key = token === undefined ? null : await store.findKey(token);
+    if (!key) throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
+    onKey?.(request, key);
+    const allowance = limiter?.take(key._id);
+    if (allowance) reply.headers(allowance.headers);
+    if (allowance?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
+    keys.set(request, key);
+  };
+}
+
+/** Who asks, and until when they wait. */
+export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
+  return { keyId: keyOf(request)._id, signal: clientSignal(reply) };
+}
+
+/** The key that a request was admitted with. */
+export function keyOf(request: FastifyRequest): KeyDetails {
+  const key = keys.get(request);
+  if (!key) throw new Error('this operation was reached without a key');
+  return key;
+}
+
+/** The websites that a key may read. */
+export function readableBy(key: KeyDetails): string[] {
+  return key.websites_access.map(({ _id }) => _id);
+}
+
+/** @throws ServiceError 404 where there is no such website, 403 where the key was not granted it */
+export async function checkWebsite(store: Store, key: KeyDetails, websiteId: string): Promise<void> {
+  if (!(await store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
+  if (readableBy(key).includes(websiteId)) return;
+  throw new ServiceError(403, 'This API key was not granted this website.');
+}

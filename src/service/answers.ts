@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { servedError } from '../contract/served.js';
+
+/** One answer of an operation, as the document tells it: its headers are added by their names. */
+interface Answer {
+  description: string;
+  headers?: readonly HeaderName[];
+}
+
+const text = { type: 'string' };
+const whole = { type: 'integer', minimum: 0 };
+
+/** Headers of answers. */
+export const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Requests a minute that the key may send.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests that are left of this minute.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the next minute of the key begins, in seconds since 1970.', schema: whole },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: whole },
+  'WWW-Authenticate': { description: 'How to send a key.', schema: { type: 'string', const: 'Bearer' } },
+  Allow: { description: 'The methods that there are at this path.', schema: text },
+  ETag: { description: 'Names this answer; send it back as `If-None-Match`.', schema: text },
+  'Cache-Control': { description: 'The answer is for one key, and asked for again each time.', schema: text },
+  Vary: { description: 'What the answer depends on beside its address.', schema: text },
+} as const;
+export type HeaderName = keyof typeof HEADERS;
+
+export const RATE_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
+
+/** Errors that any operation can answer with, whatever it is asked. */
+export const ERRORS_ANYWHERE = [401, 405, 408, 414, 431, 500, 503] as const;
+
+/** What an answer says, by its status. */
+export const ANSWERS: Readonly<Record<number, Answer>> = {
+  200: { description: 'The answer.' },
+  304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
+  400: { description: 'The request is unusable; the message says which parameter.' },
+  401: { description: 'There is no key, or none that is valid.', headers: ['WWW-Authenticate'] },
+  403: { description: 'The key was not granted this website.' },
+  404: { description: 'There is no such website, page or state, or nothing was known of it then.' },
+  405: { description: 'Nothing is done at this path with this method.', headers: ['Allow'] },
+  408: { description: 'The request did not arrive in time.' },
+  413: { description: 'The body is too large.' },
+  414: { description: 'The path is too long.' },
+  415: { description: 'The body is not JSON.' },
+  429: { description: 'The key is over its rate; `Retry-After` says for how long.', headers: ['Retry-After'] },
+  431: { description: 'The headers are too large.' },
+  500: { description: 'The service could not answer.' },
+  503: { description: 'The service is busy or ends; `Retry-After` says when to ask again.', headers: ['Retry-After'] },
+};
+
+type Content = Record<string, { schema: z.ZodType<unknown> }>;
+
+/**
+ * The answers of an operation, for Fastify: what it sends where all is well, and the errors that are its own. They
+ * describe; no answer is held against them while it is sent.
+ */
+export function answersOf(content: z.ZodType<unknown> | Content, errors: readonly number[] = []) {
+  const body = content instanceof z.ZodType ? { 'application/json': { schema: content } } : content;
+  const failed = errors.map((status) => [status, described(status, { 'application/json': { schema: servedError } })]);
+  return { 200: described(200, body), ...Object.fromEntries(failed) };
+}
+
+function described(status: number, content: Content) {
+  return { description: ANSWERS[status]?.description ?? '', content };
+}
