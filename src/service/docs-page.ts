@@ -45,9 +45,10 @@ type Document = z.infer<typeof documentSchema>;
  * The interface as one readable page: no script, nothing from elsewhere.
  *
  * @param openApi its OpenAPI document: everything in it is written by us
+ * @param origin scheme and host of the service, as its reader knows it
  * @param prefix path in front of `/v1`
  */
-export function docsPage(openApi: unknown, prefix: string): string {
+export function docsPage(openApi: unknown, origin: string, prefix: string): string {
   const document = documentSchema.parse(openApi);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
@@ -66,8 +67,8 @@ export function docsPage(openApi: unknown, prefix: string): string {
 <p>How a search engine indexes the monitored pages of your websites. The same as a document for programs:
 <a href="${prefix}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 <p>Every request carries a key: <code>Authorization: Bearer …</code>. <code>indexhouse keys add</code> makes one.</p>
-<pre>curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\
-  "http://127.0.0.1:8090${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
+<pre tabindex="0">curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\
+  "${origin}${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
 <nav aria-label="Operations"><ul>${operations.map(({ operationId, summary }) => `<li><a href="#${operationId}">${summary}</a></li>`).join('')}</ul></nav>
 ${operations.map((operation) => section(operation, document, prefix)).join('\n')}
 <h2 id="errors">Errors</h2>
@@ -131,9 +132,9 @@ function fieldRows(field: string, schema: unknown, document: Document): string[]
 function typeOf(schema: unknown, document: Document): string {
   const { type, format, anyOf, items } = resolved(schema, document);
   if (anyOf) return [...new Set(anyOf.map((each) => typeOf(each, document)))].join(' or ');
-  if (Array.isArray(type)) return type.map((each) => typeOf({ type: each, format }, document)).join(' or ');
+  if (Array.isArray(type)) return type.join(' or ');
   if (type === 'array') return `list of ${items === undefined ? 'values' : typeOf(items, document)}`;
-  return format === 'date-time' && type === 'string' ? 'time' : (type ?? 'any');
+  return format === 'date-time' ? 'time' : (type ?? 'any');
 }
 
 function resolved(schema: unknown, { components }: Document): z.infer<typeof schemaSchema> {

@@ -17,6 +17,8 @@ import type { Store } from './store.js';
 const MAX_HEADER_BYTES = 65_536;
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
 
+const HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$|^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
+
 export interface ServerOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
   prefix?: string;
@@ -100,10 +102,15 @@ function addDescription(app: FastifyInstance, prefix: string): void {
   app.get('/openapi.json', { schema }, async (_, reply) => {
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger(), null, 2));
   });
-  app.get('/docs', { schema }, async (_, reply) => {
+  app.get('/docs', { schema }, async (request, reply) => {
     reply.header('content-security-policy', DOCS_POLICY);
-    return reply.type('text/html; charset=utf-8').send(docsPage(app.swagger(), prefix));
+    return reply.type('text/html; charset=utf-8').send(docsPage(app.swagger(), originOf(request), prefix));
   });
+}
+
+/** Scheme and host as the client wrote them; what is no host is not repeated. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }
 
 /** Other methods are refused before a body is read, whatever it holds. */

@@ -4,11 +4,15 @@ import { type CoverageEntry, coverageEntrySchema, coverageWindowSchema } from '.
 import { errorBodySchema, keyDetailsSchema } from '../../src/contract/key.js';
 import { type UrlReport, urlReportSchema } from '../../src/contract/report.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { Documented } from '../given/documented.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
 import { syncAt } from '../given/warehouse.js';
 
-/** The specification, section by section, held against both stores of the one HTTP interface. */
+/**
+ * The specification, section by section, held against both stores of the one HTTP interface; and every answer against
+ * what the OpenAPI document of the service says of it.
+ */
 const PAGES = 60;
 const KEYS = { reader: ['shop', 'empty', 'gone'], stranger: ['other'] };
 
@@ -17,6 +21,7 @@ type EntryWindow = z.infer<typeof entryWindow>;
 
 interface Served {
   baseUrl: string;
+  documented: Documented;
   entries: Map<string, CoverageEntry>;
   reports: Map<string, UrlReport>;
 }
@@ -46,8 +51,9 @@ beforeAll(async () => {
   const copy: ServedWarehouse = await serveWarehouse({ warehouse, now: () => now, keys: KEYS });
   clean.push(() => copy.close());
   const world = worldOf(simulator);
-  served['simulator'] = { baseUrl: simulator.url, ...world };
-  served['warehouse'] = { baseUrl: copy.baseUrl, ...world };
+  for (const [name, baseUrl] of Object.entries({ simulator: simulator.url, warehouse: copy.baseUrl })) {
+    served[name] = { baseUrl, documented: await Documented.of(baseUrl), ...world };
+  }
 });
 afterAll(async () => {
   for (const each of clean.reverse()) await each();
@@ -71,7 +77,9 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   async function get(path: string, token: string | null = 'reader'): Promise<{ answer: Response; body: unknown }> {
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
     const answer = await fetch(its().baseUrl + path, { headers });
-    return { answer, body: await answer.json() };
+    const body: unknown = await answer.json();
+    its().documented.check('GET', path, answer, body);
+    return { answer, body };
   }
 
   async function window(path: string): Promise<EntryWindow> {
@@ -224,7 +232,9 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   it('is read only', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const headers = { authorization: 'Bearer reader' };
-      expect((await fetch(`${its().baseUrl}/v1/urls/shop`, { method, headers })).status).toBe(405);
+      const answer = await fetch(`${its().baseUrl}/v1/urls/shop`, { method, headers });
+      expect(answer.status).toBe(405);
+      its().documented.check('GET', '/v1/urls/shop', answer, await answer.json());
     }
   });
 

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { paginationSchema } from '../../src/contract/coverage.js';
+import { keyDetailsSchema } from '../../src/contract/key.js';
+import { urlReportSchema } from '../../src/contract/report.js';
+import { buildServer, type ServerOptions } from '../../src/service/http.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { worldStore } from '../../src/simulator/store.js';
+import { World } from '../../src/simulator/world.js';
+
+const schemaSchema = z.looseObject({
+  required: z.array(z.string()),
+  additionalProperties: z.literal(false),
+  properties: z.record(z.string(), z.unknown()),
+});
+const parameterSchema = z.looseObject({ name: z.string(), required: z.boolean(), schema: z.looseObject({}) });
+const answersSchema = z.record(z.string(), z.looseObject({ headers: z.record(z.string(), z.unknown()).default({}) }));
+const documentSchema = z.looseObject({
+  servers: z.array(z.object({ url: z.string() })),
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.looseObject({ parameters: z.array(parameterSchema).default([]), responses: answersSchema })),
+  ),
+  components: z.looseObject({
+    schemas: z.record(z.string(), schemaSchema),
+    responses: answersSchema,
+    headers: z.record(z.string(), z.unknown()).default({}),
+  }),
+});
+
+async function documentOf(options: ServerOptions = {}) {
+  const app = buildServer(worldStore(new World({ websites: [{ id: 'w', pages: 1 }] }), []), options);
+  const answer = await app.inject(`${options.prefix ?? ''}/openapi.json`);
+  await app.close();
+  return documentSchema.parse(answer.json());
+}
+
+async function limitOf(options: ServerOptions) {
+  const { paths } = await documentOf(options);
+  return paths['/v1/urls/{website_id}']?.['get']?.parameters.find(({ name }) => name === 'limit')?.schema;
+}
+
+describe('the OpenAPI document says what is answered', () => {
+  it('all fields of a report, each of them always there', async () => {
+    const { components } = await documentOf();
+    const fields = Object.keys(urlReportSchema.shape);
+    expect(fields).toHaveLength(27);
+    expect(components.schemas['UrlReport']).toMatchObject({ required: fields });
+    expect(components.schemas['Pagination']?.required.sort()).toEqual(Object.keys(paginationSchema.shape).sort());
+    expect(components.schemas['KeyDetails']?.required).toEqual(Object.keys(keyDetailsSchema.shape));
+  });
+
+  it('counts are whole numbers and never null; only the links are', async () => {
+    const { components } = await documentOf();
+    const { next_page, prev_page, ...others } = components.schemas['Pagination']?.properties ?? {};
+    for (const link of [next_page, prev_page]) expect(link).toMatchObject({ type: ['string', 'null'] });
+    expect(others).toMatchObject({ count: { type: 'integer', minimum: 0 }, end: { type: 'boolean' } });
+    expect(JSON.stringify(others)).not.toContain('null');
+  });
+
+  it('times are date-times, and of URLs the scheme is written in any case', async () => {
+    const { CoverageEntry, UrlReport } = (await documentOf()).components.schemas;
+    for (const [name, field] of Object.entries({ ...CoverageEntry?.properties, ...UrlReport?.properties })) {
+      if (/_(?:time|timestamp|date|detection)$/.test(name)) expect([name, field]).toEqual([name, A_TIME]);
+    }
+    const { pattern } = z.object({ pattern: z.string() }).parse(CoverageEntry?.properties['url']);
+    expect('HTTPS://A.example/').toMatch(new RegExp(pattern, 'u'));
+  });
+
+  it('a limit above the maximum is as it is: clamped, or refused', async () => {
+    const clamped = await limitOf({ maxLimit: 50 });
+    expect(clamped).toMatchObject({ type: 'integer', minimum: 1, default: 50, maximum: Number.MAX_SAFE_INTEGER });
+    const refused = await limitOf({ maxLimit: 50, aboveMaxLimit: 'refuse' });
+    expect(refused).toMatchObject({ type: 'integer', minimum: 1, default: 50, maximum: 50 });
+  });
+
+  it('errors and headers of each operation', async () => {
+    const { paths, components } = await documentOf({ rateLimit: 60, representations: true });
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    expect(operations.length).toBeGreaterThan(2);
+    for (const { responses } of operations) {
+      for (const status of [401, 405, 408, 414, 429, 431, 500, 503])
+        expect(Object.keys(responses)).toContain(`${status}`);
+      const named = Object.keys(responses['200']?.headers ?? {});
+      expect(named).toEqual(
+        expect.arrayContaining(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'ETag']),
+      );
+    }
+    expect(Object.keys(components.responses['TooManyRequests']?.headers ?? {})).toContain('Retry-After');
+    expect(Object.keys(components.responses['Unauthorized']?.headers ?? {})).toEqual(['WWW-Authenticate']);
+    expect(components.responses['MethodNotAllowed']?.headers).toHaveProperty('Allow');
+  });
+
+  it('no rate headers where there is no rate', async () => {
+    const { components } = await documentOf();
+    expect(JSON.stringify(components)).not.toMatch(/X-RateLimit|ETag|TooManyRequests/);
+  });
+});
+
+const A_TIME = { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] };
+
+describe('simulate', () => {
+  let simulator: Simulator | undefined;
+  afterEach(() => simulator?.close());
+
+  it('describes itself as well, below its prefix and without a key', async () => {
+    simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }], prefix: '/tenant/api', rateLimit: 60 });
+    const answer = await fetch(`${simulator.url}/openapi.json`);
+    expect(answer.status).toBe(200);
+    const { servers, paths } = documentSchema.parse(await answer.json());
+    expect([servers, Object.keys(paths)]).toEqual([
+      [{ url: '/tenant/api' }],
+      ['/v1', '/v1/urls/{website_id}', '/v1/url-report'],
+    ]);
+    const page = await fetch(`${simulator.url}/docs`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const html = await page.text();
+    expect(html).toContain('<code>GET /tenant/api/v1/url-report</code>');
+    // The address is the one that it was asked at; what does not fit into a line is scrolled by keyboard too.
+    expect(html).toContain(
+      `<pre tabindex="0">curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\\n  "${simulator.url}/v1/urls/`,
+    );
+    expect(html).toContain('last_crawl_time</code></td><td>time or null</td>');
+  });
+
+  it('takes no address from a Host header that is none', async () => {
+    const app = buildServer(worldStore(new World({ websites: [] }), []));
+    const answer = (await app.inject({ url: '/docs', headers: { host: '"><b>x' } })).body;
+    await app.close();
+    expect(answer).not.toContain('<b>x');
+  });
+});
