@@ -1,3 +1,4 @@
+import { nodeCron } from 'node-cron';
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
@@ -143,4 +144,24 @@ function addressProblem(value: string): string | null {
     return 'is not encrypted: http would send the token in the clear\nWrite https://; http is for localhost only.';
   }
   return null;
+}
+
+/** A job's time: a cron expression that node-cron takes, or false for a job that is switched off. */
+export function cron() {
+  const remedy =
+    'Write five fields in quotes, such as "0 2 * * *" for 02:00 every day, or false to switch the job off.';
+  return z.union(
+    [
+      z.literal(false),
+      z.string().superRefine((value, context) => {
+        const { valid, errors } = nodeCron.validateDetailed(value);
+        if (valid) return;
+        context.addIssue({
+          code: 'custom',
+          message: `is not a cron expression: ${errors[0]?.message}\n${remedy}`,
+        });
+      }),
+    ],
+    says('is not a cron expression', remedy),
+  );
 }

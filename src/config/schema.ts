@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { cron } from './cron.js';
 import { globs } from './globs.js';
 import {
   baseUrl,
+  cron,
   daysOrUnlimited,
   duration,
   orUnlimited,

@@ -3,15 +3,10 @@ import { createTask } from 'node-cron';
 /**
  * When a cron expression comes next, in a time zone; null where it never does.
  *
- * @param cron five fields
+ * @param cron as the configuration was checked to hold
  * @param timeZone IANA name
  */
 export function nextTime(cron: string, timeZone: string): Date | null {
-  try {
-    const [next] = createTask(cron, () => {}, { timezone: timeZone }).getNextRuns(1);
-    return next ?? null;
-  } catch {
-    // The 31st of February.
-    return null;
-  }
+  const [next] = createTask(cron, () => {}, { timezone: timeZone }).getNextRuns(1);
+  return next ?? null;
 }
