@@ -32,5 +32,5 @@ USER node
 
 # Node itself gets SIGTERM: a sync that runs leaves its journal, and the next one goes on from there. Give it time to
 # commit what it is committing: docker stop --time 60.
-ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+ENTRYPOINT ["node", "/app/dist/src/cli/indexhouse.cjs"]
 CMD ["schedule"]
