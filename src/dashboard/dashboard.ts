@@ -1,3 +1,5 @@
+import cookies from '@fastify/cookie';
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
@@ -20,6 +22,9 @@ import { ROOMS, type Room, type Visit } from './visit.js';
 const MOST_FORM_BYTES = 65_536;
 /** Percent-encoded once more it still fits into a request's head. */
 const MOST_PATH_CHARACTERS = 12_000;
+/** From one address. */
+const WRONG_KEYS_A_MINUTE = 10;
+const MINUTE_MS = 60_000;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
@@ -31,7 +36,7 @@ export interface DashboardOptions {
   now?: () => number;
   /** Path in front of `/dashboard`, as the interface has it in front of `/v1`. Default: none. */
   prefix?: string;
-  /** Where the dashboard is reached over TLS only: then its cookies never travel without. Default: no. */
+  /** Whether cookies never travel without TLS, even where a request does not show that it came over it. Default: no. */
   secureCookie?: boolean;
   /** Told of every failure that a browser sees as a 500. */
   onError?: (error: unknown) => void;
@@ -46,10 +51,13 @@ type Page = (visit: Visit, request: FastifyRequest) => Promise<Html>;
 export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
   const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
   const base = `${prefix}/dashboard`;
-  const door = new Door({ findKey, now, base, secureCookie });
   app.get(`${prefix}/`, async (_request, reply) => reply.headers(HEADERS).redirect(`${base}/`, 303));
   void app.register(
     async (scope) => {
+      await scope.register(cookies);
+      await scope.register(rateLimit, { global: false });
+      const countWrong = scope.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
+      const door = new Door({ findKey, now, base, secureCookie, countWrong });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       acceptForms(scope);
       addProblems(scope, { base, door, options });
@@ -75,15 +83,14 @@ function addDoor(scope: FastifyInstance, { base, door }: { base: string; door: D
   const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
-    door.handOut(reply);
+    door.handOut(request, reply);
     return sendPage(reply, signInView(base, { to, problem: null }));
   });
   scope.post('/sign-in', async (request, reply) => {
-    const to = await door.signIn(request, reply);
-    if (to !== null) return reply.redirect(to, 303);
-    door.handOut(reply);
-    const problem = 'This API key is not known.';
-    return sendPage(reply.code(401), signInView(base, { to: '', problem }));
+    const { to, isKnown } = await door.signIn(request, reply);
+    if (isKnown) return reply.redirect(to, 303);
+    door.handOut(request, reply);
+    return sendPage(reply.code(401), signInView(base, { to, problem: 'This API key is not known.' }));
   });
   scope.post('/sign-out', async (request, reply) => {
     door.signOut(request, reply);
@@ -147,7 +154,8 @@ function addProblems(
     // Without whom it would be told to cannot be found out, it is told to nobody.
     const key = await door.keyOf(request).catch(() => null);
     const view = problemView(base, { status, message, keyLabel: key?.api_key_label ?? null });
-    return sendPage(reply.code(status).headers(headers), view);
+    // What is refused before the dashboard sees it has none of its headers yet.
+    return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);
   };
   scope.setErrorHandler(send);
   scope.setNotFoundHandler((request, reply) =>

@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../contract/key.js';
 import type { Interface } from './admission.js';
+import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
 import { type Described, describeRoutes } from './openapi.js';
@@ -10,12 +10,12 @@ import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
 import { PREFIX_FORM } from './prefix.js';
 import { RateLimiter } from './rate-limit.js';
+import { refuseAmbiguous, refuseUnknown } from './refusals.js';
 import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
 
-/** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
-const MAX_HEADER_BYTES = 65_536;
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
+const HEADERS = { 'x-content-type-options': 'nosniff' };
 
 const HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$|^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
 
@@ -35,6 +35,10 @@ export interface ServerOptions {
   clock?: () => number;
   /** Told whose key a request came with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
+  /** How long a client may take, and how many connections it may hold. Default: `CONNECTION_LIMITS`. */
+  connections?: Partial<ConnectionLimits>;
+  /** Whether this address is a proxy that says truly who asks, under which host and by which protocol. Default: none. */
+  trustProxy?: (address: string) => boolean;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
   setup?: (app: FastifyInstance) => void;
   /** Told of every failure that a client sees as a 500. */
@@ -47,20 +51,25 @@ export interface ServerOptions {
  */
 export function buildServer(store: Store, options: ServerOptions = {}): FastifyInstance {
   const service = interfaceOf(store, options);
+  const isProxy = options.trustProxy ?? (() => false);
   const app = Fastify({
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    serverFactory: (handler) => limitedServer(handler, { ...CONNECTION_LIMITS, isProxy, ...options.connections }),
+    trustProxy: isProxy,
     exposeHeadRoutes: true,
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
-    frameworkErrors: (error, _request, reply) => sendError(error, reply),
-    clientErrorHandler: refuseMalformedRequest,
+    // No hook sees what these are about, as an address that cannot be decoded.
+    frameworkErrors: (error, _request, reply) => sendError(error, reply.headers(HEADERS)),
+    // `limitedServer` answers them.
+    clientErrorHandler: () => {},
   });
   app.setErrorHandler((error, _request, reply) => sendError(error, reply, options.onError));
-  app.setNotFoundHandler((_request, reply) =>
-    sendError(new ServiceError(404, 'There is nothing at this path.'), reply),
-  );
+  const refuse = refuseUnknown(app);
   options.setup?.(app);
+  addHeaders(app);
+  refuseAmbiguous(app);
+  refuse();
   if (options.representations) addRepresentations(app);
   const described = {
     prefix: options.prefix ?? '',
@@ -80,20 +89,26 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   return { store, limits: { defaultLimit, maxLimit, aboveMaxLimit }, limiter, onKey: options.onKey };
 }
 
+/** What every answer carries; and when the server ends, that its connection does, too. */
+function addHeaders(app: FastifyInstance): void {
+  let hasListened = false;
+  app.addHook('onListen', async () => {
+    hasListened = true;
+  });
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
+  app.addHook('onSend', async (_request, reply) => {
+    if (hasListened && !app.server.listening) reply.header('connection', 'close');
+  });
+}
+
 /** The operations and what describes them, in a scope of their own: what else is served is no part of it. */
 async function addInterface(app: FastifyInstance, service: Interface, described: Described): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
   // The schemas of answers describe them; each is made as they say, and a test holds that.
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
-  const methods = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ routePath, method }) => {
-    const known = methods.get(routePath) ?? new Set();
-    methods.set(routePath, new Set([...known, ...[method].flat()]));
-  });
   await describeRoutes(app, described);
   addOperations(app, service);
   addDescription(app, described.prefix);
-  for (const [path, known] of [...methods]) refuseOthers(app, path, [...known]);
 }
 
 /** What the interface is, for people and for programs: no secret, so it needs no key. */
@@ -113,30 +128,8 @@ function originOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }
 
-/** Other methods are refused before a body is read, whatever it holds. */
-function refuseOthers(app: FastifyInstance, url: string, known: readonly string[]): void {
-  const refuse = async (): Promise<never> => {
-    throw new ServiceError(405, `Only ${known.join(' and ')} can be used here.`, { allow: known.join(', ') });
-  };
-  const method = app.supportedMethods.filter((each) => !known.includes(each));
-  app.route({ method, url, schema: { hide: true }, onRequest: refuse, handler: refuse });
-}
-
 function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {
   const { status, message, headers } = publicError(error);
   if (!(error instanceof ServiceError) && status === 500) onError?.(error);
   return reply.code(status).headers(headers).send(errorBody(status, message));
-}
-
-/** What Node could not read as HTTP reaches no route: the answer is written to the bare socket. */
-function refuseMalformedRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-  const [status, text] = tooLong ? [431, 'Request Header Fields Too Large'] : [400, 'Bad Request'];
-  const body = JSON.stringify(errorBody(status, `${text}.`));
-  const head = `HTTP/1.1 ${status} ${text}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n`;
-  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -49,7 +49,8 @@ async function compressed(
 ): Promise<string | Buffer> {
   const accepted = request.headers['accept-encoding'];
   if (accepted === undefined || payload.length < LEAST_COMPRESSED_BYTES) return payload;
-  const encoding = negotiate(accepted, ['br', 'gzip', 'identity']);
+  // Names of encodings are the same in any case.
+  const encoding = negotiate(accepted.toLowerCase(), ['br', 'gzip', 'identity']);
   if (encoding !== 'br' && encoding !== 'gzip') return payload;
   reply.header('content-encoding', encoding).removeHeader('content-length');
   if (encoding === 'gzip') return compressWith.gzip(payload);

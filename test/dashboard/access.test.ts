@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
 import {
@@ -40,9 +40,7 @@ describe('signing in', () => {
     const answer = await visitor.signIn(SHOP_TOKEN);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/']);
     const [cookie = ''] = visitor.setCookies;
-    expect(cookie).toMatch(
-      /^indexhouse_session=[\w-]{43}; Path=\/dashboard; Max-Age=43200; HttpOnly; SameSite=Strict$/,
-    );
+    expect(cookie).toMatch(/^indexhouse_session=[\w-]{43}; Max-Age=43200; Path=\/dashboard; HttpOnly; SameSite=Lax$/);
     const home = await visitor.get('/dashboard/');
     expect(home.status).toBe(200);
     expect(home.text).toContain('Key &lt;b&gt;of&lt;/b&gt; shop');
@@ -82,12 +80,49 @@ describe('signing in', () => {
     expect((await visitor.get('/dashboard/')).status).toBe(303);
   });
 
+  it('keeps where somebody wanted to go when the key is wrong, and asks for it again', async () => {
+    const asked = '/dashboard/websites/shop/pages?q=a&sort=-url';
+    const { text } = await visitor.signIn('wrong', { to: asked });
+    expect(text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
+    const { attributes } = parsed(text);
+    expect(attributes.filter(({ name }) => name === 'autofocus' || name === 'aria-invalid')).toHaveLength(2);
+    expect((await visitor.signIn('wrong', { to: 'https://evil.example/' })).text).not.toContain('evil');
+  });
+
+  it('sets cookies for TLS alone where a trusted proxy says that it was used, or where told to', async () => {
+    const isSecure = async (options: Parameters<typeof startDashboard>[1], headers: Record<string, string> = {}) => {
+      const started = await startDashboard(shop.path, options);
+      onTestFinished(() => started.close());
+      const there = new Visitor(started.origin);
+      await there.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
+      expect(there.setCookies).toHaveLength(1);
+      return there.setCookies[0]?.includes('; Secure');
+    };
+    const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'x.example', origin: 'https://x.example' };
+    expect(await isSecure({ trustProxy: (address) => address === '127.0.0.1' }, proxied)).toBe(true);
+    expect(await isSecure({ secureCookie: true })).toBe(true);
+    expect(await isSecure({}, { 'x-forwarded-proto': 'https' })).toBe(false);
+    expect(await isSecure({ trustProxy: () => false }, { 'x-forwarded-proto': 'https' })).toBe(false);
+  });
+
+  it('counts wrong keys by the address that a trusted proxy tells', async () => {
+    const started = await startDashboard(shop.path, { trustProxy: (address) => address === '127.0.0.1' });
+    onTestFinished(() => started.close());
+    const there = new Visitor(started.origin);
+    const guess = (from: string) => there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from });
+    for (let times = 0; times < 10; times++) await guess('192.0.2.1');
+    expect([(await guess('192.0.2.1')).status, (await guess('192.0.2.2')).status]).toEqual([429, 401]);
+    expect((await guess('192.0.2.3, 192.0.2.1')).status).toBe(429);
+  });
+
   it('lets nobody guess: after ten wrong keys in a minute the right one has to wait, too', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+    onTestFinished(() => void vi.useRealTimers());
     const answers = await Promise.all(Array.from({ length: 14 }, (_, number) => visitor.signIn(`guess ${number}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
     const refused = await visitor.signIn(SHOP_TOKEN);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
-    dashboard.clock.now += 61_000;
+    vi.setSystemTime(NOW + 61_000);
     for (let times = 0; times < 20; times++) expect((await visitor.signIn(SHOP_TOKEN)).status).toBe(303);
   });
 
@@ -127,10 +162,10 @@ describe('a session', () => {
     expect((await visitor.get('/dashboard/')).status).toBe(200);
     const answer = await visitor.post('/dashboard/sign-out', {}, { origin: dashboard.origin });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/dashboard/sign-in']);
-    expect(visitor.setCookies[0]).toMatch(/^indexhouse_session=; Path=\/dashboard; Max-Age=0;/);
+    expect(visitor.setCookies[0]).toMatch(/^indexhouse_session=; Max-Age=0; Path=\/dashboard;/);
     visitor.cookies.set('indexhouse_session', id);
     expect((await visitor.get('/dashboard/')).status).toBe(303);
-    expect((await visitor.get('/dashboard/sign-out')).status).toBe(404);
+    expect((await visitor.get('/dashboard/sign-out')).status).toBe(405);
   });
 
   it('ends after twelve hours', async () => {
@@ -139,6 +174,20 @@ describe('a session', () => {
     expect((await visitor.get('/dashboard/websites/shop')).status).toBe(200);
     dashboard.clock.now = NOW + 12 * HOUR_MS;
     expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+  });
+
+  it('is not ended by other keys that sign in again and again, only by its own', async () => {
+    await visitor.signIn(SHOP_TOKEN);
+    const other = new Visitor(dashboard.origin);
+    const again = async (token: string) => {
+      other.cookies.clear();
+      await other.signIn(token);
+    };
+    for (let times = 0; times < 101; times++) await again(OTHER_TOKEN);
+    for (let times = 0; times < 99; times++) await again(SHOP_TOKEN);
+    expect((await visitor.get('/dashboard/')).status).toBe(200);
+    await again(SHOP_TOKEN);
+    expect((await visitor.get('/dashboard/')).status).toBe(303);
   });
 
   it('ends with its key', async () => {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyDetails } from '../../src/contract/key.js';
-import { addDashboard } from '../../src/dashboard/dashboard.js';
+import { addDashboard, type DashboardOptions } from '../../src/dashboard/dashboard.js';
 import { LiveReader } from '../../src/served/live-reader.js';
-import { buildServer } from '../../src/service/http.js';
+import { buildServer, type ServerOptions } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
 import type { GivenPage } from '../given/service.js';
 import type { Night } from '../given/warehouse.js';
@@ -103,12 +103,19 @@ const NO_STORE: Store = {
 };
 
 /** A dashboard over a warehouse, listening on loopback. */
-export async function startDashboard(warehouse: string, options: { prefix?: string } = {}): Promise<Dashboard> {
+export async function startDashboard(
+  warehouse: string,
+  {
+    trustProxy,
+    ...options
+  }: Pick<DashboardOptions, 'prefix' | 'secureCookie'> & Pick<ServerOptions, 'trustProxy'> = {},
+): Promise<Dashboard> {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
   const clock = { now: NOW };
   const failures: unknown[] = [];
   const revoked = new Set<string>();
   const app = buildServer(NO_STORE, {
+    ...(trustProxy ? { trustProxy } : {}),
     setup: (server) =>
       addDashboard(server, {
         reader,

@@ -53,7 +53,8 @@ export function entryOf({ url, entry = {} }: GivenPage): CoverageEntry {
   return { url, ...NO_ENTRY, ...match, ...entry };
 }
 
-function storeOf(websites: Map<string, GivenPage[]>): Store {
+/** A store whose listing is what the test writes; any token opens it. */
+export function storeOf(websites: Map<string, GivenPage[]>): Store {
   return {
     findKey: async () => keyTo([...websites.keys()]),
     hasWebsite: async (websiteId) => websites.has(websiteId),

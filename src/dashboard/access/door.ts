@@ -1,9 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../../contract/key.js';
 import { ServiceError } from '../../service/errors.js';
-import { Attempts } from './attempts.js';
-import { cookieOf, setCookie } from './cookies.js';
 import { isOwnForm } from './own-form.js';
 import { SESSION_SECONDS, Sessions } from './sessions.js';
 
@@ -18,19 +16,22 @@ export interface DoorOptions {
   now: () => number;
   /** Path of the dashboard: its cookies go nowhere else. */
   base: string;
+  /** Whether cookies are never sent without encryption, even where a request does not show that it came over TLS. */
   secureCookie: boolean;
+  /** Counts wrong keys by the address that they come from; `increment: false` only looks. */
+  countWrong(request: FastifyRequest, options?: { increment: boolean }): Promise<WrongKeys>;
 }
+
+type WrongKeys = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
 
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
 
 /** Who may come in: sign-in with an API key, the session that follows it, and its end. */
 export class Door {
   readonly #sessions: Sessions;
-  readonly #attempts: Attempts;
 
   constructor(private readonly options: DoorOptions) {
     this.#sessions = new Sessions(options.now);
-    this.#attempts = new Attempts(options.now);
   }
 
   /** The key that a request is signed in with, as it is now; null without one. */
@@ -41,38 +42,39 @@ export class Door {
   }
 
   /** To be called with the form that is to be sent back. */
-  handOut(reply: FastifyReply): void {
-    void reply.header('set-cookie', this.#cookie(FORM_COOKIE, '1', SESSION_SECONDS));
+  handOut(request: FastifyRequest, reply: FastifyReply): void {
+    this.#setCookie(request, reply, { name: FORM_COOKIE, value: '1', maxAge: SESSION_SECONDS });
   }
 
   /**
    * Opens a session for the key of a form.
    *
-   * @returns where to go from here, or null for a key that is not known
+   * @returns where to go from here, and whether the key is known
    * @throws ServiceError 400, 403 for another site's form, 429 after too many wrong keys
    */
-  async signIn(request: FastifyRequest, reply: FastifyReply): Promise<string | null> {
+  async signIn(request: FastifyRequest, reply: FastifyReply): Promise<{ to: string; isKnown: boolean }> {
     this.#refuseForeign(request);
     const form = signInForm.safeParse(request.body);
     if (!form.success) throw new ServiceError(400, 'An API key is needed to sign in.');
+    const to = inside(form.data.to, this.options.base);
     const token = form.data.token.trim();
-    const attempt = this.#attempts.begin(request.ip);
-    if (!attempt.allowed) {
-      const headers = { 'retry-after': String(attempt.retryAfterS) };
-      throw new ServiceError(429, `Too many wrong keys: try again in ${attempt.retryAfterS} seconds.`, headers);
+    refuseGuesses(await this.options.countWrong(request, { increment: false }), 1);
+    const key = token === '' ? null : await this.options.findKey(token);
+    if (key === null) {
+      refuseGuesses(await this.options.countWrong(request), 0);
+      return { to, isKnown: false };
     }
-    if (token === '' || (await this.options.findKey(token)) === null) return null;
-    this.#attempts.succeeded(request.ip);
     this.#close(request);
-    void reply.header('set-cookie', this.#cookie(SESSION_COOKIE, this.#sessions.open(token), SESSION_SECONDS));
-    return inside(form.data.to, this.options.base);
+    const value = this.#sessions.open(key._id, token);
+    this.#setCookie(request, reply, { name: SESSION_COOKIE, value, maxAge: SESSION_SECONDS });
+    return { to, isKnown: true };
   }
 
   /** @throws ServiceError 403 for another site's form */
   signOut(request: FastifyRequest, reply: FastifyReply): void {
     this.#refuseForeign(request);
     this.#close(request);
-    void reply.header('set-cookie', this.#cookie(SESSION_COOKIE, '', 0));
+    this.#setCookie(request, reply, { name: SESSION_COOKIE, value: '', maxAge: 0 });
   }
 
   #refuseForeign(request: FastifyRequest): void {
@@ -85,10 +87,26 @@ export class Door {
     if (id !== null) this.#sessions.close(id);
   }
 
-  #cookie(name: string, value: string, maxAgeSeconds: number): string {
-    const { base, secureCookie } = this.options;
-    return setCookie({ name, value, path: base, maxAgeSeconds, secure: secureCookie });
+  /** No script reads them; another site's page sends them along only where one of its links is followed. */
+  #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { name: string; value: string; maxAge: number }) {
+    const { base: path, secureCookie } = this.options;
+    const secure = secureCookie || request.protocol === 'https';
+    const { name, value, maxAge } = cookie;
+    void reply.setCookie(name, value, { path, maxAge, httpOnly: true, sameSite: 'lax', secure });
   }
+}
+
+/** Its value as it was set; null without it. A request may be refused before any hook has read its cookies. */
+function cookieOf({ server, headers }: FastifyRequest, name: string): string | null {
+  return server.parseCookie(headers.cookie ?? '')[name] ?? null;
+}
+
+/** @param needed how many more wrong keys have to be allowed */
+function refuseGuesses(wrong: WrongKeys, needed: number): void {
+  if (wrong.isAllowed || (!wrong.isExceeded && wrong.remaining >= needed)) return;
+  const seconds = Math.max(1, wrong.ttlInSeconds);
+  const headers = { 'retry-after': String(seconds) };
+  throw new ServiceError(429, `Too many wrong keys: try again in ${seconds} seconds.`, headers);
 }
 
 /** A path within the dashboard, whatever was asked for: nobody is led elsewhere by signing in. */

@@ -8,14 +8,14 @@ import type { FastifyRequest } from 'fastify';
  * only over TLS or on loopback; elsewhere a cookie of ours has to have come along, which no other site's form brings. A
  * request that tells nothing at all comes from no browser.
  */
-export function isOwnForm({ headers }: FastifyRequest, hasOwnCookie: boolean): boolean {
-  const { origin, host } = headers;
+export function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
+  const { origin } = headers;
   if (origin !== undefined && origin !== 'null' && !isOf(origin, host)) return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return origin !== 'null' || hasOwnCookie;
 }
 
-function isOf(origin: string, host: string | undefined): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+function isOf(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 export const SESSION_SECONDS = 12 * 60 * 60;
 const ID_BYTES = 32;
-/** Only keys that are known open sessions; a script that signs in again and again pushes out its oldest ones. */
-const MOST_SESSIONS = 1000;
+/** Of one key: a script that signs in again and again pushes out its own oldest ones, and nobody else's. */
+const MOST_SESSIONS_OF_A_KEY = 100;
 
 interface Session {
+  keyId: string;
   token: string;
   /** Milliseconds since 1970. */
   endsAt: number;
@@ -24,12 +25,12 @@ export class Sessions {
   ) {}
 
   /** Opens a session and gives its id. */
-  open(token: string): string {
+  open(keyId: string, token: string): string {
     this.#dropEnded();
-    const [oldest] = this.#sessions.keys();
-    if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest);
+    const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
+    if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
     const id = this.randomId();
-    this.#sessions.set(id, { token, endsAt: this.now() + SESSION_SECONDS * 1000 });
+    this.#sessions.set(id, { keyId, token, endsAt: this.now() + SESSION_SECONDS * 1000 });
     return id;
   }
 

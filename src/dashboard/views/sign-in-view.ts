@@ -12,7 +12,7 @@ ${told}
 <form method="post" action="${base}/sign-in" class="sign-in">
 <input type="hidden" name="to" value="${to}">
 <p><label for="token">API key</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required="" maxlength="4000"${invalid}></p>
+<input id="token" name="token" type="password" autocomplete="current-password" required="" autofocus="" maxlength="4000"${invalid}></p>
 <p><button type="submit">Sign in</button></p>
 </form>
 <p class="note">You see the websites that the key may read. The key itself is not kept in your browser.</p>`,

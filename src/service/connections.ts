@@ -1,0 +1,133 @@
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorBody } from './errors.js';
+
+/** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
+const MAX_HEADER_BYTES = 65_536;
+
+/** How long a client may take, in milliseconds, and how many connections it may hold. */
+export interface ConnectionLimits {
+  /** From the first byte of a request, or from the connection on, to the end of its headers. */
+  headersMs: number;
+  /** The same, to the end of its body. */
+  requestMs: number;
+  /** Without reading anything of an answer that waits for it. */
+  stalledMs: number;
+  /** Between an answer and the next request. */
+  keepAliveMs: number;
+  /** How often the first two are checked. */
+  checkMs: number;
+  /** Connections that one address may have open. */
+  perAddress: number;
+  /** Addresses that connect for others, so that the number says nothing. */
+  isProxy: (address: string) => boolean;
+}
+
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  headersMs: 15_000,
+  requestMs: 30_000,
+  stalledMs: 30_000,
+  keepAliveMs: 72_000,
+  checkMs: 5000,
+  perAddress: 256,
+  isProxy: () => false,
+};
+
+/** A server that no client can hold on to, and that answers what never becomes a request with an error body, too. */
+export function limitedServer(handler: RequestListener, limits: ConnectionLimits): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.checkMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
+    },
+    handler,
+  );
+  limitConnections(server, limits);
+  const latest = latestAnswers(server);
+  dropStalled(server, latest, limits.stalledMs);
+  answerMalformed(server, latest);
+  server.on('connect', (_request, socket) => void socket.end(rawAnswer(405)));
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const body = JSON.stringify(errorBody(417, 'The only expectation that is met is 100-continue.'));
+    response.writeHead(417, RAW_HEADERS).end(body);
+  });
+  return server;
+}
+
+function limitConnections(server: Server, { perAddress, isProxy }: ConnectionLimits): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined || isProxy(address)) return;
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > perAddress) {
+      socket.end(rawAnswer(429, 'Too many connections from this address.'));
+      socket.destroySoon();
+      return;
+    }
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}
+
+type LatestAnswers = WeakMap<object, ServerResponse>;
+
+/** The answer to the newest request of each connection; those before it are done, or wait to be written first. */
+function latestAnswers(server: Server): LatestAnswers {
+  const latest: LatestAnswers = new WeakMap();
+  server.prependListener('request', (request, response) => void latest.set(request.socket, response));
+  return latest;
+}
+
+/**
+ * Ends a connection whose client does not read its answer, or sends no other request. Not one on which an answer takes
+ * us long, nor one whose request takes the client long: that gets a 408.
+ */
+function dropStalled(server: Server, latest: LatestAnswers, stalledMs: number): void {
+  server.setTimeout(stalledMs, (socket) => {
+    if (socket.writableLength > 0 || latest.get(socket)?.writableFinished) socket.destroy();
+  });
+}
+
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** What Node could not read as HTTP, or did not get in time, reaches no route: it is answered on the bare socket. */
+function answerMalformed(server: Server, latest: LatestAnswers): void {
+  const refused = new WeakSet<object>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const answer = latest.get(socket);
+    const refuse = () => void (socket.writable ? socket.end(rawAnswer(STATUS_OF_CODE[error.code ?? ''] ?? 400)) : null);
+    if (error.code === 'ECONNRESET' || (answer?.headersSent && !answer.req.complete)) socket.destroy();
+    // The answer to the request before it comes first.
+    else if (answer?.req.complete && !answer.writableFinished) answer.once('close', refuse);
+    else refuse();
+  });
+}
+
+const RAW_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+  Connection: 'close',
+};
+
+function rawAnswer(status: number, message = `${STATUS_CODES[status]}.`): string {
+  const body = JSON.stringify(errorBody(status, message));
+  const headers = { ...RAW_HEADERS, 'Content-Length': Buffer.byteLength(body) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+}
