@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Drift, JudgedEntry } from './coverage-window.js';
-import { RecentUrls } from './ring.js';
+import { RecentUrls } from './recent-urls.js';
 
 const RECENT_URLS_LEAST = 10_000;
 
