@@ -6,6 +6,8 @@ import type { AcceptedWindow, WalkState } from './walk-state.js';
 
 /** Windows without an anchor, or without progress, in a row before the walk begins anew. */
 const MAX_LOOKBACKS = 8;
+/** Windows of fewer entries overlap by one only. */
+const SMALL_WINDOW = 10;
 /** Walks of one run, the ones that were given up included. */
 export const MAX_WALKS = 3;
 
@@ -17,7 +19,7 @@ export type Step =
   | { kind: 'anew'; mode: WalkState['mode'] }
   | { kind: 'stuck'; reason: string };
 
-/** Fits a window that was asked for one entry early to what is kept. */
+/** Fits a window that was asked for early, so that it holds entries that are kept already, to what is kept. */
 export function stepByOverlap(state: WalkState, window: Window, recent: RecentUrls, nextLink: string | null): Step {
   const asked = state.nextSkip;
   const received = window.entries.length;
@@ -29,14 +31,15 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   }
   if (received === 0) return asked === 0 ? emptyAtTheStart(seen, window) : lookBack(state, seen, asked);
 
-  const placed = asked === 0 ? AT_THE_START : placeBehindAnchor(window.entries, state, seen, recent);
-  if (!placed) return lookBack(state, seen, asked);
-  const fresh = window.entries.slice(placed.from);
-  const nextSkip = start + received - 1;
   const signals = endSignals(window.pagination, start + received, nextLink);
   const unanimous = signals.length > 0 && signals.every((signal) => signal === signals[0]);
+  const last = unanimous && signals[0] === true;
+  const placed = asked === 0 ? AT_THE_START : placeBehindAnchor(window.entries, { start, last }, state, seen, recent);
+  if (!placed) return lookBack(state, seen, asked);
+  const fresh = window.entries.slice(placed.from);
+  const nextSkip = start + received - overlapOf(seen, received);
   // Where the service contradicts itself, the end is where one more window holds nothing but its overlap.
-  const ended = unanimous ? signals[0] === true : asked > 0 && !placed.progress && nextSkip <= asked;
+  const ended = last || (!unanimous && asked > 0 && !placed.progress && nextSkip <= asked);
   if (!ended && !placed.progress && (nextSkip <= asked || state.lookbacks >= MAX_LOOKBACKS)) {
     return lookBack(state, seen, asked);
   }
@@ -158,34 +161,67 @@ interface Place {
 const AT_THE_START: Place = { keep: 0, from: 0, progress: true, doubt: null };
 
 /**
- * Finds the anchor, the last entry of the window that was seen recently. What follows it replaces what was kept after
- * it. Nothing that is kept is dropped where the seen entries are in another order than they arrived in, lie among new
- * ones, or leave out more than `count` says was removed: the anchor may then be a page that is listed twice.
+ * Finds the anchor, the last of the entries that the window begins with and that were seen recently. What follows it
+ * is new, and replaces what was kept after it.
+ *
+ * A page that left and came back elsewhere was seen recently too, so an anchor is believed only
+ * - in its place: where it stood before, moved by as much as `count` changed; or
+ * - with others: at least two in all, and two more than entries are missing that should stand between or behind them.
+ *
+ * Nothing that is kept is dropped where entries are in another order than they arrived in, or where more are missing
+ * than `count` says were removed: two walks have to agree then.
+ *
+ * @returns null where no anchor is to be believed
  */
 function placeBehindAnchor(
   entries: JudgedEntry[],
+  { start, last }: { start: number; last: boolean },
   state: WalkState,
   seen: WalkState,
   recent: RecentUrls,
 ): Place | null {
   const known = entries.map(({ url }) => (url === null ? null : (recent.positionOf(url) ?? 'new')));
-  const positions = known.filter((position) => typeof position === 'number');
-  if (positions.length === 0) return null;
   const firstNew = known.indexOf('new');
-  const anchorAt = known.findLastIndex((position) => typeof position === 'number');
   const progress = firstNew >= 0;
-  const inOrder = positions.every((position, at) => at === 0 || position > (positions[at - 1] ?? 0));
-  if (!inOrder || (progress && firstNew < anchorAt)) {
-    const doubt = inOrder && firstNew > 0 ? null : 'pages changed places while the listing was walked';
-    return { keep: state.kept, from: progress ? firstNew : entries.length, progress, doubt };
-  }
-  const keep = (positions.at(-1) ?? 0) + 1;
-  const unnamed = known.slice(anchorAt + 1).filter((position) => position === null).length;
-  const vanished = state.kept - keep - unnamed;
-  const removed = Math.max(0, (state.count ?? 0) - (seen.count ?? 0));
-  if (vanished <= removed) return { keep, from: anchorAt + 1, progress, doubt: null };
-  const doubt = progress ? 'pages vanished from where they had just been listed' : null;
-  return { keep: state.kept, from: anchorAt + 1, progress, doubt };
+  const overlap = progress ? known.slice(0, firstNew) : known;
+  const countChange = (seen.count ?? 0) - (state.count ?? seen.count ?? 0);
+  const expected = start - countChange - (state.offset - state.kept);
+  const inPlace = overlap.findLastIndex((position, at) => position === expected + at);
+  const anchorAt = inPlace >= 0 ? inPlace : overlap.findLastIndex(isPosition);
+
+  const before = overlap.slice(0, anchorAt + 1).filter(isPosition);
+  const [first = 0, anchor = first] = [before[0], before.at(-1)];
+  // What a window in the middle of old ground does not list may follow it.
+  const until = progress || last ? state.kept : anchor + 1;
+  const listed = known.filter((position) => position === null || (isPosition(position) && position >= first)).length;
+  const missing = Math.max(0, until - first - listed);
+  if (before.length + (inPlace >= 0 ? 1 : 0) < 2 + missing) return null;
+
+  const vanished = inPlace < 0 && missing > Math.max(0, -countChange);
+  const moved = !isAscending(known.filter(isPosition));
+  const drops = inPlace >= 0 || (!moved && !vanished && (progress || last));
+  return { keep: drops ? anchor + 1 : state.kept, from: anchorAt + 1, progress, doubt: doubtOf(moved, vanished) };
+}
+
+function isPosition(position: number | 'new' | null): position is number {
+  return typeof position === 'number';
+}
+
+function isAscending(positions: number[]): boolean {
+  return positions.every((position, at) => at === 0 || position > (positions[at - 1] ?? 0));
+}
+
+function doubtOf(moved: boolean, vanished: boolean): string | null {
+  if (moved) return 'pages changed places while the listing was walked';
+  return vanished ? 'pages vanished from where they had just been listed' : null;
+}
+
+/**
+ * How many entries early the next window starts. Where a listing is known to move one entry is often not enough to go
+ * on; in small windows a second one costs more than looking back does.
+ */
+function overlapOf({ countMoved }: WalkState, received: number): number {
+  return countMoved && received >= SMALL_WINDOW ? 2 : 1;
 }
 
 /** What each field that is there says of this window being the last. */

@@ -50,10 +50,10 @@ export interface WalkResult {
 /**
  * Walks the whole coverage listing of a website, window by window.
  *
- * The listing is paged by offset and may change meanwhile, so each window is asked for one entry early: it must hold
- * an entry that was seen before (the anchor), and what follows that entry is new. `complete` means that every page
- * which was monitored throughout the walk is listed, provided that pages which stay keep their order; where there is
- * evidence against that, two walks have to agree.
+ * The listing is paged by offset and may change meanwhile, so each window is asked for one entry early: it must hold an
+ * entry that was listed before and has stayed (the anchor), and what follows that entry is new. `complete` means that
+ * every page which was monitored throughout the walk is listed, provided that pages which stay keep their order; where
+ * there is evidence against that, two walks have to agree.
  *
  * @throws SourceError when the listing can never be had (`final`) or nothing of it arrived; `Stopped`
  */

@@ -1,48 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
+import { happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
 
 const WINDOW_SIZES = [1, 2, 7, 100];
 
-/** What may happen to the listing before a request, as numbers that a shrinking run can make simple. */
-const happenings = fc.array(
-  fc.record({
-    at: fc.nat({ max: 40 }),
-    kind: fc.constantFrom('none', 'insert', 'remove'),
-    place: fc.double({ min: 0, max: 1, noNaN: true }),
-    size: fc.integer({ min: 1, max: 12 }),
-  }),
-  { maxLength: 8 },
-);
-type Happening = { at: number; kind: string; place: number; size: number };
-
-function world(count: number, events: readonly Happening[], cap: number): FakeListing {
-  let request = 0;
-  let born = 100_000;
-  return new FakeListing(pageUrls(count), {
-    cap,
-    before: (pages) => {
-      for (const { kind, place, size } of events.filter(({ at }) => at === request)) {
-        const index = Math.floor(place * pages.length);
-        if (kind === 'insert') pages.splice(index, 0, ...pageUrls(size, born));
-        born += size;
-        if (kind === 'remove') pages.splice(index, size);
-        if (kind === 'move') {
-          const moved = pages.splice(index, 1);
-          pages.splice(Math.floor(((place * 7919) % 1) * (pages.length + 1)), 0, ...moved);
-        }
-      }
-      request++;
-    },
-  });
-}
+const comings = happenings(['none', 'insert', 'remove'], { at: 40, size: 12, events: 8 });
 
 describe('a listing whose pages come and go', () => {
   it.each(WINDOW_SIZES)('is whole where it is called complete (windows of %i)', async (cap) => {
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 60 }), happenings, async (count, events) => {
-        const listing = world(count, events, cap);
+      fc.asyncProperty(fc.nat({ max: 60 }), comings, async (count, events) => {
+        const listing = new MovingListing(count, events, cap);
         const walking = new Walking(listing.get, { pageSize: 100 });
         const { kept, complete } = await walking.walk();
         const listed = walking.listed(kept.walk);
@@ -55,9 +25,9 @@ describe('a listing whose pages come and go', () => {
 
   it.each([2, 7])('is walked to its end when the happenings cease (windows of %i)', async (cap) => {
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 60 }), happenings, async (count, events) => {
+      fc.asyncProperty(fc.nat({ max: 60 }), comings, async (count, events) => {
         const early = events.filter(({ at }) => at < 3);
-        const listing = world(count, early, cap);
+        const listing = new MovingListing(count, early, cap);
         const walking = new Walking(listing.get, { pageSize: 100 });
         const { complete, reason } = await walking.walk();
         expect({ complete, reason }).toEqual({ complete: true, reason: null });
@@ -93,20 +63,12 @@ describe('a listing that holds a page twice', () => {
 });
 
 describe('a listing whose pages change places', () => {
-  const moves = fc.array(
-    fc.record({
-      at: fc.nat({ max: 30 }),
-      kind: fc.constant('move'),
-      place: fc.double({ min: 0, max: 1, noNaN: true }),
-      size: fc.constant(1),
-    }),
-    { maxLength: 6 },
-  );
+  const moves = happenings(['move'], { at: 30, size: 1, events: 6 });
 
   it.each(WINDOW_SIZES)('is never called complete on the word of one doubtful walk (windows of %i)', async (cap) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 50 }), moves, async (count, events) => {
-        const listing = world(count, events, cap);
+        const listing = new MovingListing(count, events, cap);
         const walking = new Walking(listing.get, { pageSize: 100 });
         const { kept, complete } = await walking.walk();
         if (!complete) return;
@@ -132,8 +94,8 @@ describe('a service that contradicts itself', () => {
 
   it.each(WINDOW_SIZES)('ends the walk all the same, without a page twice (windows of %i)', async (cap) => {
     await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 40 }), lies, fc.boolean(), happenings, async (count, lie, ignoresSkip, events) => {
-        const still = world(count, events, cap);
+      fc.asyncProperty(fc.nat({ max: 40 }), lies, fc.boolean(), comings, async (count, lie, ignoresSkip, events) => {
+        const still = new MovingListing(count, events, cap);
         const listing = new FakeListing(still.pages, {
           ...still.departures,
           ignoresSkip,
