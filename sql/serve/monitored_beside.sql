@@ -1,4 +1,4 @@
--- Whether a website that is not among these monitors a page now. View `pages`: one row per page.
-select count(*) > 0 as is_monitored
+-- Which of some pages any website but these monitors now. View `pages`: one row per page.
+select distinct url
 from pages
-where url = $url::varchar and is_monitored and not list_contains($websites, website_id)
+where list_contains($urls, url) and is_monitored and not list_contains($websites, website_id)

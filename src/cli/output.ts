@@ -1,13 +1,14 @@
 import stringWidth from 'string-width';
+import { jsonSafe, plainText } from '../observe/csv.js';
 import { safe } from '../observe/terminal.js';
 
+export { formatCsv } from '../observe/csv.js';
 export { count, duration, size } from '../observe/format.js';
 
 const GAP = '  ';
 /** Columns are not squeezed below this many cells. */
 const MIN_CELLS = 6;
 const NULL_SIGN = '∅';
-const FORMULA = /^[=+\-@\t\r]/;
 /** Harmful to a terminal, yet left bare by JSON.stringify. */
 const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -52,12 +53,6 @@ export function formatTable(
 function cellText(value: unknown, color: boolean): string {
   if (value === null || value === undefined) return color ? NULL_SIGN : '';
   return safe(plainText(value));
-}
-
-function plainText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-  return typeof value === 'object' ? JSON.stringify(value, jsonSafe) : String(value);
 }
 
 function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolean {
@@ -137,32 +132,4 @@ export function formatJson(value: unknown): string {
 /** The same JSON without characters that a terminal would obey. */
 export function escapedJson(json: string): string {
   return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-function jsonSafe(_key: string, value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  return BigInt.asIntN(54, value) === value ? Number(value) : String(value);
-}
-
-export interface CsvOptions {
-  /** Spreadsheets run text that begins like a formula: such text gets a leading apostrophe. On unless switched off. */
-  guardFormulas?: boolean;
-}
-
-/** CSV as in RFC 4180: lines end with CR LF, null is an empty field, empty text is `""`. Rows hold one value a column. */
-export function formatCsv(
-  columns: readonly string[],
-  rows: readonly (readonly unknown[])[],
-  { guardFormulas = true }: CsvOptions = {},
-): string {
-  const line = (cells: readonly unknown[]) =>
-    `${columns.map((_, index) => csvField(cells[index], guardFormulas)).join(',')}\r\n`;
-  return [columns, ...rows].map(line).join('');
-}
-
-function csvField(value: unknown, guard: boolean): string {
-  if (value === null || value === undefined) return '';
-  const text = plainText(value);
-  const guarded = guard && typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
-  return guarded === '' || /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }

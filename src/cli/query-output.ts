@@ -6,10 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { type Answer, ask, askIntoParquet, type Question } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Value } from '../analysis/values.js';
+import { csvText } from '../observe/csv.js';
 import { colorsWanted } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
 import { UsageError } from './command.js';
-import { escapedJson, formatCsv, formatTable } from './output.js';
+import { escapedJson, formatTable } from './output.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet';
 
@@ -73,7 +74,9 @@ export async function inPlace(out: string, write: (temporary: string) => Promise
 
 function textOf(answer: Answer, sink: Sink): AsyncIterable<string> {
   if (sink.format === 'json') return jsonText(answer);
-  if (sink.format === 'csv') return csvText(answer, sink.guardFormulas);
+  if (sink.format === 'csv') {
+    return csvText(answer.columns, answer.parts, { guardFormulas: sink.guardFormulas });
+  }
   return tableText(answer, sink);
 }
 
@@ -87,12 +90,6 @@ async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
-}
-
-async function* csvText({ columns, parts }: Answer, guardFormulas: boolean): AsyncGenerator<string> {
-  const header = formatCsv(columns, [], { guardFormulas });
-  yield header;
-  for await (const rows of parts) yield formatCsv(columns, rows, { guardFormulas }).slice(header.length);
 }
 
 /** All rows at once, for a column is as wide as its widest cell. */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from './coverage.js';
-import { errorBodySchema, keyDetailsSchema } from './key.js';
-import { urlReportSchema } from './report.js';
+import { integer, text, timestamp } from './fields.js';
+import { type ErrorBody, errorBodySchema, keyDetailsSchema } from './key.js';
+import { type UrlReport, urlReportSchema } from './report.js';
+
+const count = integer.nonnegative();
 
 /**
  * What our own services answer. The contract tolerates what a foreign service leaves out or adds; these schemas are
@@ -41,6 +44,44 @@ export const servedKey = named(
 );
 
 export const servedError = named('Error', z.strictObject(errorBodySchema.shape));
+
+export const servedSnapshot = named(
+  'Snapshot',
+  z.strictObject({
+    id: z.uuid(),
+    time: timestamp.describe('When its walk began.'),
+    date: z.iso.date().describe('The same as a date in the time zone of the warehouse.'),
+    listing_status: text.describe('`complete`, or `partial` where the walk missed pages.'),
+    reports_status: text.describe('`complete`, or why not all reports that were planned are there.'),
+    pages: count.describe('Pages that its listing holds.'),
+    reports: count.describe('Reports that were fetched with it.'),
+  }),
+);
+export type ServedSnapshot = z.infer<typeof servedSnapshot>;
+
+export const servedSnapshots = named(
+  'Snapshots',
+  z.strictObject({ snapshots: z.array(servedSnapshot), pagination: servedPagination }),
+);
+
+/** What is answered of one page of several. */
+export const servedResult = named(
+  'UrlReportResult',
+  z.strictObject({
+    url: text.describe('As it was asked for.'),
+    status: z.int().describe('200, or what the URL report would have been refused with.'),
+    report: servedReport.nullable(),
+    error: servedError.nullable(),
+  }),
+);
+export interface ServedResult {
+  url: string;
+  status: number;
+  report: UrlReport | null;
+  error: ErrorBody | null;
+}
+
+export const servedResults = named('UrlReportResults', z.strictObject({ reports: z.array(servedResult) }));
 
 /** Gives a schema the name that it has in the OpenAPI document. */
 function named<T extends z.ZodType>(id: string, schema: T): T {

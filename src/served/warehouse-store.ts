@@ -7,7 +7,7 @@ import type { UrlReport } from '../contract/report.js';
 import { ServiceError } from '../service/errors.js';
 import type { ListingQuery, Moment, Selection } from '../service/listing-query.js';
 import type { Window } from '../service/pagination.js';
-import type { ListingStream, ListingWindow, RequestContext, ServedSnapshot, Store } from '../service/store.js';
+import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
 import { type Marker, markersOf } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
@@ -15,6 +15,7 @@ import { entriesOf } from './listing-file.js';
 import { ListingFiles } from './listing-files.js';
 import { LiveReader } from './live-reader.js';
 import { ReportBlocks } from './report-blocks.js';
+import { snapshotsIn } from './snapshots.js';
 import { viewListing, viewOver } from './views.js';
 import { type ServedWebsite, websitesOf } from './websites.js';
 
@@ -36,7 +37,7 @@ const BATCH_ENTRIES = 5_000;
 
 const lineRow = z.object({ line: z.string() });
 const listedRow = z.object({ was_listed: z.boolean() });
-const monitoredRow = z.object({ is_monitored: z.boolean() });
+const monitoredRow = z.object({ url: z.string() });
 const endRow = z.object({ ends_at: z.coerce.number() });
 
 /**
@@ -81,7 +82,7 @@ export class WarehouseStore implements Store {
     const { version } = commits;
     const now = this.#past(end);
     const { selection } = query;
-    const facts = { version, observedAt: observedAt(commits) };
+    const facts = { version, observedAt: observedAt(commits), committedAt: committedAt(commits) };
     if (selection) return { ...(await this.#selected(commits, selection, { skip, limit, now })), ...facts };
     return this.#files.use(commits, async (file) => {
       return { entries: await file.window(skip, limit, now), count: file.count, ...facts };
@@ -110,10 +111,11 @@ export class WarehouseStore implements Store {
     }
   }
 
-  async listSnapshots(websiteId: string): Promise<ServedSnapshot[] | null> {
-    const markers = await this.#live.use(async (reader) => markersOf(reader.markers, websiteId));
-    if (markers.length === 0) return null;
-    return markers.flatMap((marker) => snapshotOf(marker) ?? []).reverse();
+  async listSnapshots(websiteId: string, window: Window): Promise<SnapshotWindow | null> {
+    return this.#live.use(async (reader) => {
+      const markers = markersOf(reader.markers, websiteId);
+      return markers.length === 0 ? null : snapshotsIn(reader, markers, window);
+    });
   }
 
   async findReports(
@@ -133,10 +135,10 @@ export class WarehouseStore implements Store {
     return reports;
   }
 
-  async isMonitoredBeside(websiteIds: readonly string[], url: string): Promise<boolean> {
-    const asked = { url, websites: [...websiteIds] };
-    const [row] = await this.#live.use(({ engine }) => engine.rows(monitoredRow, sql('serve/monitored_beside'), asked));
-    return row?.is_monitored ?? false;
+  async monitoredBeside(websiteIds: readonly string[], urls: readonly string[]): Promise<ReadonlySet<string>> {
+    const asked = { urls: [...urls], websites: [...websiteIds] };
+    const rows = await this.#live.use(({ engine }) => engine.rows(monitoredRow, sql('serve/monitored_beside'), asked));
+    return new Set(rows.map(({ url }) => url));
   }
 
   async close(): Promise<void> {
@@ -227,15 +229,13 @@ function observedAt({ listing }: ServedCommits): Date {
   return new Date(Math.max(...listing.map(({ snapshotAt }) => Date.parse(snapshotAt))));
 }
 
-function parsedEntries({ entries }: ListingWindow): CoverageEntry[] {
-  return Buffer.isBuffer(entries) ? z.array(coverageEntrySchema).parse(JSON.parse(entries.toString())) : entries;
+/** When the newest commit that is shown was made. */
+function committedAt({ listing, earlier }: ServedCommits): Date {
+  return new Date(Math.max(...[...listing, ...earlier].map((marker) => Date.parse(marker.committedAt))));
 }
 
-/** Null for what is no snapshot, and for one whose listing retention dropped. */
-function snapshotOf({ kind, snapshotId, snapshotAt, date, listingComplete, files, dropped }: Marker) {
-  if (kind !== 'snapshot' || Object.hasOwn(dropped, 'coverage')) return null;
-  const [pages, reports] = [files['coverage']?.rows ?? 0, files['url_reports']?.rows ?? 0];
-  return { id: snapshotId, observedAt: snapshotAt, date, complete: listingComplete, pages, reports };
+function parsedEntries({ entries }: ListingWindow): CoverageEntry[] {
+  return Buffer.isBuffer(entries) ? z.array(coverageEntrySchema).parse(JSON.parse(entries.toString())) : entries;
 }
 
 function nothingThen({ moment }: ListingQuery): ServiceError {

@@ -13,6 +13,8 @@ export interface Interface {
   store: Store;
   limits: LimitRules;
   limiter: RateLimiter | null;
+  /** Told of what goes wrong once an answer has begun. */
+  onError?: ((error: unknown) => void) | undefined;
   /** Told whose key a request came with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }

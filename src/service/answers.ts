@@ -20,12 +20,23 @@ export const HEADERS = {
   Allow: { description: 'The methods that there are at this path.', schema: text },
   ETag: { description: 'Names this answer; send it back as `If-None-Match`.', schema: text },
   'Cache-Control': { description: 'The answer is for one key, and asked for again each time.', schema: text },
+  'Last-Modified': {
+    description: 'Since when the answer has been as it is; send it back as `If-Modified-Since`.',
+    schema: text,
+  },
+  'X-Snapshot-Id': { description: 'The state that is shown: what `snapshot` takes.', schema: text },
+  'X-Snapshot-Time': {
+    description: 'When the newest walk that is shown began.',
+    schema: { type: 'string', format: 'date-time' },
+  },
   Vary: { description: 'What the answer depends on beside its address.', schema: text },
 } as const;
 export type HeaderName = keyof typeof HEADERS;
 
 export const RATE_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
+
+export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified'];
 
 /** Errors that any operation can answer with, whatever it is asked. */
 export const ERRORS_ANYWHERE = [401, 405, 408, 414, 431, 500, 503] as const;

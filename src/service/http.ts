@@ -5,6 +5,7 @@ import type { Interface } from './admission.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
+import { addHistoryOperations } from './history-operations.js';
 import { type Described, describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
@@ -86,7 +87,13 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = rateLimit === undefined ? null : new RateLimiter(rateLimit, clock);
-  return { store, limits: { defaultLimit, maxLimit, aboveMaxLimit }, limiter, onKey: options.onKey };
+  return {
+    store,
+    limits: { defaultLimit, maxLimit, aboveMaxLimit },
+    limiter,
+    onKey: options.onKey,
+    onError: options.onError,
+  };
 }
 
 /** What every answer carries; and when the server ends, that its connection does, too. */
@@ -108,6 +115,7 @@ async function addInterface(app: FastifyInstance, service: Interface, described:
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   await describeRoutes(app, described);
   addOperations(app, service);
+  if (service.store.hasHistory) addHistoryOperations(app, service);
   addDescription(app, described.prefix);
 }
 
@@ -131,5 +139,5 @@ function originOf({ protocol, host }: FastifyRequest): string {
 function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {
   const { status, message, headers } = publicError(error);
   if (!(error instanceof ServiceError) && status === 500) onError?.(error);
-  return reply.code(status).headers(headers).send(errorBody(status, message));
+  return reply.code(status).headers(headers).removeHeader('content-encoding').send(errorBody(status, message));
 }

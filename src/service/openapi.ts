@@ -65,68 +65,80 @@ function told({
   delete jsonSchema.allOf;
 }
 
-const responsesSchema = z.record(z.string(), z.looseObject({}));
+const headerName = z.custom<HeaderName>((name) => typeof name === 'string' && Object.hasOwn(HEADERS, name));
+const operationSchema = z.looseObject({
+  responses: z.record(z.string(), z.looseObject({})),
+  /** Headers of its answer beside those of every answer. */
+  'x-headers': z.array(headerName).default([]),
+});
+type DescribedOperation = z.infer<typeof operationSchema>;
 const documentSchema = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: responsesSchema }))),
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
 /** With what is the same for every operation: errors, headers, and the answer to who has it already. */
 function completed(generated: object, described: Described) {
   const { paths, components, ...rest } = documentSchema.parse(generated);
-  const operations = Object.values(paths).flatMap((methods) => Object.entries(methods));
-  for (const [method, operation] of operations) {
-    const { 200: answer, ...errors } = operation.responses;
-    operation.responses = {
-      200: { ...answer, headers: headerRefs(headersOf(200, described)) },
-      ...(described.isCacheable && method === 'get' ? { 304: reference('responses', nameOf(304)) } : {}),
-      ...errorRefs([...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])]),
-    };
-  }
+  const finished = Object.entries(paths).map(([path, methods]) => {
+    const operations = Object.entries(methods).map(([method, each]) => [method, operation(method, each, described)]);
+    return [path, Object.fromEntries(operations)] as const;
+  });
   // The library also makes a component for what would be sent to us; nothing of this is.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
-  const used = { ...components, schemas: Object.fromEntries(schemas), ...sharedParts(operations, described) };
-  return { ...rest, paths, components: used };
+  const used = { ...components, schemas: Object.fromEntries(schemas), ...sharedParts(paths, described) };
+  return { ...rest, paths: Object.fromEntries(finished), components: used };
 }
 
-/** The answers and headers that operations refer to. */
-function sharedParts(operations: Parts, described: Described) {
-  const referred = new Set(operations.flatMap(([, { responses }]) => Object.keys(responses).map(Number)));
-  const statuses = [...referred].filter((status) => status !== 200);
-  const responses = statuses.map((status) => [nameOf(status), sharedAnswer(status, described)]);
-  const names = new Set([...referred].flatMap((status) => headersOf(status, described)));
+function operation(method: string, { 'x-headers': own, ...told }: DescribedOperation, described: Described): object {
+  const { 200: answer, ...errors } = told.responses;
+  const isKept = described.isCacheable && method === 'get';
+  const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...(described.isRateLimited ? RATE_HEADERS : [])];
+  const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
+  const shared = [...(isKept ? [304] : []), ...statuses].map((status) => [
+    status,
+    reference('responses', nameOf(status)),
+  ]);
   return {
-    responses: Object.fromEntries(responses),
+    ...told,
+    responses: { 200: { ...answer, headers: headerRefs(headers) }, ...Object.fromEntries(shared) },
+  };
+}
+
+type Paths = z.infer<typeof documentSchema>['paths'];
+
+/** The answers and headers that operations refer to. */
+function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const errors = operations.flatMap(({ responses }) => Object.keys(responses).map(Number));
+  const statuses = [...new Set([...errors, ...ERRORS_ANYWHERE, ...(isRateLimited ? [429] : [])])];
+  const rate = isRateLimited ? RATE_HEADERS : [];
+  const kept = isCacheable ? [...CACHE_HEADERS, ...operations.flatMap((each) => each['x-headers'])] : [];
+  const headersOf = (status: number): HeaderName[] => [
+    ...(ANSWERS[status]?.headers ?? []),
+    ...(BEFORE_KEYS.has(status) ? [] : rate),
+  ];
+  const responses = statuses
+    .filter((status) => status !== 200)
+    .map((status) => [nameOf(status), sharedError(status, headersOf(status))]);
+  const unchanged = { description: ANSWERS[304]?.description, headers: headerRefs([...rate, ...kept]) };
+  const names = new Set([...statuses.flatMap(headersOf), ...kept, ...rate]);
+  return {
+    responses: { ...(isCacheable ? { [nameOf(304)]: unchanged } : {}), ...Object.fromEntries(responses) },
     headers: Object.fromEntries([...names].map((name) => [name, HEADERS[name]])),
   };
 }
 
-type Parts = [method: string, operation: { responses: Record<string, unknown> }][];
+/** Errors of what is looked at before the key. */
+const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 431]);
 
-function sharedAnswer(status: number, described: Described): object {
+function sharedError(status: number, headers: readonly HeaderName[]): object {
   const content = { 'application/json': { schema: reference('schemas', 'Error') } };
-  return {
-    description: ANSWERS[status]?.description ?? '',
-    headers: headerRefs(headersOf(status, described)),
-    ...(status === 304 ? {} : { content }),
-  };
-}
-
-function headersOf(status: number, { isRateLimited, isCacheable }: Described): HeaderName[] {
-  const isBehindKey = ![401, 405, 408, 414, 431].includes(status);
-  return [
-    ...(ANSWERS[status]?.headers ?? []),
-    ...(isRateLimited && isBehindKey ? RATE_HEADERS : []),
-    ...(isCacheable && (status === 200 || status === 304) ? CACHE_HEADERS : []),
-  ];
+  return { description: ANSWERS[status]?.description ?? '', headers: headerRefs(headers), content };
 }
 
 function headerRefs(names: readonly HeaderName[]): object {
   return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
-}
-
-function errorRefs(statuses: readonly number[]): object {
-  return Object.fromEntries(statuses.map((status) => [status, reference('responses', nameOf(status))]));
 }
 
 function reference(kind: string, name: string): { $ref: string } {

@@ -4,11 +4,19 @@ import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
 import { servedKey, servedReport, servedWindow } from '../contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
-import { answersOf } from './answers.js';
+import { answersOf, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
-import { listingParameters, listingQueryOf, momentOf, momentParameters } from './listing-query.js';
-import { paginationOf, type Window, windowOf, windowQuery } from './pagination.js';
-import type { ListingWindow } from './store.js';
+import { checkWhole, EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
+import { lastModified } from './last-modified.js';
+import {
+  type ListingParameters,
+  listingParameters,
+  listingQueryOf,
+  momentOf,
+  momentParameters,
+} from './listing-query.js';
+import { paginationOf, type Window, type WindowQuery, windowOf, windowQuery } from './pagination.js';
+import type { ListingFacts, ListingWindow } from './store.js';
 
 /** The three operations of the specification, by the sections of its chapter 4. */
 export function addOperations(app: FastifyInstance, service: Interface): void {
@@ -39,20 +47,53 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     summary: 'Index coverage',
     description: 'The monitored pages of a website, a window at a time, sorted by URL where nothing else is asked for.',
     params: websiteParameters,
-    querystring: store.hasHistory ? window.extend(listingParameters.shape) : window,
-    response: answersOf(servedWindow, [400, 403, 404]),
+    querystring: store.hasHistory ? window.extend({ ...formatParameters.shape, ...listingParameters.shape }) : window,
+    response: answersOf(store.hasHistory ? LISTING_CONTENT : servedWindow, [400, 403, 404]),
+    ...(store.hasHistory ? { 'x-headers': SNAPSHOT_HEADERS } : {}),
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.get('/v1/urls/:website_id', { schema, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
-    const query = listingQueryOf(request.query);
-    const window = windowOf(request.query, limits);
-    const listing = await store.listCoverage(websiteId, window, query, contextOf(request, reply));
-    if (!listing) throw new ServiceError(404, 'There is no such website.');
-    reply.type('application/json; charset=utf-8');
-    return windowBody(websiteId, window, listing, query.query);
+    const { format = 'json', ...known }: WholeQuery = request.query;
+    const query = listingQueryOf(known);
+    const context = contextOf(request, reply);
+    if (format !== 'json') {
+      checkWhole(known);
+      const listing = await store.streamListing?.(websiteId, query, context);
+      if (!listing) throw noSuchWebsite();
+      reply.headers(snapshotHeaders(listing));
+      return sendListing(format, listing, request, reply, service.onError);
+    }
+    const window = windowOf(known, limits);
+    const listing = await store.listCoverage(websiteId, window, query, context);
+    if (!listing) throw noSuchWebsite();
+    const body = windowBody(websiteId, window, listing, query.query);
+    reply.type('application/json; charset=utf-8').headers(snapshotHeaders(listing, body));
+    return body;
   });
+}
+
+type WholeQuery = WindowQuery & ListingParameters & { format?: Format | 'json' | undefined };
+
+const LISTING_CONTENT = {
+  'application/json': { schema: servedWindow },
+  [EXPORT_TYPES.ndjson]: { schema: z.string().describe('A CoverageEntry a line.') },
+  [EXPORT_TYPES.csv]: { schema: z.string().describe('A line of names, then an entry a line.') },
+};
+
+function noSuchWebsite(): ServiceError {
+  return new ServiceError(404, 'There is no such website.');
+}
+
+/** Which state is shown, and of a window since when it has been as it is. */
+function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, body?: string | Buffer) {
+  const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
+  return {
+    ...(version === undefined ? {} : { 'x-snapshot-id': version }),
+    ...(observedAt === undefined ? {} : { 'x-snapshot-time': observedAt.toISOString() }),
+    ...(changed === undefined ? {} : { 'last-modified': changed }),
+  };
 }
 
 function windowBody(
@@ -62,12 +103,12 @@ function windowBody(
   query: Readonly<Record<string, string>>,
 ): string | Buffer {
   const carried = version === undefined ? {} : { ...query, snapshot: version };
-  const pagination = paginationOf(websiteId, window, count, carried);
+  const pagination = paginationOf(`/v1/urls/${encodeURIComponent(websiteId)}`, window, count, carried);
   if (!Buffer.isBuffer(entries)) return JSON.stringify({ urls: entries, pagination });
   return Buffer.concat([Buffer.from('{"urls":'), entries, Buffer.from(`,"pagination":${JSON.stringify(pagination)}}`)]);
 }
 
-const UNUSABLE_URL = 'url must be one absolute, percent-encoded page URL.';
+export const UNUSABLE_URL = 'url must be one absolute, percent-encoded page URL.';
 const reportQuery = z.object({
   url: z
     .string(UNUSABLE_URL)
@@ -92,9 +133,12 @@ function addReport(app: FastifyInstance, service: Interface): void {
     const [readable, context] = [readableBy(keyOf(request)), contextOf(request, reply)];
     const report = (await store.findReports([url], readable, momentOf(known), context)).get(url);
     if (report) return report;
-    if (await store.isMonitoredBeside(readable, url, context)) {
-      throw new ServiceError(403, "This API key was not granted this page's website.");
-    }
-    throw new ServiceError(404, 'This page is not monitored.');
+    throw noReport(url, await store.monitoredBeside(readable, [url], context));
   });
+}
+
+/** Why there is no report of a page. */
+export function noReport(url: string, foreign: ReadonlySet<string>): ServiceError {
+  if (!foreign.has(url)) return new ServiceError(404, 'This page is not monitored.');
+  return new ServiceError(403, "This API key was not granted this page's website.");
 }

@@ -56,17 +56,17 @@ export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): W
  * The pagination object of a window (specification, 2.2). Its links are relative to the base address, so they hold no
  * path prefix whatever the service is mounted under.
  *
+ * @param path of the operation, with the id in it encoded
  * @param carried parameters beyond the specification that the links carry on
  */
 export function paginationOf(
-  websiteId: string,
+  path: string,
   { skip, limit }: Window,
   count: number,
   carried: Readonly<Record<string, string>> = {},
 ): Pagination {
   const rest = Object.entries(carried).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
-  const link = (from: number): string =>
-    `/v1/urls/${encodeURIComponent(websiteId)}?skip=${from}&limit=${limit}${rest.join('')}`;
+  const link = (from: number): string => `${path}?skip=${from}&limit=${limit}${rest.join('')}`;
   const end = skip + limit >= count;
   return {
     next_page: end ? null : link(skip + limit),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
@@ -7,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 const compressWith = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 /** A window of the listing shrinks to a tenth within a millisecond; the next tenth of that would take fifty. */
 const BROTLI_QUALITY = 4;
+export const BROTLI_PARAMETERS = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
 /** Below this a packet is a packet. */
 const LEAST_COMPRESSED_BYTES = 1024;
 
@@ -17,12 +19,12 @@ const LEAST_COMPRESSED_BYTES = 1024;
 export function addRepresentations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if (!isWhole(payload) || reply.statusCode !== 200) return payload;
-    // What says itself how it may be kept, as a page that must not be kept at all, gets no tag.
-    if (reply.hasHeader('cache-control')) return compressed(request, reply, payload);
+    // What says itself how it may be kept, as a page that must not be kept at all, gets no tag; nor does the answer to a body.
+    if (reply.hasHeader('cache-control') || request.method === 'POST') return compressed(request, reply, payload);
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
     // Who has no right to it must not get it from a shared cache.
     reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
-    if (isKnown(request.headers['if-none-match'], tag)) {
+    if (isKnown(request.headers, tag, reply.getHeader('last-modified'))) {
       reply.code(304).removeHeader('content-type');
       return null;
     }
@@ -35,9 +37,13 @@ function isWhole(payload: unknown): payload is string | Buffer {
   return typeof payload === 'string' || Buffer.isBuffer(payload);
 }
 
-/** `If-None-Match` lists tags, or says `*`; compared weakly. */
-function isKnown(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
+/**
+ * `If-None-Match` lists tags, or says `*`; compared weakly. `If-Modified-Since` counts only without it, and only with
+ * the very time that was sent: a listing can go back to an older snapshot.
+ */
+function isKnown(headers: IncomingHttpHeaders, tag: string, lastModified: unknown): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return lastModified !== undefined && headers['if-modified-since'] === lastModified;
   const bare = tag.slice('W/'.length);
   return header.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
 }
@@ -56,7 +62,7 @@ async function compressed(
   if (encoding === 'gzip') return compressWith.gzip(payload);
   return compressWith.br(payload, {
     params: {
-      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      ...BROTLI_PARAMETERS,
       [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(payload),
     },
   });

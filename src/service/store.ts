@@ -1,6 +1,7 @@
 import type { CoverageEntry } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
+import type { ServedSnapshot } from '../contract/served.js';
 import type { ListingQuery, Moment } from './listing-query.js';
 import type { Window } from './pagination.js';
 
@@ -20,6 +21,8 @@ export interface ListingFacts {
   version?: string;
   /** When the newest walk that is shown began. */
   observedAt?: Date;
+  /** When the newest commit that is shown was made. */
+  committedAt?: Date;
 }
 
 /** A window of a listing. */
@@ -34,19 +37,11 @@ export interface ListingStream extends ListingFacts {
   batches: AsyncIterable<CoverageEntry[]>;
 }
 
-/** A snapshot that `as_of` can show. */
-export interface ServedSnapshot {
-  id: string;
-  /** When its walk began, ISO 8601. */
-  observedAt: string;
-  /** In the warehouse's time zone, `YYYY-MM-DD`. */
-  date: string;
-  /** Whether the walk saw every page. */
-  complete: boolean;
-  /** Entries that it holds itself. */
-  pages: number;
-  /** Reports that were fetched with it. */
-  reports: number;
+/** Snapshots that `as_of` and `snapshot` can show, newest first. */
+export interface SnapshotWindow {
+  snapshots: ServedSnapshot[];
+  /** All that the website has. */
+  count: number;
 }
 
 /**
@@ -77,8 +72,8 @@ export interface Store {
   ): Promise<ListingWindow | null>;
   /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
   streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null>;
-  /** The snapshots of a website whose listings are kept, newest first; null for no such website. */
-  listSnapshots?(websiteId: string): Promise<ServedSnapshot[] | null>;
+  /** Some of the snapshots of a website whose listings are kept; null for no such website. */
+  listSnapshots?(websiteId: string, window: Window, context: RequestContext): Promise<SnapshotWindow | null>;
   /**
    * The reports of pages, each on the first of these websites that monitors it, or did then. A page that none of them
    * monitors is not in the map.
@@ -89,6 +84,10 @@ export interface Store {
     moment: Moment,
     context: RequestContext,
   ): Promise<ReadonlyMap<string, UrlReport>>;
-  /** Whether any website but these monitors the page. */
-  isMonitoredBeside(websiteIds: readonly string[], url: string, context: RequestContext): Promise<boolean>;
+  /** Those of the pages that any website but these monitors. */
+  monitoredBeside(
+    websiteIds: readonly string[],
+    urls: readonly string[],
+    context: RequestContext,
+  ): Promise<ReadonlySet<string>>;
 }

@@ -26,8 +26,10 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
       }
       return reports;
     },
-    isMonitoredBeside: async (websiteIds, url) =>
-      world.websites.some(({ id }) => !websiteIds.includes(id) && world.report(id, url) !== null),
+    monitoredBeside: async (websiteIds, urls) => {
+      const others = world.websites.filter(({ id }) => !websiteIds.includes(id));
+      return new Set(urls.filter((url) => others.some(({ id }) => world.report(id, url) !== null)));
+    },
   };
 }
 

@@ -16,14 +16,15 @@ const markerRow = z.object({
   snapshot_at: z.string(),
   snapshot_date: z.string(),
   listing_complete: z.boolean(),
+  committed_at: z.string(),
   files: z.string(),
 });
 
 /** What tells the two kinds of markers apart. A replay is never a listing by itself. */
 const OF_KIND = {
-  snapshot: { table: 'snapshots', id: 'snapshot_id', complete: "listing_status = 'complete'" },
-  replay: { table: 'replays', id: 'replay_id', complete: 'false' },
-} as const satisfies Record<string, { table: MarkerTable; id: string; complete: string }>;
+  snapshot: { table: 'snapshots', id: 'snapshot_id', complete: "listing_status = 'complete'", at: 'finished_at' },
+  replay: { table: 'replays', id: 'replay_id', complete: 'false', at: 'replayed_at' },
+} as const satisfies Record<string, { table: MarkerTable; id: string; complete: string; at: string }>;
 export type MarkerKind = keyof typeof OF_KIND;
 const KINDS = ['replay', 'snapshot'] as const;
 
@@ -38,6 +39,8 @@ export interface Marker {
   /** ISO 8601. */
   snapshotAt: string;
   date: string;
+  /** When it was committed, ISO 8601. */
+  committedAt: string;
   listingComplete: boolean;
   /** By table, but for those that a tombstone put out of use. */
   files: CommittedFiles;
@@ -75,12 +78,12 @@ async function readMarkerFiles(
   paths: string[],
 ): Promise<Marker[]> {
   if (paths.length === 0) return [];
-  const { table, id, complete } = OF_KIND[kind];
+  const { table, id, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
     `select ${id} as commit_id, snapshot_id, website_id,
        strftime(snapshot_at, '%Y-%m-%dT%H:%M:%S.%gZ') as snapshot_at, snapshot_date::varchar as snapshot_date,
-       ${complete} as listing_complete, files::varchar as files
+       strftime(${at}, '%Y-%m-%dT%H:%M:%S.%gZ') as committed_at, ${complete} as listing_complete, files::varchar as files
      from (${tableQuery(warehouse, table, paths)})`,
   );
   const pathOf = new Map(paths.map((path) => [basename(path, '.parquet'), path]));
@@ -91,6 +94,7 @@ async function readMarkerFiles(
     websiteId: row.website_id,
     snapshotAt: row.snapshot_at,
     date: row.snapshot_date,
+    committedAt: row.committed_at,
     listingComplete: row.listing_complete,
     files: filesSchema.parse(JSON.parse(row.files)),
     dropped: {},

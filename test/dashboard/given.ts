@@ -99,7 +99,7 @@ const NO_STORE: Store = {
   hasWebsite: async () => false,
   listCoverage: async () => null,
   findReports: async () => new Map(),
-  isMonitoredBeside: async () => false,
+  monitoredBeside: async () => new Set(),
 };
 
 /** A dashboard over a warehouse, listening on loopback. */

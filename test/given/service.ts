@@ -68,7 +68,7 @@ export function storeOf(websites: Map<string, GivenPage[]>): Store {
       // The first website that monitors it counts.
       return new Map(asked.reverse().map((page) => [page.url, reportOf(page)]));
     },
-    isMonitoredBeside: async () => false,
+    monitoredBeside: async () => new Set(),
   };
 }
 

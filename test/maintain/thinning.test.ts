@@ -15,6 +15,7 @@ function markersOn(...commits: string[]): Marker[] {
       websiteId: 'w',
       snapshotAt: `${date}T02:00:00.000Z`,
       date,
+      committedAt: '2025-01-01T00:00:00.000Z',
       listingComplete: what === '',
       files: { coverage: { rows: 1, sha256: '' } },
       dropped: {},

@@ -15,8 +15,10 @@ const MAX_LIMIT = 1000;
 const documentSchema = z.object({
   paths: z.record(
     z.string(),
-    z.object({
-      get: z.object({ parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })).default([]) }),
+    z.looseObject({
+      get: z
+        .object({ parameters: z.array(z.object({ name: z.string(), in: z.enum(['path', 'query']) })).default([]) })
+        .optional(),
     }),
   ),
 });
@@ -75,7 +77,9 @@ const value = fc.oneof(
 
 it('no value of any parameter gets a 500, a stack trace or more than was asked for', async () => {
   const { paths } = documentSchema.parse(JSON.parse((await served.app.inject('/openapi.json')).body));
-  const operations = Object.entries(paths).map(([path, { get }]) => ({ path, parameters: get.parameters }));
+  const operations = Object.entries(paths).flatMap(([path, { get }]) =>
+    get ? [{ path, parameters: get.parameters }] : [],
+  );
   expect(operations.flatMap(({ parameters }) => parameters).length).toBeGreaterThan(12);
   const request = fc.constantFrom(...operations).chain(({ path, parameters }) => {
     const query = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);

@@ -120,7 +120,7 @@ describe('a store that fails', () => {
     hasWebsite: async () => true,
     listCoverage: async () => null,
     findReports: async () => new Map(),
-    isMonitoredBeside: async () => false,
+    monitoredBeside: async () => new Set(),
   };
 
   it('answers 500 without saying why, and tells its owner', async () => {

@@ -78,7 +78,7 @@ describe('the pagination object', () => {
     [90, 10, 25, { next: null, prev: 80, end: true, current: 10, total: 3 }],
   ])('skip %i, limit %i of %i', (skip, limit, count, { next, prev, end, current, total }) => {
     const link = (from: number | null): string | null => (from === null ? null : `/v1/urls/w?skip=${from}&limit=10`);
-    expect(paginationOf('w', { skip, limit }, count)).toEqual({
+    expect(paginationOf('/v1/urls/w', { skip, limit }, count)).toEqual({
       next_page: link(next),
       prev_page: link(prev),
       end,

@@ -1,0 +1,79 @@
+import { pipeline, Readable } from 'node:stream';
+import { createBrotliCompress, createGzip } from 'node:zlib';
+import { negotiate } from '@fastify/accept-negotiator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
+import { csvText } from '../observe/csv.js';
+import { ServiceError } from './errors.js';
+import type { WindowQuery } from './pagination.js';
+import { BROTLI_PARAMETERS } from './representation.js';
+import type { ListingStream } from './store.js';
+
+/** Batches that wait for a slow reader. */
+const BATCHES_AHEAD = 2;
+const COLUMNS = Object.keys(coverageEntrySchema.shape);
+
+/** How a listing is asked for: a window of it as JSON, or all of it, line by line. */
+export const formatParameters = z.object({
+  format: z
+    .enum(['json', 'ndjson', 'csv'], 'format must be json, ndjson or csv.')
+    .optional()
+    .describe(
+      '`ndjson` or `csv`: the whole listing as one stream, an entry a line; `skip` and `limit` are left out then. `json`: a window of it.',
+    ),
+});
+export type Format = 'ndjson' | 'csv';
+
+/** What a whole listing is sent as, by its format. */
+export const EXPORT_TYPES: Readonly<Record<Format, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
+
+/** @throws ServiceError 400 where a window of a stream is asked for */
+export function checkWhole({ skip, limit }: WindowQuery): void {
+  if (skip === undefined && limit === undefined) return;
+  throw new ServiceError(400, 'ndjson and csv hold the whole listing: leave out skip and limit.');
+}
+
+/**
+ * Sends a whole listing. As much is read as its client takes; once the client is gone, no more is. A failure on the way
+ * breaks the connection, so that half a listing is never taken for all of it.
+ *
+ * @param onError told of such a failure
+ */
+export async function sendListing(
+  format: Format,
+  listing: ListingStream,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  onError?: (error: unknown) => void,
+): Promise<FastifyReply> {
+  reply.type(`${EXPORT_TYPES[format]}; charset=utf-8`);
+  reply.headers({ 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
+  const encoding = negotiate(request.headers['accept-encoding'] ?? 'identity', ['br', 'gzip', 'identity']);
+  if (encoding === 'br' || encoding === 'gzip') reply.header('content-encoding', encoding);
+  if (request.method === 'HEAD') {
+    await listing.batches[Symbol.asyncIterator]().return?.();
+    return reply.send();
+  }
+  const text = format === 'csv' ? csvText(COLUMNS, rowsOf(listing.batches)) : ndjsonText(listing.batches);
+  const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
+  // Before the first byte is sent, an error is answered like any other.
+  parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error));
+  return reply.send(compressed(parts, encoding));
+}
+
+async function* rowsOf(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<unknown[][]> {
+  for await (const entries of batches) yield entries.map((entry) => COLUMNS.map((column) => entry[column]));
+}
+
+async function* ndjsonText(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<string> {
+  for await (const entries of batches) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+}
+
+function compressed(text: Readable, encoding: string | null): Readable {
+  if (encoding !== 'br' && encoding !== 'gzip') return text;
+  const packed = encoding === 'br' ? createBrotliCompress({ params: BROTLI_PARAMETERS }) : createGzip();
+  // Whichever of the two ends early ends the other; Fastify hears of it from the stream that it sends.
+  pipeline(text, packed, () => {});
+  return packed;
+}
