@@ -6,8 +6,8 @@ import { median, print } from './figures.js';
 import { runProgram, startSimulator, TOKEN } from './processes.js';
 
 /**
- * Peak memory of a sync that only lists, for 100,000 and 1,000,000 pages with `memory_limit: 256MB`: it must not grow
- * with the number of pages. The simulator runs in a process of its own.
+ * Peak memory of a sync that only lists, for 100,000 and 1,000,000 pages with the default configuration: it must not
+ * grow with the number of pages. The simulator runs in a process of its own.
  *
  * Run with: npm run bench:memory
  */
@@ -48,7 +48,7 @@ function config(url: string): string {
   return JSON.stringify({
     api: { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' },
     reports: { max_per_run: 0 },
-    warehouse: { memory_limit: '256MB', min_free_disk: '1MB' },
+    warehouse: { min_free_disk: '1MB' },
   });
 }
 

@@ -106,7 +106,9 @@ const warehouse = z.strictObject(
       .describe('Folder of the warehouse; a relative one counts from the folder of this file.'),
     time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
     parquet_compression: z.enum(['zstd', 'snappy', 'gzip'], codec).prefault('zstd').describe('Of the Parquet files.'),
-    memory_limit: size(MIN_MEMORY_BYTES).prefault('1GB').describe("DuckDB's memory."),
+    memory_limit: size(MIN_MEMORY_BYTES)
+      .prefault('1GB')
+      .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
     min_free_disk: size().prefault('1GB').describe('With less free disk: stop fetching and commit.'),
     lock_timeout: duration(0, DAY_MS).prefault('30s').describe('How long to wait for indexhouse.duckdb.'),
   },

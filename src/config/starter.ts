@@ -32,7 +32,7 @@ warehouse:
   path: ./warehouse                     # counts from the folder of this file
   time_zone: UTC                        # decides a snapshot's date; fixed once the warehouse holds data
   parquet_compression: zstd             # zstd, snappy or gzip
-  memory_limit: 1GB                     # DuckDB's memory
+  memory_limit: 1GB                     # DuckDB's memory; a sync uses a quarter of it
   min_free_disk: 1GB                    # with less than this free: stop fetching, and commit
   lock_timeout: 30s                     # how long to wait for a reader of indexhouse.duckdb
 

@@ -31,6 +31,9 @@ import { RunProgress } from './run-progress.js';
 import { tellPace } from './tell-pace.js';
 import { walk } from './walk-listing.js';
 
+/** Sorting a listing takes what memory it is given, and is no faster for it. */
+const LEAST_MEMORY_OF_A_RUN = 256e6;
+
 export interface SyncOptions {
   config: Config;
   version: string;
@@ -50,15 +53,22 @@ export interface SyncOptions {
  *
  * @throws BusyError, WarehouseError, Stopped; a website that fails is in the receipt instead
  */
-export async function sync(options: SyncOptions): Promise<Receipt> {
-  const { config } = options;
+export async function sync(given: SyncOptions): Promise<Receipt> {
+  const config = withMemoryOfARun(given.config);
   await prepareWarehouse(config.warehouse.path, config.warehouse.time_zone, config.warehouse.memory_limit);
   const lock = await RunLock.take(config.warehouse.path, 'sync');
   try {
-    return await new Sync(options).run();
+    return await new Sync({ ...given, config }).run();
   } finally {
     lock.release();
   }
+}
+
+/** A run stays small beside what else the machine does: DuckDB's memory is a quarter of what readers have. */
+function withMemoryOfARun(config: Config): Config {
+  const { memory_limit: limit } = config.warehouse;
+  const memory_limit = Math.min(limit, Math.max(LEAST_MEMORY_OF_A_RUN, limit / 4));
+  return { ...config, warehouse: { ...config.warehouse, memory_limit } };
 }
 
 /** One website, from the listing to the commit. */
