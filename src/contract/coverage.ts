@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { absoluteUrl, integer, text, timestamp } from './fields.js';
+import { absoluteUrl, integer, text, timestamp, truth } from './fields.js';
 
 /**
  * One monitored page of the coverage listing (specification, 2.1). Only `url` must be there: a known field that is
@@ -10,7 +10,7 @@ export const coverageEntrySchema = z.looseObject({
   url: absoluteUrl,
   index_summary: text.nullish(),
   index_coverage_state: text.nullish(),
-  canonicals_match: z.boolean().nullish(),
+  canonicals_match: truth.nullish(),
   searchengine_selected_canonical: absoluteUrl.nullish(),
   user_selected_canonical: absoluteUrl.nullish(),
   last_crawl_time: timestamp.nullish(),

@@ -22,3 +22,4 @@ export const timestamp = z.iso.datetime({ error: 'is not an ISO 8601 time in UTC
 });
 /** 32 bits, because that is what an INTEGER column holds. */
 export const integer = z.int32();
+export const truth = z.boolean();

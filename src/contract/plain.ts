@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { absoluteUrl, integer, text, timestamp } from './fields.js';
+import { absoluteUrl, integer, text, timestamp, truth } from './fields.js';
 
 /**
  * The forms of `fields.ts` once more, as they stand in JSON text that escapes nothing: each matches only what Zod would
@@ -13,6 +13,7 @@ const PATTERNS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
     String.raw`"(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z"`,
   ],
   [integer, String.raw`(?:0|-?[1-9]\d{0,8})`],
+  [truth, '(?:true|false)'],
 ]);
 /** Of a name that JSON and a pattern write as it is. */
 const PLAIN_NAME = /^\w+$/;

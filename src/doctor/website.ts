@@ -41,14 +41,15 @@ export async function checkWebsite(
 }
 
 function judged(called: string, { entries, pagination, drift }: Window): Finding {
-  const broken = entries.flatMap(({ verdict }) => (verdict.accepted ? [] : verdict.issues))[0];
+  const verdicts = entries.flatMap((entry) => ('verdict' in entry ? [entry.verdict] : []));
+  const broken = verdicts.flatMap((verdict) => (verdict.accepted ? [] : verdict.issues))[0];
   if (broken) {
     return website.warning(
       `${called}: an entry breaks the contract (${broken.path}: ${broken.message})`,
       'Such entries are kept apart as rejected; see whether the interface changed.',
     );
   }
-  const unknown = entries.flatMap(({ verdict }) => (verdict.accepted ? Object.keys(verdict.extra ?? {}) : []));
+  const unknown = verdicts.flatMap((verdict) => (verdict.accepted ? Object.keys(verdict.extra ?? {}) : []));
   const strange = [...unknown, ...drift.map(({ field }) => field)];
   const pages = pagination.count ?? null;
   if (strange.length > 0) {

@@ -77,8 +77,15 @@ export class ListingJournal {
   }
 }
 
+interface Place {
+  walk: number;
+  window: number;
+  position: number;
+}
+
 /** The line of one entry, accepted or refused. */
-export function entryText(entry: JudgedEntry, place: { walk: number; window: number; position: number }): string {
+export function entryText(entry: JudgedEntry, place: Place): string {
+  if (!('verdict' in entry)) return placedEntry(entry.url, '', entry.text, place);
   const { verdict, url, payload } = entry;
   const text = stringified(payload);
   const unstorable = storable(text);
@@ -99,9 +106,13 @@ export function entryText(entry: JudgedEntry, place: { walk: number; window: num
     absent.length > 0 ? `,"absent":${JSON.stringify(absent)}` : '',
     verdict.extra ? `,"extra":${JSON.stringify(JSON.stringify(verdict.extra))}` : '',
   ].join('');
-  const { walk, window, position } = place;
-  const url_ = JSON.stringify(url);
-  return `{"kind":"entry","walk":${walk},"window":${window},"position":${position},"url":${url_}${rest},"entry":${text}}\n`;
+  return placedEntry(url, rest, text, place);
+}
+
+/** @param rest more members of the line, a comma before each */
+function placedEntry(url: string | null, rest: string, text: string | null, { walk, window, position }: Place): string {
+  const place = `"walk":${walk},"window":${window},"position":${position}`;
+  return `{"kind":"entry",${place},"url":${JSON.stringify(url)}${rest},"entry":${text}}\n`;
 }
 
 /** `canonicals_match` is omitted for pages without inspection data; elsewhere its absence is drift. */

@@ -3,7 +3,7 @@ import { journalLine, storable, stringified } from '../journal/embed.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { entryText } from '../journal/listing.js';
 import { ReportsJournal } from '../journal/reports.js';
-import { type JudgedEntry, judgeEntry } from '../source/coverage-window.js';
+import { type CheckedEntry, judgeEntry } from '../source/coverage-window.js';
 import { judgeReport, type ReportOutcome } from '../source/report.js';
 import { AppendFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
@@ -16,7 +16,7 @@ const REASON = 'replay';
 
 /** What decides whether a record may pass. */
 export interface Contract {
-  judgeEntry(payload: unknown): JudgedEntry;
+  judgeEntry(payload: unknown): CheckedEntry;
   judgeReport(text: string, url: string): ReportOutcome;
 }
 export const currentContract: Contract = { judgeEntry, judgeReport };
@@ -77,7 +77,7 @@ async function judgeOne(record: WaitingRecord, contract: Contract, journal: Repl
   return true;
 }
 
-function acceptedEntry({ payload }: WaitingRecord, contract: Contract): JudgedEntry | null {
+function acceptedEntry({ payload }: WaitingRecord, contract: Contract): CheckedEntry | null {
   const entry = contract.judgeEntry(parsed(payload));
   if (!entry.verdict.accepted || storable(stringified(entry.payload))) return null;
   return { ...entry, url: entry.verdict.record.url };
@@ -104,7 +104,7 @@ class ReplayJournal {
     this.#reports = new ReportsJournal(folder, 0);
   }
 
-  async entry(entry: JudgedEntry, { position, received_at }: WaitingRecord): Promise<void> {
+  async entry(entry: CheckedEntry, { position, received_at }: WaitingRecord): Promise<void> {
     if (this.#receivedAt !== received_at) await this.#endWindow();
     this.#receivedAt = received_at;
     const place = { walk: REPLAY_WALK, window: this.#window, position: position ?? 0 };

@@ -7,19 +7,36 @@ import {
   paginationSchema,
 } from '../contract/coverage.js';
 import { absoluteUrl } from '../contract/fields.js';
+import { plainTextOf } from '../contract/plain.js';
 import { type Issue, issuesOf, type Verdict, validate } from '../contract/validate.js';
 import { SourceError } from './errors.js';
 
 /** Of a field's name in the drift diary: it is the service's own word, and may be as long as a body. */
 const MAX_FIELD_CHARACTERS = 200;
 
+/** How a body begins whose entries are cut out of it, each by itself. */
+const WINDOW_START = '{"urls":[';
+/** An entry with nothing nested or escaped in it, before the next one or the end of the list. */
+const FLAT_ENTRY = /(\{[^"\\{}[\]]*(?:"[^"\\]*"[^"\\{}[\]]*)*\})(?:,(?=\{)|(?=\]))/gy;
+
+const isPlainEntry = plainTextOf(coverageEntrySchema);
+
+/** An entry that the contract accepts as it is, known by its text alone: nearly all are. */
+export interface PlainEntry {
+  url: string;
+  /** As it arrived. */
+  text: string;
+}
+
 /** One entry as it arrived, judged on its own. */
-export interface JudgedEntry {
+export interface CheckedEntry {
   /** The page's URL wherever one can be read, also in a rejected entry; else null. */
   url: string | null;
   verdict: Verdict<CoverageEntry>;
   payload: unknown;
 }
+
+export type JudgedEntry = PlainEntry | CheckedEntry;
 
 /** Something in an answer that the contract does not foresee, though it costs no record. */
 export interface Drift {
@@ -51,14 +68,40 @@ export class BadWindow extends SourceError {
  * @throws BadWindow if it is not JSON or not a window of a listing
  */
 export function readWindow(text: string): Window {
-  const parsed = coverageWindowSchema.safeParse(json(text));
+  const cut = cutEntries(text);
+  const parsed = coverageWindowSchema.safeParse(json(cut?.body ?? text));
   if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text);
   const { urls, pagination } = parsed.data;
   return {
-    entries: urls.map(judgeEntry),
+    entries: cut?.entries ?? urls.map(judgeEntry),
     pagination,
     drift: [...paginationDrift(pagination), ...bodyDrift(parsed.data)],
   };
+}
+
+/**
+ * Takes the entries of a body by their texts, which spares parsing and writing each of them.
+ *
+ * @returns the entries and the body without them, or null where only a parser can tell them apart
+ */
+function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | null {
+  if (!text.startsWith(WINDOW_START)) return null;
+  const cut = [...text.slice(WINDOW_START.length).matchAll(FLAT_ENTRY)];
+  const rest = text.slice(cut.reduce((end, [all]) => end + all.length, WINDOW_START.length));
+  // A second list of the same name would be the one that counts.
+  if (!rest.startsWith(']') || rest.includes('"urls"') || rest.includes('\\')) return null;
+  try {
+    return { entries: cut.map(([, entry = '']) => judgeText(entry)), body: `${WINDOW_START}${rest}` };
+  } catch {
+    return null;
+  }
+}
+
+function judgeText(text: string): JudgedEntry {
+  if (!isPlainEntry(text)) return judgeEntry(JSON.parse(text));
+  // A copy: a piece of a text would keep the whole body in memory for as long as the walk remembers the page.
+  const url = Buffer.from(text.slice('{"url":"'.length, text.indexOf('",'))).toString();
+  return { url, text };
 }
 
 function json(text: string): unknown {
@@ -90,7 +133,7 @@ export function looksLikeHtml(text: string): boolean {
 }
 
 /** Holds one entry of a listing against the contract. */
-export function judgeEntry(payload: unknown): JudgedEntry {
+export function judgeEntry(payload: unknown): CheckedEntry {
   return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
 }
 
