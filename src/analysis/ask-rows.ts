@@ -42,6 +42,5 @@ export async function askSelected<T>(
 
 async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
   reader.nextTurn();
-  await reader.makeReady(text);
-  return reader.engine.rows(schema, text, parameters);
+  return reader.withStates(() => reader.engine.rows(schema, text, parameters));
 }

@@ -41,10 +41,12 @@ export interface Answer {
  */
 export async function ask(reader: Reader, question: Question): Promise<Answer> {
   const turn = reader.nextTurn();
-  const prepared = await prepare(reader, question);
-  const result = await explained(question, async () => {
-    prepared.bind({ ...question.parameters });
-    return prepared.stream();
+  const result = await reader.withStates(async () => {
+    const prepared = await prepare(reader, question);
+    return explained(question, async () => {
+      prepared.bind({ ...question.parameters });
+      return prepared.stream();
+    });
   });
   return { columns: result.deduplicatedColumnNames(), parts: partsOf(question, result, () => reader.turn === turn) };
 }
@@ -52,7 +54,7 @@ export async function ask(reader: Reader, question: Question): Promise<Answer> {
 /** Answers into a Parquet file with DuckDB's own types. Throws as `ask` does. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
-  await prepare(reader, question);
+  await reader.withStates(() => prepare(reader, question));
   const copy = `copy (${bare(question.sql)}\n) to ${literal(file)} (format parquet, compression zstd)`;
   await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
 }
@@ -62,7 +64,6 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
   const text = bare(question.sql);
   if (text === '') throw new QuestionError(`${question.name}: there is no statement in it`);
   const prepared = await explained(question, async () => {
-    await reader.makeReady(text);
     const statements = await reader.engine.raw.extractStatements(question.sql);
     if (statements.count !== 1) throw several(question, statements.count);
     const writing = WRITING.exec(text)?.[0];

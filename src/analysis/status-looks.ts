@@ -4,14 +4,20 @@ import type { UnfinishedRun } from './unfinished-runs.js';
 
 /** What somebody should look at, a sentence each, worst first; none where all is well. */
 export function whatNeedsALook(status: Omit<Status, 'looks'>, maxRejectRatio: number): string[] {
-  const { websites, unfinished, followers, running } = status;
+  const { websites, unfinished, followers, running, damaged } = status;
   const syncing = running?.process_id ?? null;
   return [
     ...websites.flatMap((website) => failedRun(website)),
     ...unfinished.flatMap((run) => abandoned(run)),
     ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
+    ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),
   ];
+}
+
+function damagedFiles([first, ...more]: Status['damaged']): string {
+  const rest = more.length > 0 ? `, and ${more.length} more cannot be read` : '';
+  return `${first?.path} ${first?.reason}${rest}; restore from a backup what is damaged: \`indexhouse verify\` lists all of it`;
 }
 
 /** What a website is called in a sentence. */

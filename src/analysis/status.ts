@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { exists } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
-import { listTableFiles, schemaFile, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, readMarkers } from '../warehouse/markers.js';
-import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
-import { statesSeen } from '../warehouse/state.js';
+import { type DamagedFile, findTorn, viewReadable } from '../warehouse/damage.js';
+import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
+import { filesOf, type Marker, markerPaths, readLog, withoutUnreadable } from '../warehouse/markers.js';
+import { makeSchemas } from '../warehouse/prepare.js';
+import { readStates, type StateOptions } from '../warehouse/state.js';
+import { DATA_TABLES, type Table } from '../warehouse/tables.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
 import { whatNeedsALook } from './status-looks.js';
@@ -84,6 +85,15 @@ export interface WebsiteStatus {
   pages: (Omit<z.infer<typeof knownRow>, 'website_id'> & { report_share: number | null }) | null;
 }
 
+/** A file that cannot be read: what it says is left out. */
+export interface DamagedStatus {
+  path: string;
+  table: string;
+  website_id: string;
+  /** What follows the path in a sentence: `is missing`, `is empty`, … */
+  reason: string;
+}
+
 /** The names are those of `status --json`. */
 export interface Status {
   warehouse: string;
@@ -97,11 +107,13 @@ export interface Status {
   new_drift: NewDrift[];
   /** Websites with rejected records. */
   quarantine: QuarantineStatus[];
+  /** Files of the log that cannot be read. */
+  damaged: DamagedStatus[];
   /** What somebody should look at, a sentence each. */
   looks: string[];
 }
 
-export interface StatusInput {
+export interface StatusInput extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
@@ -116,7 +128,7 @@ export interface StatusInput {
 
 /**
  * Finds out how a warehouse is doing, from its Parquet files and journals: nothing that holds a database blocks it, and
- * it writes nothing into the warehouse. Not to be called by a process that syncs.
+ * it writes nothing into the warehouse but a state that is missing. Not to be called by a process that syncs.
  */
 export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
@@ -125,7 +137,9 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { markers, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
+    const { markers, websites, drift, damaged } = await withEngine(engine, (opened) =>
+      readWebsites(opened, input, temporary),
+    );
     const followers = [await followerLag({ warehouse, markers, engine })];
     const found = {
       warehouse,
@@ -136,6 +150,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       followers,
       new_drift: drift,
       quarantine: quarantineOf(markers),
+      damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
     return { ...found, looks: whatNeedsALook(found, input.maxRejectRatio) };
   });
@@ -145,35 +160,40 @@ async function readWebsites(
   engine: Engine,
   input: StatusInput,
   temporary: string,
-): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[] }> {
-  const { warehouse } = input;
-  if (!(await exists(schemaFile(warehouse, 'snapshots')))) {
-    return { markers: [], websites: configuredOnly(input), drift: [] };
-  }
-  const markers = await readMarkers(engine, warehouse);
-  const states = await statesSeen(warehouse, markers, { memoryLimit: input.memoryLimit, temporary });
+): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[]; damaged: DamagedFile[] }> {
+  const { warehouse, memoryLimit, onRebuilt } = input;
   await makeSchemas(engine, temporary);
-  await engine.view('snapshots', tableQuery(temporary, 'snapshots', markerPaths(markers, 'snapshots')));
-  await engine.view('runs', tableQuery(temporary, 'runs', await listTableFiles(warehouse, 'runs')));
-  await engine.view('page_state', tableQuery(temporary, 'page_state', states));
-  const observed = filesOf(warehouse, markers, 'drift_observations');
-  await engine.view('drift_observations', tableQuery(temporary, 'drift_observations', observed));
+  const read = await readLog(engine, warehouse, temporary);
+  const damaged = [...read.damaged, ...(await tornFiles(warehouse, read.markers))];
+  const markers = withoutUnreadable(read.markers, damaged);
+  const states = await readStates(engine, warehouse, { markers, damaged }, { memoryLimit, temporary, onRebuilt });
+  damaged.push(...states.damaged);
+  const view = async (table: Table, files: readonly string[]) => {
+    damaged.push(...(await viewReadable(engine, table, { schemas: temporary, table, files })));
+  };
+  await view('snapshots', markerPaths(markers, 'snapshots'));
+  await view('runs', await listTableFiles(warehouse, 'runs'));
+  await view('page_state', states.files);
+  await view('drift_observations', filesOf(warehouse, markers, 'drift_observations'));
   const at = { checked_at: new Date(input.now).toISOString() };
   const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
   const runs = await engine.rows(runRow, sql('status/last_runs'));
   const known = await engine.rows(knownRow, sql('status/reports_known'), at);
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
-  return { markers, websites: joined(input, { snapshots, runs, known }), drift };
+  return { markers, websites: joined(input, { snapshots, runs, known }), drift, damaged };
+}
+
+/** Of all files that the markers name, not only those that are read here: somebody should know. */
+async function tornFiles(warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {
+  const torn: DamagedFile[] = [];
+  for (const table of DATA_TABLES) torn.push(...(await findTorn(table, filesOf(warehouse, markers, table))));
+  return torn;
 }
 
 interface Rows {
   snapshots: z.infer<typeof snapshotRow>[];
   runs: z.infer<typeof runRow>[];
   known: z.infer<typeof knownRow>[];
-}
-
-function configuredOnly(input: StatusInput): WebsiteStatus[] {
-  return joined(input, { snapshots: [], runs: [], known: [] });
 }
 
 /** One entry a website, whether it is configured, has run or has a snapshot. */

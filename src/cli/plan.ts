@@ -2,7 +2,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/schema.js';
 import type { Forecast } from '../forecast/document.js';
 import type { ForecastInput } from '../forecast/forecast.js';
+import type { DamagedFile } from '../warehouse/damage.js';
 import { checkWebsites, configOf, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+import { exitFor, rebuiltLog } from './reader-options.js';
 import { stopSignal } from './signals.js';
 
 const FIRST_PAGES = 10;
@@ -36,7 +38,7 @@ interface Flags extends SyncFlags {
 }
 
 /** `indexhouse plan`: what the next run costs and reaches. */
-export function planCommand(_outcome: Outcome): Command {
+export function planCommand(outcome: Outcome): Command {
   return withSyncFlags(newCommand('plan', 'what the next run costs, when it ends, and which pages it does not reach'))
     .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
     .option('--ask', 'ask the service how many pages there are, also where snapshots tell')
@@ -46,7 +48,7 @@ export function planCommand(_outcome: Outcome): Command {
     .option('--force', 'write over an existing file')
     .addHelpText('after', HELP)
     .action(async (_: Flags, command: Command) => {
-      await showPlan(flagsOf<Flags>(command));
+      outcome.exitCode = await showPlan(flagsOf<Flags>(command));
     });
 }
 
@@ -63,8 +65,8 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** Prints the plan of a run with these flags. */
-export async function showPlan(flags: Flags): Promise<void> {
+/** Prints the plan of a run with these flags, and gives the exit code. */
+export async function showPlan(flags: Flags): Promise<number> {
   if (flags.ask && flags.offline) throw new UsageError('--ask and --offline exclude each other: leave one out');
   const { config, withoutTokens } = await configFor(flags);
   checkWebsites(flags.website ?? [], config.websites);
@@ -76,8 +78,18 @@ export async function showPlan(flags: Flags): Promise<void> {
   await checkSink({ format: 'csv', out, force, guardFormulas: true, terminal: process });
   const { signal, release } = stopSignal();
   try {
-    const planned = await forecast({ ...(await inputOf(flags, config)), signal });
+    let damaged: readonly DamagedFile[] = [];
+    const onDamaged = (found: readonly DamagedFile[]) => {
+      damaged = found;
+    };
+    const planned = await forecast({
+      ...(await inputOf(flags, config)),
+      onRebuilt: rebuiltLog(flags),
+      onDamaged,
+      signal,
+    });
     process.stdout.write(json ? await jsonOf(planned) : await textOf(planned, { withoutTokens, out }));
+    return await exitFor(damaged);
   } finally {
     release();
   }

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Question } from '../analysis/question.js';
 import type { Reader, ReaderOptions } from '../analysis/reader.js';
-import { flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
+import type { DamagedFile } from '../warehouse/damage.js';
+import { EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
 import type { Format, Sink, Terminal } from './query-output.js';
-import { readerOptions } from './reader-options.js';
+import { exitFor, readerOptions } from './reader-options.js';
 
 const FORMATS: readonly Format[] = ['table', 'json', 'csv', 'parquet'];
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
@@ -36,7 +37,7 @@ interface Flags extends Globals {
 }
 
 /** `indexhouse query`: ready-made or ad hoc SQL, read-only, over the Parquet files. */
-export function queryCommand(_outcome: Outcome, terminal: Terminal = process): Command {
+export function queryCommand(outcome: Outcome, terminal: Terminal = process): Command {
   return newCommand('query', 'ask the warehouse: a ready-made analysis, or SQL; read-only, never blocked by a sync')
     .argument('[name]', 'a ready-made analysis')
     .argument('[name=value...]', 'its parameters, as with --param')
@@ -51,21 +52,22 @@ export function queryCommand(_outcome: Outcome, terminal: Terminal = process): C
     .option('--warehouse <folder>', 'the warehouse, instead of the one that the configuration names')
     .addHelpText('after', HELP)
     .action(async (name: string | undefined, more: string[], _: Flags, command: Command) => {
-      await query(name === undefined ? more : [name, ...more], flagsOf<Flags>(command), terminal);
+      const words = name === undefined ? more : [name, ...more];
+      outcome.exitCode = await query(words, flagsOf<Flags>(command), terminal);
     });
 }
 
-async function query(words: string[], flags: Flags, terminal: Terminal): Promise<void> {
+async function query(words: string[], flags: Flags, terminal: Terminal): Promise<number> {
   const { QuestionError } = await import('../analysis/errors.js');
   try {
-    await answer(words, flags, terminal);
+    return await answer(words, flags, terminal);
   } catch (error) {
     if (error instanceof QuestionError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
 
-async function answer(words: string[], flags: Flags, terminal: Terminal): Promise<void> {
+async function answer(words: string[], flags: Flags, terminal: Terminal): Promise<number> {
   const name = oneName(words);
   const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
   const asked = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
@@ -73,7 +75,7 @@ async function answer(words: string[], flags: Flags, terminal: Terminal): Promis
   if (asked.length === 0 || flags.describe !== undefined) {
     const { catalogText } = await import('./query-catalog.js');
     terminal.stdout.write(catalogText(flags.describe, flags.json === true));
-    return;
+    return EXIT.done;
   }
   const sink = sinkOf(flags, terminal);
   const { checkSink } = await import('./query-output.js');
@@ -83,7 +85,7 @@ async function answer(words: string[], flags: Flags, terminal: Terminal): Promis
     const { checkOutside } = await import('./out-file.js');
     await checkOutside(options.warehouse, sink.out);
   }
-  await askOnce(sink, options, await questionTo({ ...flags, name }, given));
+  return exitFor(await askOnce(sink, options, await questionTo({ ...flags, name }, given)));
 }
 
 /** What stands alone is the name; the rest are parameters. */
@@ -144,17 +146,19 @@ async function readSql(file: string): Promise<string> {
   }
 }
 
-async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionTo): Promise<void> {
+/** @returns the files that the answer is without */
+async function askOnce(sink: Sink, options: ReaderOptions, question: QuestionTo): Promise<readonly DamagedFile[]> {
   const [{ withReader }, { writeAnswer }, { stopSignal }] = await Promise.all([
     import('../analysis/reader.js'),
     import('./query-output.js'),
     import('./signals.js'),
   ]);
-  await withReader(options, async (reader: Reader) => {
+  return withReader(options, async (reader: Reader) => {
     const { signal, release } = stopSignal();
     signal.addEventListener('abort', () => reader.engine.raw.interrupt());
     try {
       await writeAnswer(reader, await question(reader), sink);
+      return reader.damaged;
     } finally {
       release();
     }

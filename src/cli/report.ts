@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { ReaderOptions } from '../analysis/reader.js';
 import type { Report, ReportOptions } from '../report/report.js';
+import type { DamagedFile } from '../warehouse/damage.js';
 import { flagsOf, type Globals, newCommand, type Outcome, packageVersion, UsageError } from './command.js';
 import type { Terminal } from './query-output.js';
-import { readerOptions } from './reader-options.js';
+import { exitFor, readerOptions } from './reader-options.js';
 
 const DEFAULT_FILE = 'report.html';
 const STDOUT = '-';
@@ -26,7 +27,7 @@ interface Flags extends Globals {
 }
 
 /** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
-export function reportCommand(_outcome: Outcome, terminal: Terminal = process): Command {
+export function reportCommand(outcome: Outcome, terminal: Terminal = process): Command {
   return newCommand(
     'report',
     'write a self-contained HTML report with charts: what changed in the index, where and why',
@@ -42,26 +43,27 @@ export function reportCommand(_outcome: Outcome, terminal: Terminal = process): 
     .option('--warehouse <folder>', 'the warehouse, instead of the one that the configuration names')
     .addHelpText('after', HELP)
     .action(async (_: Flags, command: Command) => {
-      await report(flagsOf<Flags>(command), terminal);
+      outcome.exitCode = await report(flagsOf<Flags>(command), terminal);
     });
 }
 
-async function report(flags: Flags, terminal: Terminal): Promise<void> {
+async function report(flags: Flags, terminal: Terminal): Promise<number> {
   const toStdout = flags.out === STDOUT;
   if (toStdout && flags.json) throw new UsageError('--json and --out - contradict each other: both take stdout');
   const where = await readerOptions(flags);
   if (!toStdout) await checkFile(where.warehouse, flags.out);
   const options: ReportOptions = { ...chosen(flags), version: await packageVersion(), now: Date.now() };
-  const read = await readOnce(where, options);
+  const { read, damaged } = await readOnce(where, options);
   const { reportPage } = await import('../report/page.js');
   const page = reportPage(read);
   if (toStdout) {
     terminal.stdout.write(page);
-    return;
+    return exitFor(damaged);
   }
   await write(flags.out, page);
   const { reportJson, reportText } = await import('./report-output.js');
   terminal.stdout.write(flags.json ? reportJson(read, flags.out) : reportText(read, flags.out));
+  return exitFor(damaged);
 }
 
 function chosen({ website, since, until }: Flags): Pick<ReportOptions, 'website' | 'since' | 'until'> {
@@ -75,7 +77,11 @@ async function checkFile(warehouse: string, out: string): Promise<void> {
   await checkReportFile(out);
 }
 
-async function readOnce(where: ReaderOptions, options: ReportOptions): Promise<Report> {
+/** With the files that the report is without. */
+async function readOnce(
+  where: ReaderOptions,
+  options: ReportOptions,
+): Promise<{ read: Report; damaged: readonly DamagedFile[] }> {
   const [{ withReader }, { readReport }, { QuestionError, QuestionStopped }, { stopSignal }] = await Promise.all([
     import('../analysis/reader.js'),
     import('../report/report.js'),
@@ -86,7 +92,7 @@ async function readOnce(where: ReaderOptions, options: ReportOptions): Promise<R
     const { signal, release } = stopSignal();
     signal.addEventListener('abort', () => reader.engine.raw.interrupt());
     try {
-      return await readReport(reader, options);
+      return { read: await readReport(reader, options), damaged: reader.damaged };
     } catch (error) {
       if (signal.aborted) throw new QuestionStopped('report');
       if (error instanceof QuestionError) throw new UsageError(error.message, { cause: error });

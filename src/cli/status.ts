@@ -5,7 +5,7 @@ import type { FollowerLag } from '../analysis/follower-lag.js';
 import type { NewDrift, Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
-import { DEFAULT_MEMORY_LIMIT_BYTES } from './reader-options.js';
+import { DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './reader-options.js';
 
 const EXAMPLES = `
 Examples:
@@ -41,7 +41,7 @@ export function statusCommand(outcome: Outcome): Command {
 }
 
 async function showStatus(flags: Flags): Promise<number> {
-  const input = await inputOf(flags);
+  const input = { ...(await inputOf(flags)), onRebuilt: rebuiltLog(flags) };
   await checkFolder(input.warehouse);
   const [{ readStatus }, output] = await Promise.all([import('../analysis/status.js'), import('./output.js')]);
   const status = await readStatus(input);

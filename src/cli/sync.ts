@@ -25,7 +25,7 @@ export function syncCommand(outcome: Outcome): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (_: Flags, command: Command) => {
       const { dryRun, ...flags } = flagsOf<Flags>(command);
-      if (dryRun) await showPlan(flags);
+      if (dryRun) outcome.exitCode = await showPlan(flags);
       else outcome.exitCode = await syncOnce(flags);
     });
 }

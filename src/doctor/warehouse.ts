@@ -6,7 +6,7 @@ import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { readMarkers } from '../warehouse/markers.js';
+import { readLog } from '../warehouse/markers.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -55,7 +55,7 @@ export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
 export function checkDuckdb({ warehouse }: Config): Promise<Finding> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
-    const markers = await withEngine(engine, (opened) => readMarkers(opened, warehouse.path));
+    const { markers } = await withEngine(engine, (opened) => readLog(opened, warehouse.path));
     const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
     if (error) return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: a sync makes it anew.');

@@ -7,8 +7,9 @@ import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
+import { type DamagedFile, findDamaged, firstLine, without } from '../warehouse/damage.js';
 import { listTableFiles, scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
-import { type Marker, markersOf, newestMarkers, readMarkers, tableOf } from '../warehouse/markers.js';
+import { filesOf, type Log, type Marker, markersOf, newestMarkers, readLog, tableOf } from '../warehouse/markers.js';
 import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
@@ -60,7 +61,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
   try {
     engine = await openWaiting(input);
   } catch (error) {
-    const markers = await withEngine(scratch(input), (opened) => readMarkers(opened, input.warehouse));
+    const { markers } = await withEngine(scratch(input), (opened) => readLog(opened, input.warehouse));
     const behind = await countBehind(input, markers);
     const holder = lockHolder(error);
     const reason = holder
@@ -69,7 +70,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     return { name: 'duckdb', behind, reason };
   }
   try {
-    return await catchUp(engine, input, await readMarkers(engine, input.warehouse));
+    return await catchUp(engine, input, await readLog(engine, input.warehouse));
   } finally {
     engine.close();
   }
@@ -134,7 +135,8 @@ export async function attachSuited(engine: Engine, file: string, name: string): 
 }
 
 /** Takes what the open file lacks, and drops from it what retention dropped. */
-export async function catchUp(engine: Engine, input: FollowDuckdbInput, markers: Marker[]): Promise<FollowerState> {
+export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
+  const { markers } = log;
   await migrate(engine);
   const retainedFrom = await inTransaction(engine, () => dropOldRows(engine, input.retainedFrom ?? null));
   crashPoint('dropped old rows');
@@ -143,23 +145,26 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, markers:
   const known = await knownCommits(engine);
   const lacking = markers.filter((marker) => !known.has(marker.commitId));
   const newest = new Set(newestMarkers(markers).map((marker) => marker.commitId));
-  const skipped: string[] = [];
+  const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
+  // The state of a website follows from all of its commits.
+  const torn = new Set(log.damaged.map(({ websiteId }) => websiteId));
   for (const marker of lacking) {
     try {
-      const all = newest.has(marker.commitId) ? markers : null;
+      const all = newest.has(marker.commitId) && !torn.has(marker.websiteId) ? markers : null;
       await suit(engine, marker);
       await inTransaction(engine, () => take(engine, input, { marker, all, retainedFrom }));
     } catch (error) {
       // Not the file's fault, and the later ones would meet the same.
       if (diskRemedy(error)) throw error;
-      skipped.push(`${marker.path}: ${error instanceof Error ? error.message : error}`);
+      skipped.push(await whyNotTaken(engine, input.warehouse, marker, error));
     }
   }
   crashPoint('followed all markers');
-  await inTransaction(engine, () => takeRuns(engine, input.warehouse));
+  const runs = await takeReadableRuns(engine, input.warehouse);
+  skipped.push(...runs.map(({ path, reason }) => `${path} ${reason}`));
   await engine.run('checkpoint');
   if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
-  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots whose files cannot be read; they are tried again next time. ${skipped[0]}`;
+  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots or runs whose files cannot be read; they are tried again next time. ${skipped[0]}`;
   return { name: 'duckdb', behind: skipped.length, reason };
 }
 
@@ -214,8 +219,30 @@ async function take(
   crashPoint('followed the marker');
 }
 
-async function takeRuns(engine: Engine, warehouse: string): Promise<void> {
+/** The file that is to blame, and what is wrong with it; else what went wrong. */
+async function whyNotTaken(engine: Engine, warehouse: string, marker: Marker, error: unknown): Promise<string> {
+  for (const table of DATA_TABLES) {
+    const [damaged] = await findDamaged(engine, table, filesOf(warehouse, [marker], table));
+    if (damaged) return `${damaged.path} ${damaged.reason}`;
+  }
+  return `${marker.path}: ${firstLine(error)}`;
+}
+
+/** @returns the files that were left out */
+async function takeReadableRuns(engine: Engine, warehouse: string): Promise<DamagedFile[]> {
   const files = await listTableFiles(warehouse, 'runs');
+  try {
+    await inTransaction(engine, () => takeRuns(engine, files));
+    return [];
+  } catch (error) {
+    const damaged = await findDamaged(engine, 'runs', files);
+    if (damaged.length === 0) throw error;
+    await inTransaction(engine, () => takeRuns(engine, without(files, damaged)));
+    return damaged;
+  }
+}
+
+async function takeRuns(engine: Engine, files: readonly string[]): Promise<void> {
   if (files.length === 0) return;
   const list = files.map(literal).join(', ');
   await engine.run(

@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { type Effects, realEffects } from '../source/effects.js';
+import type { DamagedFile } from '../warehouse/damage.js';
+import type { StateOptions } from '../warehouse/state.js';
 import type { ListingSize } from './ask-service.js';
 import { type CostRules, costSentence, fairShares, reportsInTime, requestsPerMs } from './cost.js';
 import type { Forecast, PlannedKey, PlannedWebsite, WantedPage } from './document.js';
@@ -18,7 +20,7 @@ export interface ForecastEffects extends Effects {
   nextTime(cron: string, timeZone: string): Date | null;
 }
 
-export interface ForecastInput {
+export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {
   config: Config;
   /** Ids; all that are configured if empty. */
   websites: readonly string[];
@@ -33,6 +35,8 @@ export interface ForecastInput {
   signal: AbortSignal;
   /** Told how many websites the service is asked about, which takes its time at the key's pace. */
   onAsk?: ((websites: number) => void) | undefined;
+  /** Told of files that cannot be read: the plan is made without them. */
+  onDamaged?: ((damaged: readonly DamagedFile[]) => void) | undefined;
   /** Takes every page that is known to be wanted, website by website, in the plan's order. */
   writeWanted?: ((pages: AsyncIterable<WantedOf>) => Promise<void>) | undefined;
   effects?: ForecastEffects;
@@ -61,7 +65,7 @@ interface Part {
 export async function forecast(input: ForecastInput): Promise<Forecast> {
   const { config, effects = { ...realEffects, nextTime } } = input;
   const now = effects.now();
-  const known = await Known.open(config, now);
+  const known = await Known.open(config, now, input.onRebuilt);
   try {
     const { selected, sizes, requests } = await askWhereNeeded(input, known, effects);
     const outlooks: Outlook[] = [];
@@ -72,6 +76,7 @@ export async function forecast(input: ForecastInput): Promise<Forecast> {
     const planned: KeyPlan[] = [];
     for (const [key, websites] of byKey(outlooks)) planned.push(await planKey(key, websites, known, input));
     await input.writeWanted?.(wantedOf(planned, known));
+    if (known.damaged.length > 0) input.onDamaged?.(known.damaged);
     const found = new Set(outlooks.map(({ website }) => website.id));
     return document(input, planned, {
       now,

@@ -4,7 +4,9 @@ import type { Config } from '../config/schema.js';
 import { REASONS } from '../journal/plan.js';
 import { setMaxReports, setPlanOrder } from '../run/plan-order.js';
 import { sql } from '../storage/sql.js';
+import type { DamagedFile } from '../warehouse/damage.js';
 import { checkIdentity } from '../warehouse/prepare.js';
+import type { StateOptions } from '../warehouse/state.js';
 import type { WantedPage } from './document.js';
 import type { PageGroup } from './reports.js';
 
@@ -41,7 +43,7 @@ const wantedRow = z.object({
   report_age_days: z.int().nullable(),
 }) satisfies z.ZodType<WantedPage>;
 
-/** What a warehouse knows before a run. Reads it, and writes nothing into it. */
+/** What a warehouse knows before a run. Reads it, and writes nothing into it but a state that is missing. */
 export class Known {
   private constructor(
     private readonly reader: Reader | null,
@@ -53,15 +55,19 @@ export class Known {
    * @param now milliseconds since 1970
    * @throws WarehouseError where the warehouse is not of this configuration
    */
-  static async open({ warehouse, reports }: Config, now: number): Promise<Known> {
+  static async open(
+    { warehouse, reports }: Config,
+    now: number,
+    onRebuilt?: StateOptions['onRebuilt'],
+  ): Promise<Known> {
     if (!(await checkIdentity(warehouse.path, warehouse.time_zone))) return new Known(null, new Map());
-    const reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: warehouse.memory_limit });
+    const reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt });
     try {
       const { engine } = reader;
       await engine.setTimes({ planned_at: new Date(now) });
       await setPlanOrder(engine, reports, now);
       const rows = await engine.rows(websiteRow, sql('forecast/websites'));
-      await engine.run(sql('forecast/previous_state'));
+      await reader.withStates(() => engine.run(sql('forecast/previous_state')));
       await engine.run(sql('plan/known_candidates'));
       await engine.view('report_plan', sql('plan/report_plan'));
       return new Known(reader, new Map(rows.map((row) => [row.website_id, row])));
@@ -73,6 +79,11 @@ export class Known {
 
   close(): void {
     this.reader?.close();
+  }
+
+  /** Files that cannot be read: what is told is without them. */
+  get damaged(): readonly DamagedFile[] {
+    return this.reader?.damaged ?? [];
   }
 
   /** The monitored pages of a website, counted by what the plan makes of them. */

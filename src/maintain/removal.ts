@@ -55,7 +55,7 @@ async function leftoversOf(
   markers: readonly Marker[],
   { now, engine: options }: { now: number; engine: EngineOptions },
 ): Promise<Leftover[]> {
-  const tombstones = await withEngine(options, (engine) => readTombstones(engine, warehouse));
+  const { tombstones } = await withEngine(options, (engine) => readTombstones(engine, warehouse));
   const since = new Map(
     tombstones.map(({ table, commitId, tombstonedAt }) => [`${table} ${commitId}`, Date.parse(tombstonedAt)]),
   );

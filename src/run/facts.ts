@@ -2,7 +2,8 @@ import type { Listed } from '../journal/listing.js';
 import type { EngineOptions } from '../storage/engine.js';
 import { withEngine } from '../storage/engine.js';
 import type { CommitFacts } from '../warehouse/comparison.js';
-import { markersOf, readMarkers } from '../warehouse/markers.js';
+import { DamageError } from '../warehouse/damage.js';
+import { markersOf, readLog } from '../warehouse/markers.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
 import type { WebsiteRun } from './context.js';
 import { calendarDate } from './dates.js';
@@ -15,10 +16,16 @@ export interface Before {
   hadComplete: boolean;
 }
 
-/** Reads what is committed of a website, from markers alone. A state file that is missing is made anew. */
+/**
+ * Reads what is committed of a website, from markers alone. A state file that is missing is made anew.
+ *
+ * @throws DamageError where one of its markers cannot be read: the next commit would tell every change since again
+ */
 export async function readBefore(warehouse: string, websiteId: string, options: EngineOptions): Promise<Before> {
-  const all = await withEngine(options, (engine) => readMarkers(engine, warehouse));
-  const markers = markersOf(all, websiteId);
+  const log = await withEngine(options, (engine) => readLog(engine, warehouse));
+  const damaged = log.damaged.filter((file) => file.websiteId === websiteId);
+  if (damaged.length > 0) throw new DamageError(damaged);
+  const markers = markersOf(log.markers, websiteId);
   return { state: await currentState(warehouse, markers, options), hadComplete: hasComplete(markers) };
 }
 

@@ -15,7 +15,8 @@ export interface ServedCommits {
  * Finds the commits of one website that a request sees: those of what had been observed by then.
  *
  * A listing belongs to the date that it began on, and was observed when its last entry was. A replay brings what was
- * observed with its snapshot. A listing whose rows retention dropped is as if it had not been.
+ * observed with its snapshot. A listing whose rows retention dropped, or whose file is
+ * damaged, is as if it had not been.
  *
  * @param markers of the website, oldest first
  * @param version the newest that may be seen, or null
@@ -49,8 +50,8 @@ export async function commitsAt(
   };
 }
 
-function isDropped({ dropped }: Marker): boolean {
-  return Object.hasOwn(dropped, 'coverage');
+function isDropped({ dropped, unreadable }: Marker): boolean {
+  return Object.hasOwn(dropped, 'coverage') || Object.hasOwn(unreadable, 'coverage');
 }
 
 function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askSelected } from '../analysis/ask-rows.js';
+import { askRows, askSelected } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
@@ -137,7 +137,7 @@ export class WarehouseStore implements Store {
 
   async monitoredBeside(websiteIds: readonly string[], urls: readonly string[]): Promise<ReadonlySet<string>> {
     const asked = { urls: [...urls], websites: [...websiteIds] };
-    const rows = await this.#live.use(({ engine }) => engine.rows(monitoredRow, sql('serve/monitored_beside'), asked));
+    const rows = await this.#live.use((reader) => askRows(reader, 'serve/monitored_beside', monitoredRow, asked));
     return new Set(rows.map(({ url }) => url));
   }
 

@@ -5,20 +5,33 @@ const LEAST_BYTES = 12;
 
 /** Whether a file is there and begins and ends as a whole Parquet file does. A torn or foreign one does not. */
 export async function isWholeParquet(file: string): Promise<boolean> {
+  return (await whyNotParquet(file)) === null;
+}
+
+/**
+ * Looks at both ends of a file.
+ *
+ * @returns what is wrong with it, as it follows the file's name in a sentence; null where it can be a Parquet file
+ */
+export async function whyNotParquet(file: string): Promise<string | null> {
   let handle: Awaited<ReturnType<typeof open>>;
   try {
     handle = await open(file, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'is missing';
+    if (error.code === 'EACCES' || error.code === 'EPERM') return 'may not be read by this user';
     throw error;
   }
   try {
     const { size } = await handle.stat();
-    if (size < LEAST_BYTES) return false;
+    if (size === 0) return 'is empty';
     const ends = Buffer.alloc(2 * MAGIC.length);
-    await handle.read(ends, 0, MAGIC.length, 0);
-    await handle.read(ends, MAGIC.length, MAGIC.length, size - MAGIC.length);
-    return ends.toString('latin1') === MAGIC + MAGIC;
+    if (size >= LEAST_BYTES) {
+      await handle.read(ends, 0, MAGIC.length, 0);
+      await handle.read(ends, MAGIC.length, MAGIC.length, size - MAGIC.length);
+    }
+    return ends.toString('latin1') === MAGIC + MAGIC ? null : 'is cut short, or no Parquet file';
   } finally {
     await handle.close();
   }

@@ -17,7 +17,8 @@ export async function checkCheckpoints(
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   const sums = new Map<string, string>();
-  for (const { checkpointId, checkpointSha256 } of await readTombstones(engine, warehouse)) {
+  const { tombstones } = await readTombstones(engine, warehouse);
+  for (const { checkpointId, checkpointSha256 } of tombstones) {
     sums.set(checkpointId, checkpointSha256);
   }
   for (const marker of markers) {

@@ -5,9 +5,11 @@ import { exists } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { literal } from '../storage/sql.js';
+import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import { filesOf, type Marker, markerPaths, readLog } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
+import { findStates, readableStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
@@ -18,9 +20,12 @@ const REBUILD = 'run `indexhouse rebuild`: it makes the file anew from the Parqu
 /**
  * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference.
  *
- * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker.
+ * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker. Files of
+ * the log that cannot be read are no difference of this one: they are findings of their own.
+ *
+ * @param schemas the folder whose empty files give each table its columns
  */
-export async function checkDuckdb(engine: Engine, warehouse: string): Promise<Finding[]> {
+export async function checkDuckdb(engine: Engine, warehouse: string, schemas: string): Promise<Finding[]> {
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
@@ -35,7 +40,8 @@ export async function checkDuckdb(engine: Engine, warehouse: string): Promise<Fi
   }
   try {
     if (await isHalfMade(engine)) return [lag(`${file} has not all of its tables yet`, 'the next sync makes them')];
-    return await compare(engine, warehouse, await readMarkers(engine, warehouse));
+    const { markers } = await readLog(engine, warehouse, schemas);
+    return await compare(engine, { warehouse, schemas, markers });
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
   } finally {
@@ -57,20 +63,27 @@ async function isHalfMade(engine: Engine): Promise<boolean> {
   return tableStatements().some((statement) => !made.some(({ name }) => name === statement));
 }
 
-async function compare(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
+interface Compared {
+  warehouse: string;
+  schemas: string;
+  markers: readonly Marker[];
+}
+
+async function compare(engine: Engine, compared: Compared): Promise<Finding[]> {
+  const { warehouse, schemas, markers } = compared;
   const taken = await knownCommits(engine, 'follower');
   const [has, lacks] = [markers.filter((m) => taken.has(m.commitId)), markers.filter((m) => !taken.has(m.commitId))];
   const { retainedFrom } = await readRetention(engine, 'follower');
-  const findings = await compareTombstones(engine, warehouse);
+  const findings = await compareTombstones(engine, compared);
   for (const [table, files] of filesSeen(warehouse, has, retainedFrom)) {
-    findings.push(...(await compareTable(engine, table, tableQuery(warehouse, table, files))));
+    findings.push(...(await compareTable(engine, table, tableQuery(schemas, table, files))));
   }
-  findings.push(...(await compareRuns(engine, warehouse)));
+  findings.push(...(await compareRuns(engine, compared)));
   if (lacks.length > 0) {
     findings.push(lag(`indexhouse.duckdb is ${lacks.length} snapshots behind`, 'the next sync catches up'));
     return findings;
   }
-  return [...findings, ...(await compareState(engine, warehouse, markers))];
+  return [...findings, ...(await compareState(engine, compared))];
 }
 
 /** @param retainedFrom what the file says of itself: rows of earlier snapshots were dropped from it */
@@ -86,16 +99,16 @@ function filesSeen(warehouse: string, markers: readonly Marker[], retainedFrom: 
  * Those that the file lacks still hide from this engine what it holds of the files that they put out of use: it may
  * have those rows yet, and nothing is left to compare them with.
  */
-async function compareTombstones(engine: Engine, warehouse: string): Promise<Finding[]> {
+async function compareTombstones(engine: Engine, { warehouse, schemas }: Compared): Promise<Finding[]> {
   const files = await listTableFiles(warehouse, 'tombstones');
   await engine.run(
     `create or replace temp table untaken as
-     select * from (${tableQuery(warehouse, 'tombstones', files)}) anti join follower.tombstones using (tombstone_id)`,
+     select * from (${tableQuery(schemas, 'tombstones', files)}) anti join follower.tombstones using (tombstone_id)`,
   );
   const found = await compareTable(
     engine,
     'tombstones',
-    `select * from (${tableQuery(warehouse, 'tombstones', files)}) semi join follower.tombstones using (tombstone_id)`,
+    `select * from (${tableQuery(schemas, 'tombstones', files)}) semi join follower.tombstones using (tombstone_id)`,
   );
   const [untaken] = await engine.rows(countRow, 'select count(*) as rows from untaken');
   if (untaken && untaken.rows > 0) {
@@ -116,8 +129,11 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
 }
 
 /** A run's row comes last, or alone where it failed: without it the file is only behind. */
-async function compareRuns(engine: Engine, warehouse: string): Promise<Finding[]> {
-  const all = tableQuery(warehouse, 'runs', await listTableFiles(warehouse, 'runs'));
+async function compareRuns(engine: Engine, { warehouse, schemas }: Compared): Promise<Finding[]> {
+  const files = await listTableFiles(warehouse, 'runs');
+  // What a damaged file held cannot be compared, and is not this file's fault.
+  if ((await findDamaged(engine, 'runs', files)).length > 0) return [];
+  const all = tableQuery(schemas, 'runs', files);
   const found = await compareTable(
     engine,
     'runs',
@@ -133,11 +149,12 @@ async function compareRuns(engine: Engine, warehouse: string): Promise<Finding[]
   return found;
 }
 
-/** Only a file that lacks nothing has to have the newest state. */
-async function compareState(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<Finding[]> {
-  const states = newestMarkers(markers).map((marker) => stateFileOf(warehouse, marker));
-  const there = await Promise.all(states.map((file) => exists(file)));
-  return there.every(Boolean) ? compareTable(engine, 'page_state', tableQuery(warehouse, 'page_state', states)) : [];
+/** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
+async function compareState(engine: Engine, { warehouse, schemas, markers }: Compared): Promise<Finding[]> {
+  const { present, lacking } = await readableStates(engine, await findStates(warehouse, markers));
+  if (lacking.length > 0) return [];
+  const files = present.map(({ file }) => file);
+  return compareTable(engine, 'page_state', tableQuery(schemas, 'page_state', files));
 }
 
 function messageOf(error: unknown): string {

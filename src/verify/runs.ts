@@ -19,23 +19,23 @@ export interface RunsRead {
 }
 
 /** Reads each file of `runs`; one that cannot be read is a finding. */
-export async function readRuns(engine: Engine, warehouse: string): Promise<RunsRead> {
+export async function readRuns(engine: Engine, warehouse: string, schemas: string): Promise<RunsRead> {
   // Before the rows: a journal is dropped behind its run's row, so one of both is always seen.
   const journals = await unfinishedJournals(warehouse);
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);
   const files = await listTableFiles(warehouse, 'runs');
   try {
-    return { files, committed: await committedIn(engine, warehouse, files), unfinished, findings: [] };
+    return { files, committed: await committedIn(engine, schemas, files), unfinished, findings: [] };
   } catch {
-    return { unfinished, ...(await readOneByOne(engine, warehouse, files)) };
+    return { unfinished, ...(await readOneByOne(engine, schemas, files)) };
   }
 }
 
-async function readOneByOne(engine: Engine, warehouse: string, all: string[]): Promise<Omit<RunsRead, 'unfinished'>> {
+async function readOneByOne(engine: Engine, schemas: string, all: string[]): Promise<Omit<RunsRead, 'unfinished'>> {
   const read: Omit<RunsRead, 'unfinished'> = { files: [], committed: [], findings: [] };
   for (const file of all) {
     try {
-      read.committed.push(...(await committedIn(engine, warehouse, [file])));
+      read.committed.push(...(await committedIn(engine, schemas, [file])));
       read.files.push(file);
     } catch (error) {
       read.findings.push(damaged(`${file} cannot be read: ${error instanceof Error ? error.message : error}`));
@@ -44,8 +44,8 @@ async function readOneByOne(engine: Engine, warehouse: string, all: string[]): P
   return read;
 }
 
-function committedIn(engine: Engine, warehouse: string, files: string[]): Promise<CommittedRun[]> {
-  const query = `select run_id, website_id, snapshot_id from (${tableQuery(warehouse, 'runs', files)})
+function committedIn(engine: Engine, schemas: string, files: string[]): Promise<CommittedRun[]> {
+  const query = `select run_id, website_id, snapshot_id from (${tableQuery(schemas, 'runs', files)})
     where outcome = 'committed'`;
   return engine.rows(committedRow, query);
 }

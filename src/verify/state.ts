@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { exists } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
+import { whyNotParquet } from '../storage/parquet-file.js';
+import { firstLine } from '../warehouse/damage.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
@@ -32,7 +34,8 @@ export async function checkStates(
     }
     const rebuilt = join(options.temporary, 'state.rebuilt');
     await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt);
-    const differs = await stateDiffers(engine, warehouse, file, rebuilt);
+    const torn = await whyNotParquet(file);
+    const differs = torn ? `it ${torn}` : await stateDiffers(engine, options.temporary, file, rebuilt);
     if (differs)
       wrong.push({ websiteId, file, kind: 'different', message: `${file} is not what the log gives: ${differs}` });
   }
@@ -40,12 +43,12 @@ export async function checkStates(
 }
 
 /** A file that cannot be read differs too. */
-async function stateDiffers(engine: Engine, warehouse: string, file: string, rebuilt: string): Promise<string | null> {
+async function stateDiffers(engine: Engine, schemas: string, file: string, rebuilt: string): Promise<string | null> {
   try {
-    await engine.view('state_rebuilt', tableQuery(warehouse, 'page_state', [rebuilt]));
-    await engine.view('state_now', tableQuery(warehouse, 'page_state', [file]));
+    await engine.view('state_rebuilt', tableQuery(schemas, 'page_state', [rebuilt]));
+    await engine.view('state_now', tableQuery(schemas, 'page_state', [file]));
     return await rowsDiffer(engine, await columnsOf(engine, 'state_now'), 'state_rebuilt', 'state_now');
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return firstLine(error);
   }
 }

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { HeldError, RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
-import { type Marker, markerPaths, markersOf, readMarkersThatCan, viewDataTables } from '../warehouse/markers.js';
+import { type Marker, markerPaths, markersOf, readLog, viewDataTables } from '../warehouse/markers.js';
 import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { MARKER_TABLES } from '../warehouse/tables.js';
-import { readTombstonesThatCan } from '../warehouse/tombstones.js';
+import { readTombstones } from '../warehouse/tombstones.js';
 import { checkCheckpoints } from './checkpoints.js';
 import { checkDuckdb } from './duckdb-file.js';
 import { checkFiles } from './files.js';
@@ -35,7 +35,10 @@ export interface VerifyOptions {
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return withEngine(options.engine, async (engine) => {
-    const { markers, unreadable } = await readMarkersThatCan(engine, options.warehouse);
+    const schemas = options.engine.temporary;
+    // A copy of the Parquet files alone has none.
+    await makeSchemas(engine, schemas);
+    const { markers, damaged: unreadable } = await readLog(engine, options.warehouse, schemas);
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
     const verified: Verified = {
       snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
@@ -44,8 +47,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
       findings,
       repaired: [],
     };
-    findings.push(...unreadable.map(({ path, message }) => damaged(`the marker ${path} cannot be read: ${message}`)));
-    const runs = await readRuns(engine, options.warehouse);
+    findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
+    const runs = await readRuns(engine, options.warehouse, schemas);
     findings.push(...runs.findings, ...(await checkRows(engine, options, whole, runs)));
     const lost = await lostMarkers(options.warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
@@ -69,12 +72,11 @@ async function checkRows(
   markers: readonly Marker[],
   runs: RunsRead,
 ): Promise<Finding[]> {
-  await makeSchemas(engine, temporary);
   await viewDataTables(engine, warehouse, markers, { schemas: temporary });
   for (const table of MARKER_TABLES) {
     await engine.view(table, tableQuery(temporary, table, markerPaths(markers, table)));
   }
-  await loadTombstones(engine, warehouse);
+  await loadTombstones(engine, warehouse, temporary);
   await engine.set({ unfinished: runs.unfinished });
   await engine.view('runs', tableQuery(temporary, 'runs', runs.files));
   const findings: Finding[] = [];
@@ -96,11 +98,11 @@ async function checkRows(
 }
 
 /** As a table of our own: a warehouse of an older version has no empty file for it. */
-async function loadTombstones(engine: Engine, warehouse: string): Promise<void> {
+async function loadTombstones(engine: Engine, warehouse: string, schemas: string): Promise<void> {
   await engine.run(sql('tables/018_tombstones'));
-  const { readable } = await readTombstonesThatCan(engine, warehouse);
+  const { readable } = await readTombstones(engine, warehouse, schemas);
   if (readable.length === 0) return;
-  await engine.run(`insert into tombstones by name ${tableQuery(warehouse, 'tombstones', readable)}`);
+  await engine.run(`insert into tombstones by name ${tableQuery(schemas, 'tombstones', readable)}`);
 }
 
 /** @param lost commits whose marker is gone: their files are all that is left of them, so they stay */
@@ -142,7 +144,7 @@ async function lookAtStates(
 
 async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Verified): Promise<void> {
   const { warehouse, memoryLimit, repair } = options;
-  const found = await checkDuckdb(engine, warehouse);
+  const found = await checkDuckdb(engine, warehouse, options.engine.temporary);
   if (!repair || found.length === 0) {
     verified.findings.push(...found);
     return;
@@ -155,5 +157,5 @@ async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Ve
     return;
   }
   verified.repaired.push('made indexhouse.duckdb anew from the Parquet files');
-  verified.findings.push(...(await checkDuckdb(engine, warehouse)));
+  verified.findings.push(...(await checkDuckdb(engine, warehouse, options.engine.temporary)));
 }

@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
+import { whyNotParquet } from '../storage/parquet-file.js';
+import { type DamagedFile, DamageError, damagedFile, firstLine } from './damage.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
-import { readTombstones, readTombstonesThatCan, type Tombstone } from './tombstones.js';
+import { readTombstones, type Tombstone } from './tombstones.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
@@ -42,41 +44,91 @@ export interface Marker {
   /** When it was committed, ISO 8601. */
   committedAt: string;
   listingComplete: boolean;
-  /** By table, but for those that a tombstone put out of use. */
+  /** By table, but for those that a tombstone put out of use, or that turned out to be damaged. */
   files: CommittedFiles;
   /** Those that a tombstone put out of use; they may be deleted. */
   dropped: CommittedFiles;
+  /** Those that whoever reads found damaged, and leaves out. */
+  unreadable: CommittedFiles;
   /** The marker's own file. */
   path: string;
 }
 
+/** What the log holds, as far as it can be read. */
+export interface Log {
+  /** Of snapshots and of replays, oldest commit first. */
+  markers: Marker[];
+  /** Markers and tombstones that cannot be read. */
+  damaged: DamagedFile[];
+}
+
 /**
- * Reads all markers, of snapshots and of replays, oldest commit first: one log.
+ * Reads all markers, of snapshots and of replays, oldest commit first: one log. For what writes, and so would rather
+ * stop than go on without a commit.
  *
  * Taken once, the list answers every question of one command, so that one question sees one state of the world.
+ *
+ * @throws DamageError where a marker or tombstone cannot be read
  */
 export async function readMarkers(engine: Engine, warehouse: string): Promise<Marker[]> {
+  const { markers, damaged } = await readLog(engine, warehouse);
+  if (damaged.length > 0) throw new DamageError(damaged);
+  return markers;
+}
+
+/**
+ * As `readMarkers`, but leaves out what cannot be read and says so. For what only reads.
+ *
+ * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
+ */
+export async function readLog(engine: Engine, warehouse: string, schemas = warehouse): Promise<Log> {
   const markers: Marker[] = [];
-  for (const { kind, paths } of await markerFiles(warehouse)) {
-    markers.push(...(await readMarkerFiles(engine, warehouse, kind, paths)));
+  const damaged: DamagedFile[] = [];
+  // Replays are listed first, so that none is seen without its snapshot.
+  const listed: [MarkerKind, string[]][] = [];
+  for (const kind of KINDS) listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table)]);
+  for (const [kind, paths] of listed) {
+    const read = await readKind(engine, { warehouse, schemas, kind }, paths);
+    markers.push(...read.markers);
+    damaged.push(...read.damaged);
   }
   // After the markers: a tombstone is about commits that are there before it.
-  return withoutDropped(markers, await readTombstones(engine, warehouse)).sort(byCommit);
+  const found = await readTombstones(engine, warehouse, schemas);
+  damaged.push(...found.damaged);
+  return { markers: withoutDropped(markers, found.tombstones).sort(byCommit), damaged };
 }
 
-/** Replays are listed first, so that none is seen without its snapshot. */
-async function markerFiles(warehouse: string): Promise<{ kind: MarkerKind; paths: string[] }[]> {
-  const found: { kind: MarkerKind; paths: string[] }[] = [];
-  for (const kind of KINDS) found.push({ kind, paths: await listTableFiles(warehouse, OF_KIND[kind].table) });
-  return found;
+interface Kind {
+  warehouse: string;
+  schemas: string;
+  kind: MarkerKind;
 }
 
-async function readMarkerFiles(
-  engine: Engine,
-  warehouse: string,
-  kind: MarkerKind,
-  paths: string[],
-): Promise<Marker[]> {
+/** All at once, and one by one only where one of them cannot be read. */
+async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<Log> {
+  const { kind } = of;
+  try {
+    return { markers: await readMarkerFiles(engine, of, paths), damaged: [] };
+  } catch (error) {
+    if (paths.length > 1) return joined(await eachOf(paths, (path) => readKind(engine, of, [path])));
+    const [path = ''] = paths;
+    const reason = (await whyNotParquet(path)) ?? `cannot be read: ${firstLine(error)}`;
+    return { markers: [], damaged: [damagedFile(OF_KIND[kind].table, path, reason)] };
+  }
+}
+
+async function eachOf<T>(paths: readonly string[], read: (path: string) => Promise<T>): Promise<T[]> {
+  const all: T[] = [];
+  for (const path of paths) all.push(await read(path));
+  return all;
+}
+
+function joined(logs: readonly Log[]): Log {
+  return { markers: logs.flatMap(({ markers }) => markers), damaged: logs.flatMap(({ damaged }) => damaged) };
+}
+
+/** @throws Error where a file cannot be read, or holds the marker of another commit */
+async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kind, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
   const { table, id, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
@@ -84,22 +136,28 @@ async function readMarkerFiles(
     `select ${id} as commit_id, snapshot_id, website_id,
        strftime(snapshot_at, '%Y-%m-%dT%H:%M:%S.%gZ') as snapshot_at, snapshot_date::varchar as snapshot_date,
        strftime(${at}, '%Y-%m-%dT%H:%M:%S.%gZ') as committed_at, ${complete} as listing_complete, files::varchar as files
-     from (${tableQuery(warehouse, table, paths)})`,
+     from (${tableQuery(schemas, table, paths)})`,
   );
-  const pathOf = new Map(paths.map((path) => [basename(path, '.parquet'), path]));
-  return rows.map((row) => ({
-    kind,
-    commitId: row.commit_id,
-    snapshotId: row.snapshot_id,
-    websiteId: row.website_id,
-    snapshotAt: row.snapshot_at,
-    date: row.snapshot_date,
-    committedAt: row.committed_at,
-    listingComplete: row.listing_complete,
-    files: filesSchema.parse(JSON.parse(row.files)),
-    dropped: {},
-    path: pathOf.get(row.commit_id) ?? '',
-  }));
+  const there = new Set(paths);
+  return rows.map((row) => {
+    const place = { websiteId: row.website_id, date: row.snapshot_date, id: row.commit_id };
+    const path = tableFile(warehouse, table, place);
+    if (!there.delete(path)) throw new Error(`it is the marker that belongs to ${path}`);
+    return {
+      kind,
+      commitId: row.commit_id,
+      snapshotId: row.snapshot_id,
+      websiteId: row.website_id,
+      snapshotAt: row.snapshot_at,
+      date: row.snapshot_date,
+      committedAt: row.committed_at,
+      listingComplete: row.listing_complete,
+      files: filesSchema.parse(JSON.parse(row.files)),
+      dropped: {},
+      unreadable: {},
+      path,
+    };
+  });
 }
 
 /** Takes the files that a tombstone names out of what the markers name. */
@@ -122,32 +180,19 @@ function byCommit(a: Marker, b: Marker): number {
   return a.commitId < b.commitId ? -1 : 1;
 }
 
-/**
- * Reads the markers and tombstones that can be read, and says which cannot. For what looks for damage; everything else would rather
- * stop than answer without a commit.
- */
-export async function readMarkersThatCan(
-  engine: Engine,
-  warehouse: string,
-): Promise<{ markers: Marker[]; unreadable: { path: string; message: string }[] }> {
-  const markers: Marker[] = [];
-  const unreadable: { path: string; message: string }[] = [];
-  const listed = (await markerFiles(warehouse)).flatMap(({ kind, paths }) => paths.map((path) => ({ kind, path })));
-  for (const { kind, path } of listed) {
-    try {
-      for (const marker of await readMarkerFiles(engine, warehouse, kind, [path])) {
-        const { websiteId, date, commitId } = marker;
-        const place = tableFile(warehouse, tableOf(marker), { websiteId, date, id: commitId });
-        if (place === path) markers.push(marker);
-        else unreadable.push({ path, message: `it is the marker that belongs to ${place}` });
-      }
-    } catch (error) {
-      unreadable.push({ path, message: error instanceof Error ? error.message : String(error) });
-    }
-  }
-  const found = await readTombstonesThatCan(engine, warehouse);
-  unreadable.push(...found.unreadable);
-  return { markers: withoutDropped(markers, found.tombstones).sort(byCommit), unreadable };
+/** Takes the files that cannot be read out of what the markers name. */
+export function withoutUnreadable(markers: readonly Marker[], damaged: readonly DamagedFile[]): Marker[] {
+  const named = new Set(damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`));
+  if (named.size === 0) return [...markers];
+  return markers.map((marker) => {
+    const isUnreadable = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
+    const all = Object.entries(marker.files);
+    return {
+      ...marker,
+      files: Object.fromEntries(all.filter((entry) => !isUnreadable(entry))),
+      unreadable: { ...marker.unreadable, ...Object.fromEntries(all.filter(isUnreadable)) },
+    };
+  });
 }
 
 /** The markers of one website, oldest first. */

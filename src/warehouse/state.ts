@@ -1,4 +1,5 @@
-import { copyFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { copyFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
@@ -7,8 +8,9 @@ import { identifier, sql } from '../storage/sql.js';
 import { stateBase } from './checkpoints.js';
 import { columnsOfTables } from './columns.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './comparison.js';
-import { schemaFile } from './layout.js';
-import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
+import { type DamagedFile, findDamaged } from './damage.js';
+import { schemaFile, scratchFolder } from './layout.js';
+import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
 import { makeSchemas } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
@@ -32,23 +34,128 @@ export async function currentState(
   return file;
 }
 
-/**
- * The state that follows each website's newest commit, for who only reads: one that is missing is made anew in
- * `options.temporary`.
- */
-export async function statesSeen(
-  warehouse: string,
-  markers: readonly Marker[],
-  options: EngineOptions,
-): Promise<string[]> {
-  const files: string[] = [];
+/** The newest state of each website, for who only reads. */
+export interface StatesSeen {
+  /** The newest marker of each website whose state file is whole. */
+  present: { newest: Marker; file: string }[];
+  /** That of each website whose state must be made anew. */
+  lacking: Marker[];
+}
+
+/** Finds the state that follows each website's newest commit; one that is missing or torn is only named. */
+export async function findStates(warehouse: string, markers: readonly Marker[]): Promise<StatesSeen> {
+  const seen: StatesSeen = { present: [], lacking: [] };
   for (const newest of newestMarkers(markers)) {
     const file = stateFileOf(warehouse, newest);
-    const isThere = await exists(file);
-    files.push(isThere ? file : stateFileOf(options.temporary, newest));
-    if (!isThere) await rebuildState(warehouse, markersOf(markers, newest.websiteId), options, files.at(-1) ?? file);
+    if (await isWholeParquet(file)) seen.present.push({ newest, file });
+    else seen.lacking.push(newest);
   }
-  return files;
+  return seen;
+}
+
+/** Takes those for lacking whose ends are whole, and that DuckDB cannot read all the same. */
+export async function readableStates(engine: Engine, { present, lacking }: StatesSeen): Promise<StatesSeen> {
+  const files = present.map(({ file }) => file);
+  const damaged = new Set((await findDamaged(engine, 'page_state', files)).map(({ path }) => path));
+  return {
+    present: present.filter(({ file }) => !damaged.has(file)),
+    lacking: [...lacking, ...present.filter(({ file }) => damaged.has(file)).map(({ newest }) => newest)],
+  };
+}
+
+/** The states of websites, made anew where they are lacking, for who needs them at once. */
+export async function readStates(
+  engine: Engine,
+  warehouse: string,
+  log: Log,
+  options: StateOptions,
+): Promise<{ files: string[]; damaged: DamagedFile[] }> {
+  const { present, lacking } = await readableStates(engine, await findStates(warehouse, log.markers));
+  const files = present.map(({ file }) => file);
+  const damaged: DamagedFile[] = [];
+  for (const newest of lacking) {
+    const made = await makeState(warehouse, { log, newest }, options);
+    if (made.file !== null) files.push(made.file);
+    damaged.push(...made.damaged);
+  }
+  return { files, damaged };
+}
+
+/** How readers make a state anew. */
+export interface StateOptions extends EngineOptions {
+  /** Told of each state that was made anew: the website, and where the state lies now. */
+  onRebuilt?: ((websiteId: string, file: string) => void | Promise<void>) | undefined;
+}
+
+/**
+ * Makes the state of a website anew for who only reads. It is kept in the warehouse, where that can be written and the
+ * whole log of the website can be read; commits that hold damaged files are as if they had not been.
+ *
+ * @param log all of the warehouse
+ * @returns its file, null where no commit is whole; and the damaged files that were found on the way
+ * @throws CheckpointError where the checkpoint that stands for deleted files is missing
+ */
+export async function makeState(
+  warehouse: string,
+  { log, newest }: { log: Log; newest: Marker },
+  options: StateOptions,
+): Promise<{ file: string | null; damaged: DamagedFile[] }> {
+  const { websiteId } = newest;
+  const file = stateFileOf(options.temporary, newest);
+  const damaged = await rebuildReadable(warehouse, markersOf(log.markers, websiteId), options, file);
+  if (!(await exists(file))) return { file: null, damaged };
+  const isWhole = ![...log.damaged, ...damaged].some((one) => one.websiteId === websiteId);
+  const kept = stateFileOf(warehouse, newest);
+  const isKept = isWhole && (await keepState(warehouse, file, kept));
+  await options.onRebuilt?.(websiteId, isKept ? kept : file);
+  return { file, damaged };
+}
+
+/** Looks for damaged files only where DuckDB refuses one. */
+async function rebuildReadable(
+  warehouse: string,
+  markers: Marker[],
+  options: EngineOptions,
+  target: string,
+): Promise<DamagedFile[]> {
+  try {
+    await rebuildState(warehouse, markers, options, target);
+    return [];
+  } catch (error) {
+    const damaged = await withEngine(options, (engine) => damagedOf(engine, warehouse, markers));
+    if (damaged.length === 0) throw error;
+    await rebuildState(warehouse, withoutUnreadable(markers, damaged), options, target);
+    return damaged;
+  }
+}
+
+async function damagedOf(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {
+  const damaged: DamagedFile[] = [];
+  for (const table of Object.values(FOLLOWED)) {
+    damaged.push(...(await findDamaged(engine, table, filesOf(warehouse, markers, table))));
+  }
+  return damaged;
+}
+
+/** Puts a copy in its place, whole or not at all. */
+async function keepState(warehouse: string, made: string, target: string): Promise<boolean> {
+  const scratch = scratchFolder(warehouse);
+  const temporary = join(scratch, `state.${randomUUID()}`);
+  try {
+    await makeFolder(scratch);
+    await copyFile(made, temporary);
+    await syncFile(temporary);
+    await makeFolder(dirname(target));
+    await publish(temporary, target);
+    return true;
+  } catch {
+    // A read-only warehouse, or a full disk: it is made anew the next time.
+    return false;
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
+    // Only where nobody else of this process uses it.
+    await rmdir(scratch).catch(() => {});
+  }
 }
 
 /**
@@ -70,7 +177,7 @@ export async function rebuildState(
     await replayed.prepare();
     let state = checkpoint;
     for (const [at, marker] of markers.entries()) {
-      if (at < included) continue;
+      if (at < included || isDamaged(marker)) continue;
       const before: string | null = state;
       state = await replayed.follow(marker, markers.slice(0, at), before);
       if (before !== null && before !== checkpoint) await rm(before);
@@ -82,6 +189,11 @@ export async function rebuildState(
     await syncFile(made);
     await publish(made, target);
   });
+}
+
+/** Without all of its files, its pages would seem to be absent. */
+function isDamaged({ unreadable }: Marker): boolean {
+  return Object.values(FOLLOWED).some((table) => Object.hasOwn(unreadable, table));
 }
 
 /** What a state follows from: the views of `sql/stage`, and the tables whose files they read. */

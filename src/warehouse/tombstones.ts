@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
+import { type DamagedFile, findDamaged, without } from './damage.js';
 import { listTableFiles } from './layout.js';
 import { tableQuery } from './prepare.js';
 
@@ -32,37 +33,38 @@ export interface Tombstone {
   checkpointSha256: string;
 }
 
-/** Reads all tombstones, oldest first. */
-export async function readTombstones(engine: Engine, warehouse: string): Promise<Tombstone[]> {
-  return readFiles(engine, warehouse, await listTableFiles(warehouse, 'tombstones'));
+/** The tombstones that can be read, oldest first. */
+export interface Tombstones {
+  tombstones: Tombstone[];
+  /** Their files. */
+  readable: string[];
+  damaged: DamagedFile[];
 }
 
-/** Reads the tombstones that can be read, and says which files cannot. For what looks for damage. */
-export async function readTombstonesThatCan(
-  engine: Engine,
-  warehouse: string,
-): Promise<{ tombstones: Tombstone[]; readable: string[]; unreadable: { path: string; message: string }[] }> {
-  const tombstones: Tombstone[] = [];
-  const readable: string[] = [];
-  const unreadable: { path: string; message: string }[] = [];
-  for (const path of await listTableFiles(warehouse, 'tombstones')) {
-    try {
-      tombstones.push(...(await readFiles(engine, warehouse, [path])));
-      readable.push(path);
-    } catch (error) {
-      unreadable.push({ path, message: error instanceof Error ? error.message : String(error) });
-    }
+/**
+ * Reads all tombstones that can be read, and says which files cannot.
+ *
+ * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
+ */
+export async function readTombstones(engine: Engine, warehouse: string, schemas = warehouse): Promise<Tombstones> {
+  const files = await listTableFiles(warehouse, 'tombstones');
+  try {
+    return { tombstones: await readFiles(engine, schemas, files), readable: files, damaged: [] };
+  } catch (error) {
+    const damaged = await findDamaged(engine, 'tombstones', files);
+    if (damaged.length === 0) throw error;
+    const readable = without(files, damaged);
+    return { tombstones: await readFiles(engine, schemas, readable), readable, damaged };
   }
-  return { tombstones, readable, unreadable };
 }
 
-async function readFiles(engine: Engine, warehouse: string, paths: string[]): Promise<Tombstone[]> {
+async function readFiles(engine: Engine, schemas: string, paths: string[]): Promise<Tombstone[]> {
   if (paths.length === 0) return [];
   const rows = await engine.rows(
     tombstoneRow,
     `select tombstone_id, website_id, strftime(tombstoned_at, '%Y-%m-%dT%H:%M:%S.%gZ') as tombstoned_at, table_name,
        commit_id, snapshot_date::varchar as snapshot_date, rows, checkpoint_id, checkpoint_sha256
-     from (${tableQuery(warehouse, 'tombstones', paths)})
+     from (${tableQuery(schemas, 'tombstones', paths)})
      order by tombstone_id, table_name, commit_id`,
   );
   return rows.map((row) => ({

@@ -1,16 +1,25 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { QuestionError } from '../../src/analysis/errors.js';
 import { ask } from '../../src/analysis/question.js';
-import type { Reader } from '../../src/analysis/reader.js';
+import { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles, stateFolder, tableFile } from '../../src/warehouse/layout.js';
 import { DATA_TABLES } from '../../src/warehouse/tables.js';
-import { temporaryFolder } from '../given/folder.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
 import { type GivenPage, startScriptedService } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
-import { openReader, type Row, rowsOf } from './given.js';
+import { openReader, rowsOf } from './given.js';
 
 const page = (name: string, summary: string): GivenPage => ({
   url: `https://shop.example/${name}`,
@@ -92,40 +101,43 @@ describe('what a reader sees', () => {
     rmSync(stray);
   });
 
-  it('has the state of pages also where its file is missing, and leaves the warehouse as it was', async () => {
+  it('makes a state that is missing only for a question that reads it, once, and keeps it', async () => {
     const states = stateFolder(warehouse.path, 'shop');
     const before = await rowsOf(await open(), 'from page_state order by url');
     reader?.close();
     rmSync(states, { recursive: true });
-    expect(await rowsOf(await open(), 'from page_state order by url')).toEqual(before);
+    const rebuilt: string[] = [];
+    const onRebuilt = (website: string, file: string) => void rebuilt.push(`${website} ${file}`);
+    reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
+    await rowsOf(reader, "select 'from pages' as page_state, count(*) from coverage");
+    await rowsOf(reader, 'show tables');
+    expect([rebuilt, existsSync(states)]).toEqual([[], false]);
+    expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
+    expect(await rowsOf(reader, 'select count(*) as n from pages')).toEqual([{ n: 2 }]);
     expect(before.map(({ absences }) => absences)).toEqual([0, 1]);
-    expect(existsSync(states)).toBe(false);
+    expect(rebuilt).toEqual([`shop ${join(states, `${reader.markers.at(-1)?.commitId}.parquet`)}`]);
+    reader.close();
+    reader = await Reader.open({ warehouse: warehouse.path, memoryLimit: 256e6, onRebuilt });
+    expect(await rowsOf(reader, 'from page_state order by url')).toEqual(before);
+    expect(rebuilt).toHaveLength(1);
   });
 
-  it('is the same from the second question on, though small tables are kept then', async () => {
-    const questions = [
-      'from snapshots order by snapshot_at',
-      'from runs order by started_at',
-      'from coverage_summary order by all',
-      'describe snapshots',
-      'from snapshot_summary order by all',
-      'from coverage_daily order by all',
-      'show tables',
-    ];
-    const asked = await open();
-    const answers = async () => {
-      const found: Row[][] = [];
-      for (const sql of questions) found.push(await rowsOf(asked, sql));
-      return found;
-    };
-    const kept = 'select table_name from duckdb_tables() order by all';
-    expect(await rowsOf(asked, kept)).toEqual([]);
-    const first = await answers();
-    expect(first.map((rows) => rows.length > 0)).toEqual(questions.map(() => true));
-    expect([await answers(), await answers()]).toEqual([first, first]);
-    expect(await rowsOf(asked, kept)).toEqual(
-      ['coverage_summary', 'runs', 'snapshots'].map((table_name) => ({ table_name })),
-    );
+  it('makes a state elsewhere where the warehouse cannot be written', async () => {
+    const copy = copyOf(warehouse.path);
+    const states = join(copy, 'state');
+    rmSync(states, { recursive: true });
+    // A file in its place: whoever may write everything, such as root, cannot either.
+    writeFileSync(states, '');
+    reader = await openReader(copy);
+    expect(await countOf('page_state')).toBe(2);
+    expect(readFileSync(states, 'utf8')).toBe('');
+  });
+
+  it('is whole without the empty files of tables', async () => {
+    const copy = copyOf(warehouse.path);
+    rmSync(join(copy, 'schema'), { recursive: true });
+    reader = await openReader(copy);
+    expect([await countOf('coverage'), await countOf('replays'), await countOf('pages')]).toEqual([3, 0, 2]);
   });
 
   it('is empty where the warehouse is', async () => {

@@ -89,11 +89,11 @@ describe('status', () => {
     expect(website?.pages?.oldest_report_seconds).toBeGreaterThanOrEqual(website?.pages?.median_report_seconds ?? 0);
   });
 
-  test('makes a state file that is missing outside the warehouse', async () => {
+  test('makes a state file anew that is missing, and keeps it', async () => {
     const { path } = given(synced);
     rmSync(join(path, 'state'), { recursive: true });
     expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
-    expect(readdirSync(path)).not.toContain('state');
+    expect(readdirSync(path)).toContain('state');
   });
 
   test('shows a failed last run beside the snapshot before it', async () => {

@@ -84,11 +84,11 @@ export async function answersOf(warehouse: string, keptCommits: readonly string[
     newest_reports: `select url_reports.* from url_reports join page_state
       on page_state.url = url_reports.url and report_snapshot_id = url_reports.snapshot_id`,
   };
-  return withReader({ warehouse, memoryLimit: 256e6 }, async ({ engine }) => {
+  return withReader({ warehouse, memoryLimit: 256e6 }, async (reader) => {
     const answers: Record<string, unknown> = {};
     for (const [name, query] of Object.entries(questions)) {
       const hashed = `select count(*) as rows, bit_xor(hash(asked))::varchar as hash from (${query}) as asked`;
-      answers[name] = await engine.rows(count, hashed);
+      answers[name] = await reader.withStates(() => reader.engine.rows(count, hashed));
     }
     return answers;
   });

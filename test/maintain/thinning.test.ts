@@ -19,6 +19,7 @@ function markersOn(...commits: string[]): Marker[] {
       listingComplete: what === '',
       files: { coverage: { rows: 1, sha256: '' } },
       dropped: {},
+      unreadable: {},
       path: '',
     };
   });

@@ -94,7 +94,9 @@ describe('the Parquet files', () => {
   test('a garbage row of runs', async () => {
     const file = await newestFile(home.warehouse, 'runs');
     writeFileSync(file, 'garbage');
-    expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining(`${file} cannot be read`) });
+    const { code, text } = await told();
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining(`${file} cannot be read`) });
+    expect(text).not.toContain('indexhouse.duckdb');
   });
 
   test('an extra file of data is only a note', async () => {
@@ -158,11 +160,14 @@ describe('the state', () => {
     expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(file) });
   });
 
-  test.for(['altered', 'garbage'])('a file that is %s', async (how) => {
+  test.for(['altered', 'garbage', 'empty'])('a file that is %s', async (how) => {
     const file = await newestState();
-    if (how === 'garbage') writeFileSync(file, 'garbage');
-    else await rewrite(file, 'select * replace (absences + 1 as absences) from self');
-    expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining(file) });
+    if (how === 'altered') await rewrite(file, 'select * replace (absences + 1 as absences) from self');
+    else writeFileSync(file, how === 'empty' ? '' : 'garbage');
+    const { code, text } = await told();
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining(file) });
+    // What cannot be read tells nothing about what follows it.
+    if (how !== 'altered') expect(text).not.toMatch(/indexhouse\.duckdb|No magic bytes/);
   });
 });
 

@@ -1,0 +1,125 @@
+import { basename, dirname } from 'node:path';
+import { z } from 'zod';
+import type { Engine } from '../storage/engine.js';
+import { decodeId } from '../storage/names.js';
+import { whyNotParquet } from '../storage/parquet-file.js';
+import { tableQuery } from './prepare.js';
+import type { Table } from './tables.js';
+
+const WEBSITE_FOLDER = /^website=/;
+/** Files whose ends are looked at side by side. */
+const LOOKED_AT_ONCE = 64;
+
+/** A file of the log that cannot be read. */
+export interface DamagedFile {
+  path: string;
+  table: Table;
+  /** Of the folder that the file lies in. */
+  websiteId: string;
+  /** What follows the file's name in a sentence: `is missing`, `is empty`, … */
+  reason: string;
+}
+
+/** Files of the log cannot be read, and what is to be done needs them. */
+export class DamageError extends Error {
+  override name = 'DamageError';
+
+  constructor(readonly damaged: readonly DamagedFile[]) {
+    super(`${told(damaged)}. ${REMEDY}`);
+  }
+}
+
+const REMEDY = 'Restore from a backup what is damaged; `indexhouse verify` lists all of it';
+
+/** One line about files that were left out of an answer: which, why, and what to do. */
+export function damageWarning(damaged: readonly DamagedFile[]): string {
+  return `left out of the answer: ${told(damaged)}. ${REMEDY}`;
+}
+
+function told(damaged: readonly DamagedFile[]): string {
+  const [first] = damaged;
+  const more = damaged.length > 1 ? `, and ${damaged.length - 1} more cannot be read` : '';
+  return first ? `${first.path} ${first.reason}${more}` : 'nothing';
+}
+
+export function damagedFile(table: Table, path: string, reason: string): DamagedFile {
+  return { path, table, websiteId: websiteOf(path), reason };
+}
+
+/** `parquet/<table>/website=<id>/date=<date>/<id>.parquet` */
+function websiteOf(path: string): string {
+  const name = basename(dirname(dirname(path))).replace(WEBSITE_FOLDER, '');
+  try {
+    return decodeId(name);
+  } catch {
+    return name;
+  }
+}
+
+/**
+ * Makes a temporary view of a table over those of the files that can be read. Only where DuckDB refuses them are they
+ * looked at one by one, so that it costs nothing where all are whole.
+ *
+ * @param schemas folder with the empty file of the table
+ * @returns those that were left out
+ */
+export async function viewReadable(
+  engine: Engine,
+  name: string,
+  { schemas, table, files }: { schemas: string; table: Table; files: readonly string[] },
+): Promise<DamagedFile[]> {
+  try {
+    await engine.view(name, tableQuery(schemas, table, [...files]));
+    return [];
+  } catch (error) {
+    const damaged = await findDamaged(engine, table, files);
+    if (damaged.length === 0) throw error;
+    await engine.view(name, tableQuery(schemas, table, without(files, damaged)));
+    return damaged;
+  }
+}
+
+export function without(files: readonly string[], damaged: readonly DamagedFile[]): string[] {
+  const left = new Set(damaged.map(({ path }) => path));
+  return files.filter((file) => !left.has(file));
+}
+
+/** Finds the files that are missing, empty or cut short, or whose footer DuckDB cannot read. */
+export async function findDamaged(engine: Engine, table: Table, files: readonly string[]): Promise<DamagedFile[]> {
+  const damaged = await findTorn(table, files);
+  return [...damaged, ...(await findUnreadable(engine, table, without(files, damaged)))];
+}
+
+/** Finds the files that do not begin and end as a Parquet file does: quick, and without an engine. */
+export async function findTorn(table: Table, files: readonly string[]): Promise<DamagedFile[]> {
+  const damaged: DamagedFile[] = [];
+  for (let at = 0; at < files.length; at += LOOKED_AT_ONCE) {
+    const some = files.slice(at, at + LOOKED_AT_ONCE);
+    const reasons = await Promise.all(some.map((file) => whyNotParquet(file)));
+    for (const [index, reason] of reasons.entries()) {
+      if (reason !== null) damaged.push(damagedFile(table, some[index] ?? '', reason));
+    }
+  }
+  return damaged;
+}
+
+async function findUnreadable(engine: Engine, table: Table, files: readonly string[]): Promise<DamagedFile[]> {
+  if (files.length === 0) return [];
+  try {
+    await engine.rows(z.unknown(), 'select count(*) from parquet_schema($files)', { files: [...files] });
+    return [];
+  } catch (error) {
+    if (files.length === 1) return [damagedFile(table, files[0] ?? '', `cannot be read: ${firstLine(error)}`)];
+  }
+  const half = files.length >> 1;
+  return [
+    ...(await findUnreadable(engine, table, files.slice(0, half))),
+    ...(await findUnreadable(engine, table, files.slice(half))),
+  ];
+}
+
+/** What went wrong, without the statement that it went wrong in. */
+export function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return (message.split('\n')[0] ?? '').replace(/ \(in: .*$/, '');
+}

@@ -1,0 +1,239 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readStatus } from '../../src/analysis/status.js';
+import { followDuckdb } from '../../src/followers/duckdb.js';
+import { readReport } from '../../src/report/report.js';
+import { withEngine } from '../../src/storage/engine.js';
+import type { DamagedFile } from '../../src/warehouse/damage.js';
+import { stateFile, tableFile } from '../../src/warehouse/layout.js';
+import { readMarkers } from '../../src/warehouse/markers.js';
+import { openReader, type Row, rowsOf } from '../analysis/given.js';
+import { plan } from '../forecast/given.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { readParquet } from '../given/parquet.js';
+import { serveWarehouse } from '../given/served.js';
+import type { GivenPage } from '../given/service.js';
+import { onDuckdb } from '../given/tamper.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+
+const MEMORY = 256e6;
+const NOW = Date.parse('2025-03-03T00:00:00Z');
+
+const page = (name: string, summary: string): GivenPage => ({
+  url: `https://shop.example/${name}`,
+  entry: { index_summary: summary },
+  report: {},
+});
+
+/** Of the newest snapshot of `shop`. */
+type Kind = 'state' | 'coverage' | 'snapshots' | 'runs';
+const DAMAGES = {
+  missing: { damage: (file: string) => rmSync(file), reason: 'is missing' },
+  empty: { damage: (file: string) => writeFileSync(file, ''), reason: 'is empty' },
+  truncated: {
+    damage: (file: string) => writeFileSync(file, readFileSync(file).subarray(0, -20)),
+    reason: 'is cut short, or no Parquet file',
+  },
+  garbled: {
+    damage: (file: string) => {
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(7, 4, bytes.length - 8));
+    },
+    reason: 'cannot be read: ',
+  },
+};
+
+let built: BuiltWarehouse;
+let files: Record<Kind, string>;
+/** What the whole warehouse tells. */
+let whole: { state: Row[]; plan: unknown; websites: unknown };
+
+beforeAll(async () => {
+  built = await buildWarehouse([
+    {
+      at: '2025-03-01T02:00:00Z',
+      lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
+    },
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
+  ]);
+  const markers = await withEngine({ memoryLimit: MEMORY, temporary: `${dirname(built.path)}/tmp` }, (engine) =>
+    readMarkers(engine, built.path),
+  );
+  const id = markers.filter(({ websiteId }) => websiteId === 'shop').at(-1)?.commitId ?? '';
+  const place = { websiteId: 'shop', date: '2025-03-02', id };
+  const run_id = (await asked(built.path, `select run_id from runs where snapshot_id = '${id}'`)).rows[0]?.['run_id'];
+  files = {
+    state: stateFile(built.path, 'shop', id),
+    coverage: tableFile(built.path, 'coverage', place),
+    snapshots: tableFile(built.path, 'snapshots', place),
+    runs: tableFile(built.path, 'runs', { ...place, id: `${run_id}` }),
+  };
+  const [state, plan, status] = [await asked(built.path, STATE), await planOf(built.path), await statusOf(built.path)];
+  whole = { state: state.rows, plan: plan.websites, websites: status.websites };
+});
+
+afterAll(() => built.remove());
+
+/** Rows, and what they are without. */
+async function asked(warehouse: string, sql: string): Promise<{ rows: Row[]; damaged: readonly DamagedFile[] }> {
+  const reader = await openReader(warehouse);
+  try {
+    return { rows: await rowsOf(reader, sql), damaged: reader.damaged };
+  } finally {
+    reader.close();
+  }
+}
+
+const STATE = 'select url, index_summary, absences, website_id from page_state order by url';
+
+/** A copy of the warehouse in which one file is damaged. */
+function damagedCopy(kind: Kind, damage: (file: string) => void): { warehouse: string; file: string } {
+  const warehouse = copyOf(built.path);
+  const file = files[kind].replace(built.path, warehouse);
+  damage(file);
+  return { warehouse, file };
+}
+
+async function statusOf(warehouse: string) {
+  const given = { memoryLimit: MEMORY, resumeWithin: 0, maxRejectRatio: 0, websites: [], now: NOW };
+  return readStatus({ warehouse, ...given });
+}
+
+/** Whether the state is what it was. */
+async function isKept(state: string): Promise<boolean> {
+  const rows = await readParquet(state);
+  return rows.length === 3;
+}
+
+/** A plan, and the files that it was made without. */
+async function planOf(warehouse: string) {
+  const damaged: DamagedFile[] = [];
+  const onDamaged = (found: readonly DamagedFile[]) => damaged.push(...found);
+  const { forecast } = await plan({ warehouse, at: new Date(NOW), input: { ask: 'never', onDamaged } });
+  return { websites: forecast.websites, damaged };
+}
+
+/** The pages that the service's listing has. */
+async function servedOf(warehouse: string, website: string): Promise<string[]> {
+  const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: [website] } });
+  try {
+    const answer = await fetch(`${served.baseUrl}/v1/urls/${website}`, { headers: { authorization: 'Bearer key' } });
+    return [...(await answer.text()).matchAll(/"url":"[^"]*\/(\w+)"/g)].map(([, name]) => name ?? '');
+  } finally {
+    await served.close();
+  }
+}
+
+describe.each(Object.entries(DAMAGES))('a file that is %s', (how, { damage, reason }) => {
+  test('a state: made anew by whoever reads it, and kept', async () => {
+    const { warehouse, file } = damagedCopy('state', damage);
+    expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+    damage(file);
+    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+    damage(file);
+    expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+  });
+
+  test('data: left out and named', async () => {
+    const { warehouse, file } = damagedCopy('coverage', damage);
+    const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
+    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+    expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
+    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
+    const { damaged, looks } = await statusOf(warehouse);
+    // It looks at the ends of what it does not read.
+    if (how !== 'garbled') expect([damaged, looks]).toMatchObject([[{ path: file }], [expect.stringContaining(file)]]);
+    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+  });
+
+  test('a marker: its commit is left out', async () => {
+    const { warehouse, file } = damagedCopy('snapshots', damage);
+    // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
+    const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
+    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+    expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
+    expect((await planOf(warehouse)).damaged).toMatchObject(named);
+    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+  });
+
+  test('a run: left out and named', async () => {
+    const { warehouse, file } = damagedCopy('runs', damage);
+    const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
+    expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
+    expect((await planOf(warehouse)).damaged).toMatchObject(named);
+    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+  });
+});
+
+test('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
+  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
+  const runs = files.runs.replace(built.path, warehouse);
+  writeFileSync(runs, '');
+  rmSync(`${warehouse}/indexhouse.duckdb`);
+  const input = { warehouse, memoryLimit: MEMORY, lockTimeout: 0 };
+  const { behind, reason } = await followDuckdb(input);
+  expect([behind, reason]).toEqual([2, expect.stringContaining(file)]);
+  const taken = await onDuckdb(warehouse, (engine) =>
+    engine.rows(z.unknown(), 'from snapshots union all by name from runs'),
+  );
+  expect(taken).toHaveLength(4);
+  const coverage = files.coverage.replace(built.path, warehouse);
+  cpSync(files.snapshots, file);
+  cpSync(files.runs, runs);
+  writeFileSync(coverage, '');
+  expect(await followDuckdb(input)).toMatchObject({
+    behind: 1,
+    reason: expect.stringContaining(`${coverage} is empty`),
+  });
+  cpSync(files.coverage, coverage);
+  expect(await followDuckdb(input)).toEqual({ name: 'duckdb', behind: 0 });
+});
+
+test('a report is made without what cannot be read', async () => {
+  const { warehouse } = damagedCopy('coverage', DAMAGES.empty.damage);
+  const reader = await openReader(warehouse);
+  const { websites } = await readReport(reader, { version: 'test', now: NOW });
+  expect([websites.length, reader.damaged.length]).toEqual([2, 1]);
+  reader.close();
+});
+
+test('a state that is made without a damaged commit is not kept', async () => {
+  const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
+  const state = files.state.replace(built.path, warehouse);
+  rmSync(state);
+  const { rows, damaged } = await asked(warehouse, STATE);
+  expect(rows).toMatchObject([
+    { url: 'https://shop.example/a', index_summary: 'Indexed', absences: 0 },
+    { url: 'https://shop.example/b', index_summary: 'Indexed', absences: 0 },
+    { url: 'https://shop.example/x', website_id: 'blog' },
+  ]);
+  expect([damaged.map(({ path }) => path), existsSync(state)]).toEqual([[file], false]);
+  expect(await planOf(warehouse)).toMatchObject({ damaged: [{ path: file }] });
+  expect(existsSync(state)).toBe(false);
+});
+
+test('commands warn on stderr, answer on stdout and end with 3', async () => {
+  const folder = temporaryFolder();
+  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.empty.damage);
+  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', sections: { warehouse: { path: warehouse } } });
+  const ended = await Promise.all([
+    run(['query', '--sql', 'select count(*) as n from coverage', '--json', '--warehouse', warehouse]),
+    run(['report', '--json', '--out', `${folder}/report.html`, '--warehouse', warehouse]),
+    run(['plan', '--offline', '--json', '--config', config]),
+  ]);
+  for (const { code, stdout, stderr } of ended) {
+    expect({ code, stderr }).toMatchObject({ code: 3 });
+    expect(stderr).toMatch(/^indexhouse: left out of the answer: .*`indexhouse verify` lists all of it\n$/);
+    expect(stderr).toContain(`${file} is empty`);
+    expect(JSON.parse(stdout)).toBeTruthy();
+  }
+  expect(JSON.parse(ended[0]?.stdout ?? '')).toEqual([{ n: 3 }]);
+});
