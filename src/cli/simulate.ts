@@ -1,11 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { FaultRates } from '../simulator/faults.js';
+import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS, type RateHeaders } from '../simulator/limiters.js';
 import type { Simulator } from '../simulator/simulator.js';
 
 const DEFAULT_PORT = 8089;
 const DEFAULT_PAGES = 3000;
 const DEFAULT_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 const DEFAULT_REQUESTS_PER_MINUTE = 60;
+const DEFAULT_RATE_WINDOW_S = 60;
 const DEFAULT_MAX_LIMIT_ENTRIES = 1000;
 
 const EXAMPLES = `
@@ -29,6 +31,9 @@ interface Flags {
   token: string;
   nights: number;
   rateLimit: number | 'unlimited';
+  rateWindow: number;
+  limiter: LimiterKind;
+  rateHeaders: RateHeaders;
   maxLimit: number;
   prefix: string;
   faults: FaultRates;
@@ -58,6 +63,19 @@ export function simulateCommand(): Command {
       new Option('--rate-limit <per minute>', 'requests a minute for the key, or "unlimited"')
         .argParser((text) => (text === 'unlimited' ? text : wholeNumber(1, 1_000_000_000)(text)))
         .default(DEFAULT_REQUESTS_PER_MINUTE),
+    )
+    .addOption(
+      new Option('--rate-window <seconds>', 'count the rate limit over this many seconds instead of a minute')
+        .argParser(wholeNumber(1, 86_400))
+        .default(DEFAULT_RATE_WINDOW_S),
+    )
+    .addOption(
+      new Option('--limiter <kind>', 'how the rate limit counts').choices(LIMITER_KINDS).default('first-request'),
+    )
+    .addOption(
+      new Option('--rate-headers <meaning>', 'what X-RateLimit-Reset means; off: no rate headers')
+        .choices(RATE_HEADERS)
+        .default('boundary'),
     )
     .addOption(
       new Option('--max-limit <entries>', 'largest window of the listing')
@@ -101,7 +119,7 @@ function summary({ url, origin, world }: Simulator, { token }: Flags): Record<st
   return { base_url: url, control_url: `${origin}/control`, token, night: world.night, websites: world.websites };
 }
 
-function greeting({ url, origin, world }: Simulator, { token, rateLimit }: Flags): string {
+function greeting({ url, origin, world }: Simulator, { token, rateLimit, rateWindow }: Flags): string {
   const first = encodeURIComponent(world.websites[0]?.id ?? '');
   const websites = world.websites
     .map(({ id, domain }) => `  - id: ${JSON.stringify(id)}\n    name: ${domain}\n`)
@@ -117,7 +135,7 @@ In indexhouse.yaml:
 api:
   base_url: ${url}
   token: ${JSON.stringify(token)}
-  requests_per_minute: ${rateLimit}
+  requests_per_minute: ${rateLimit === 'unlimited' ? rateLimit : (rateLimit * 60) / rateWindow}
 websites:
 ${websites}
 Stop with Ctrl-C.

@@ -3,7 +3,7 @@ import type { Logger } from '../observe/log.js';
 import type { PaceNotice } from '../source/pacer.js';
 import type { RunProgress } from './run-progress.js';
 
-const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key'>, string> = {
+const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, string> = {
   throttled: 'the service asked for a pause (429)',
   spent: 'the rate headers say that the key has nothing left',
   unavailable: 'the service is in trouble and asked for a pause',
@@ -24,6 +24,10 @@ export function tellPace(
     tellOfOthers(log, notice.othersPerMinute, key);
     return;
   }
+  if (notice.kind === 'learned_pace') {
+    tellOfLearnedPace(log, notice.perMinute, key);
+    return;
+  }
   const { kind, waitMs } = notice;
   const until = new Date(now + waitMs).toISOString();
   log.info(
@@ -38,5 +42,18 @@ function tellOfOthers(log: Logger, othersPerMinute: number, key: string): void {
     { key, others_per_minute: othersPerMinute },
     `somebody else uses the same API key, about ${othersPerMinute} requests a minute: the pace leaves that to them; ` +
       'a key of its own would be faster',
+  );
+}
+
+function tellOfLearnedPace(log: Logger, perMinute: number, key: string): void {
+  if (perMinute === Number.POSITIVE_INFINITY) {
+    log.info({ key, learned_per_minute: null }, `${key} goes at the configured pace again`);
+    return;
+  }
+  const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
+  log.warn(
+    { key, learned_per_minute: rounded },
+    `the service refused requests (429) and seems to allow fewer than configured: ${key} goes at ${rounded} requests a ` +
+      'minute now, and tries a little more from time to time; set api.requests_per_minute to what the service allows',
   );
 }

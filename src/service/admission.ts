@@ -3,7 +3,7 @@ import type { KeyDetails } from '../contract/key.js';
 import { clientSignal } from './client-signal.js';
 import { ServiceError } from './errors.js';
 import type { LimitRules } from './pagination.js';
-import type { RateLimiter } from './rate-limit.js';
+import type { Limiter } from './rate-limit.js';
 import type { RequestContext, Store } from './store.js';
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -12,7 +12,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 export interface Interface {
   store: Store;
   limits: LimitRules;
-  limiter: RateLimiter | null;
+  limiter: Limiter | null;
   /** Told of what goes wrong once an answer has begun. */
   onError?: ((error: unknown) => void) | undefined;
   /** Told whose key a request came with. */

@@ -10,7 +10,7 @@ import { type Described, describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
 import { PREFIX_FORM } from './prefix.js';
-import { RateLimiter } from './rate-limit.js';
+import { type Limiter, RateLimiter } from './rate-limit.js';
 import { refuseAmbiguous, refuseUnknown } from './refusals.js';
 import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
@@ -30,6 +30,8 @@ export interface ServerOptions {
   aboveMaxLimit?: 'clamp' | 'refuse';
   /** Requests a minute for each key; left out: unlimited, and no rate headers. */
   rateLimit?: number | undefined;
+  /** Instead of `rateLimit`: a limiter of another kind. */
+  limiter?: Limiter | undefined;
   /** Whether answers carry an `ETag` and are compressed for who accepts that. */
   representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
@@ -86,7 +88,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
-  const limiter = rateLimit === undefined ? null : new RateLimiter(rateLimit, clock);
+  const limiter = options.limiter ?? (rateLimit === undefined ? null : new RateLimiter(rateLimit, clock));
   return {
     store,
     limits: { defaultLimit, maxLimit, aboveMaxLimit },

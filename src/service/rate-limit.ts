@@ -1,9 +1,15 @@
 const WINDOW_MS = 60_000;
 
-/** Where a key stands after a request; `retryAfterS` only when the request is refused. */
+/** Where a key stands after a request. */
 export interface Allowance {
   allowed: boolean;
   headers: Record<string, string>;
+}
+
+/** Counts the requests of each key. */
+export interface Limiter {
+  /** Spends one request of a key's allowance; the headers belong on the answer either way. */
+  take(keyId: string): Allowance;
 }
 
 interface Usage {
@@ -15,7 +21,7 @@ interface Usage {
  * Counts requests per key in windows of a minute that begin with a key's first request. A refused request costs
  * nothing, so that a client which waits for the reset is served then.
  */
-export class RateLimiter {
+export class RateLimiter implements Limiter {
   readonly #usages = new Map<string, Usage>();
 
   constructor(
@@ -23,13 +29,14 @@ export class RateLimiter {
     private readonly clock: () => number = Date.now,
   ) {}
 
-  /** Spends one request of a key's allowance; the headers belong on the answer either way. */
   take(keyId: string): Allowance {
     const now = this.clock();
     const usage = this.#usageAt(keyId, now);
     const allowed = usage.used < this.requestsPerMinute;
     if (allowed) usage.used++;
-    return { allowed, headers: this.#headers(usage, now, allowed) };
+    const resetAt = usage.startedAt + WINDOW_MS;
+    const headers = rateHeaders(this.requestsPerMinute, this.requestsPerMinute - usage.used, resetAt);
+    return { allowed, headers: allowed ? headers : { ...headers, ...retryAfter(resetAt - now) } };
   }
 
   #usageAt(keyId: string, now: number): Usage {
@@ -39,14 +46,17 @@ export class RateLimiter {
     this.#usages.set(keyId, fresh);
     return fresh;
   }
+}
 
-  #headers(usage: Usage, now: number, allowed: boolean): Record<string, string> {
-    const resetMs = usage.startedAt + WINDOW_MS;
-    const headers = {
-      'x-ratelimit-limit': String(this.requestsPerMinute),
-      'x-ratelimit-remaining': String(this.requestsPerMinute - usage.used),
-      'x-ratelimit-reset': String(Math.ceil(resetMs / 1000)),
-    };
-    return allowed ? headers : { ...headers, 'retry-after': String(Math.max(1, Math.ceil((resetMs - now) / 1000))) };
-  }
+/** @param resetAt milliseconds since 1970; the header says whole seconds */
+export function rateHeaders(limit: number, remaining: number, resetAt: number): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(Math.ceil(resetAt / 1000)),
+  };
+}
+
+export function retryAfter(waitMs: number): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }

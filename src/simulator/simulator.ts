@@ -1,7 +1,9 @@
 import { buildServer, type ServerOptions } from '../service/http.js';
+import type { Limiter } from '../service/rate-limit.js';
 import { addControl } from './control.js';
 import { type FaultRates, Faults, type OperationName } from './faults.js';
 import { addInterference } from './interference.js';
+import { type LimiterKind, limiterOf, type RateHeaders } from './limiters.js';
 import { RequestCounters } from './request-counters.js';
 import { type SimulatedKey, worldStore } from './store.js';
 import { World, type WorldOptions } from './world.js';
@@ -9,6 +11,7 @@ import { World, type WorldOptions } from './world.js';
 export const DEMO_TOKEN = 'demo-token';
 const DEFAULT_SLOW_BODY_MS = 2000;
 const DEFAULT_RETRY_AFTER_S = 1;
+const DEFAULT_RATE_WINDOW_S = 60;
 
 export interface SimulatorOptions extends WorldOptions {
   /** Default 127.0.0.1. */
@@ -23,8 +26,13 @@ export interface SimulatorOptions extends WorldOptions {
   prefix?: string;
   maxLimit?: number;
   aboveMaxLimit?: 'clamp' | 'refuse';
-  /** Requests a minute for each key (default `unlimited`). */
+  /** Requests in each rate window for each key (default `unlimited`). */
   rateLimit?: number | 'unlimited';
+  /** In seconds (default 60). */
+  rateWindow?: number;
+  /** How the limit is counted (default `first-request`), and what the reset of the rate headers means (`boundary`). */
+  limiter?: LimiterKind;
+  rateHeaders?: RateHeaders;
   /** For the rate limit: milliseconds since 1970. The world has a clock of its own. */
   clock?: () => number;
   faults?: FaultRates;
@@ -78,17 +86,23 @@ function serverOptions(
   faults: Faults,
   requests: RequestCounters,
 ): ServerOptions {
-  const { prefix = '', maxLimit, aboveMaxLimit, rateLimit = 'unlimited', clock } = options;
+  const { prefix = '', maxLimit, aboveMaxLimit } = options;
   const { slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
   return {
     prefix,
-    rateLimit: rateLimit === 'unlimited' ? undefined : rateLimit,
+    limiter: simulatedLimiter(options),
     ...(maxLimit === undefined ? {} : { maxLimit }),
     ...(aboveMaxLimit === undefined ? {} : { aboveMaxLimit }),
-    ...(clock === undefined ? {} : { clock }),
     setup: (app) => {
       addInterference(app, faults, requests, { prefix, slowBodyMs, retryAfterS });
       addControl(app, world, faults, requests);
     },
   };
+}
+
+function simulatedLimiter(options: SimulatorOptions): Limiter | undefined {
+  const { rateLimit = 'unlimited', rateWindow = DEFAULT_RATE_WINDOW_S } = options;
+  if (rateLimit === 'unlimited') return undefined;
+  const { limiter: kind = 'first-request', rateHeaders: headers = 'boundary', clock = Date.now } = options;
+  return limiterOf({ limit: rateLimit, kind, headers, windowMs: rateWindow * 1000, clock });
 }

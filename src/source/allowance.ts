@@ -1,119 +1,98 @@
 import type { RateReading } from './rate-headers.js';
+import type { SentLog } from './sent-log.js';
+import { type Pace, withMargin } from './spacing.js';
 
-/** No longer than this is waited because of a header alone: a unit that was misread must not stop a run. */
-const MAX_WAIT_MS = 5 * 60_000;
-/** A reset that is this much later belongs to the next window. */
-const SAME_WINDOW_MS = 1500;
-/** The use by others is smoothed over this long, so that one answer out of order does not look like a stranger. */
-const SMOOTHING_MS = 10_000;
-/** Others are told of after this long, when they took this many requests, and this share of ours. */
-const CERTAIN_AFTER_MS = 10_000;
+const MINUTE_MS = 60_000;
+/** No longer than this lies between two requests because of headers alone: a unit that was misread must not stop a run. */
+const MAX_WAIT_MS = 5 * MINUTE_MS;
+/** Windows are so long, or some multiple of it: shorter ones cannot be told from headers that say whole seconds. */
+const WINDOW_STEP_MS = 5_000;
+/** How inexact a reset is: it is rounded up to a second, and the clocks differ. */
+const INEXACT_MS = 2_000;
+/** What others take is known for certain from this many requests on, and this share of the limit. */
 const CERTAIN_REQUESTS = 3;
 const CERTAIN_SHARE = 0.02;
+/** Left unused where others are about, because they do not take equally many in each window. */
+const RESERVE_SHARE = 0.02;
 
-interface Observed {
-  remaining: number;
-  /** How many requests were sent when the one that was answered was. */
-  sequence: number;
-  at: number;
-}
-
-/** Requests that others took of the allowance, as far as the answers of one window tell. */
+/** Requests that others took in some time, as far as our answers tell. */
 interface Others {
   since: number;
-  until: number;
-  answers: number;
-  /** What was taken beside ours, counted from anywhere: at the window's beginning, and now. */
-  takenFirst: number;
+  /** The most at any moment of that time. */
   taken: number;
 }
 
 /**
- * What the service says is left of a key's allowance, and so how slow to go: what is left is spread over the time until
- * the reset, less what others who use the same key are going to take of it.
+ * What the rate headers say that a key may send: in any window no more than the limit less what others took in one.
+ *
+ * That holds for every limiter, whether its windows are fixed, slide or leak, and whatever it means by the reset: none
+ * counts a request of ours for longer than a window. So what it counted beyond our own requests of the last window was
+ * taken by others. From the reset comes only how long a window is: as long as the longest time until a reset.
  */
 export class Allowance {
-  #resetAt = Number.NEGATIVE_INFINITY;
-  #resetStep = 0;
-  #last: Observed | null = null;
+  #limit = 0;
+  #windowMs = 0;
+  #windowSeenAt = Number.NEGATIVE_INFINITY;
+  /** Fixed windows show only at their end what others took, so that is kept for a window. */
+  #before: Others | null = null;
   #others: Others | null = null;
-  /** Requests a millisecond that others took in earlier windows. */
-  #othersBefore = 0;
-  /** Whether the configured pace was too fast for this window. */
-  #slowed = false;
+  /** Windows so far; in the first one others may have been an earlier run of ours. */
+  #windows = 0;
 
-  /** @param intervalMs between two requests at the configured pace */
-  constructor(private readonly intervalMs: number) {}
+  constructor(private readonly sent: SentLog) {}
 
-  /**
-   * @param sequence of the request that was answered, counted from 1 as they were sent
-   * @param underWay requests at that time, this one included: so many answers may come out of order
-   */
-  observe({ remaining, resetAt, resetStep }: RateReading, sequence: number, underWay: number, now: number): void {
-    if (resetAt < this.#resetAt - SAME_WINDOW_MS) return;
-    if (resetAt > this.#resetAt + SAME_WINDOW_MS || now >= this.#resetAt) {
-      this.#othersBefore = this.#othersAt(this.#resetAt);
-      this.#others = null;
-      this.#last = null;
-      this.#slowed = false;
-      this.#resetAt = resetAt;
-    }
-    if (this.#last === null || sequence > this.#last.sequence) {
-      this.#last = { remaining, sequence, at: now };
-      this.#resetAt = Math.max(this.#resetAt, resetAt);
-    }
-    this.#resetStep = resetStep;
-    this.#others = withAnswer(this.#others, -(remaining + sequence), underWay, now);
+  /** @param sequence of the request that was answered */
+  observe(reading: RateReading, sequence: number, now: number): void {
+    this.#limit = reading.limit ?? Math.max(this.#limit, reading.remaining + 1);
+    this.#observeWindow(reading, now);
+    const ours = this.sent.countSince(this.sent.at(sequence) - this.#countedMs);
+    this.#observeOthers(this.#limit - reading.remaining - ours, now);
   }
 
-  /**
-   * When the next request may be sent.
-   *
-   * @param sent requests so far, the last of them at `sentAt`
-   */
-  dueAt(now: number, sent: number, sentAt: number): number {
-    if (this.#last === null || now >= this.#resetAt) return Number.NEGATIVE_INFINITY;
-    const left = this.#last.remaining - (sent - this.#last.sequence);
-    if (left <= 0) return Math.min(this.#safeResetAt, this.#last.at + MAX_WAIT_MS);
-    const others = Math.min(left / 2, this.#othersAt(now) * (this.#resetAt - now));
-    const toGo = Math.max(0, this.#resetAt - this.#resetStep - now);
-    const intervalMs = toGo / (left - others);
-    // The configured pace is slow enough, and makes up for late timers.
-    if (intervalMs <= this.intervalMs) return Number.NEGATIVE_INFINITY;
-    this.#slowed = true;
-    return sentAt + Math.min(MAX_WAIT_MS, intervalMs);
+  /** What our requests must keep to; null while the headers have said nothing. */
+  get pace(): Pace | null {
+    if (this.#limit === 0 || this.#windowMs === 0) return null;
+    const others = this.#taken;
+    const reserve = others > 0 ? Math.ceil(this.#limit * RESERVE_SHARE) : 0;
+    const requests = Math.max(this.#limit - others - reserve, withMargin(this.#windowMs) / MAX_WAIT_MS);
+    return { requests, perMs: this.#windowMs };
   }
 
   /** Requests a minute that others take of the key; null while nobody is known to. */
   get othersPerMinute(): number | null {
-    if (!this.#others) return null;
-    const { since, until, answers } = this.#others;
-    const taken = takenIn(this.#others);
-    if (until - since < CERTAIN_AFTER_MS || taken < CERTAIN_REQUESTS + CERTAIN_SHARE * answers) return null;
-    return Math.round((taken / (until - since)) * 60_000);
+    const taken = this.#before?.taken ?? 0;
+    if (this.#windowMs === 0 || this.#windows < 3 || !this.#isCertain(taken)) return null;
+    return Math.round((taken / Math.max(MINUTE_MS, this.#windowMs)) * MINUTE_MS);
   }
 
-  /** At the configured pace alone the limit is not reached before the reset, so the last second need not be waited for. */
-  get #safeResetAt(): number {
-    return this.#slowed ? this.#resetAt : this.#resetAt - this.#resetStep;
+  /** The time that our own requests are counted over: longer than a window does no harm. */
+  get #countedMs(): number {
+    return withMargin(Math.max(MINUTE_MS, this.#windowMs));
   }
 
-  #othersAt(now: number): number {
-    if (!this.#others) return this.#othersBefore;
-    const elapsed = Math.max(0, now - this.#others.since);
-    return (this.#othersBefore * SMOOTHING_MS + takenIn(this.#others)) / (SMOOTHING_MS + elapsed);
+  get #taken(): number {
+    const taken = Math.max(this.#others?.taken ?? 0, this.#before?.taken ?? 0);
+    return this.#isCertain(taken) ? Math.ceil(taken) : 0;
   }
-}
 
-/** Answers that come out of order look like requests of others, first more and then fewer: their mean does not. */
-function withAnswer(others: Others | null, taken: number, underWay: number, now: number): Others {
-  if (!others) return { since: now, until: now, answers: 1, takenFirst: taken, taken };
-  const answers = others.answers + 1;
-  const isFirst = answers <= underWay;
-  const mean = others.taken + (taken - others.taken) / (isFirst ? answers : Math.max(1, underWay));
-  return { since: others.since, until: now, answers, takenFirst: isFirst ? mean : others.takenFirst, taken: mean };
-}
+  #isCertain(taken: number): boolean {
+    return taken >= Math.max(CERTAIN_REQUESTS, this.#limit * CERTAIN_SHARE);
+  }
 
-function takenIn({ takenFirst, taken }: Others): number {
-  return Math.max(0, taken - takenFirst);
+  #observeWindow({ resetAt }: RateReading, now: number): void {
+    const ms = Math.max(0, Math.ceil((resetAt - now - INEXACT_MS) / WINDOW_STEP_MS) * WINDOW_STEP_MS);
+    const isOld = now - this.#windowSeenAt > 3 * this.#windowMs;
+    if (ms < this.#windowMs && !isOld) return;
+    this.#windowMs = ms;
+    this.#windowSeenAt = now;
+  }
+
+  #observeOthers(taken: number, now: number): void {
+    if (this.#others === null || now - this.#others.since >= this.#countedMs) {
+      this.#before = this.#others;
+      this.#windows++;
+      this.#others = { since: now, taken };
+    }
+    this.#others.taken = Math.max(this.#others.taken, taken);
+  }
 }

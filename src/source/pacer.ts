@@ -1,11 +1,15 @@
 import { Allowance } from './allowance.js';
 import { type Effects, realEffects } from './effects.js';
 import { Stopped, TooLate } from './errors.js';
+import { LearnedPace } from './learned-pace.js';
 import type { RateReading } from './rate-headers.js';
+import { SentLog } from './sent-log.js';
 import { GrantedSlot, type Slot, type SlotEnds, type SlotRequest } from './slot.js';
-import { Spacing } from './spacing.js';
+import { minutePace, Spacing, slower } from './spacing.js';
 
 const MINUTE_MS = 60_000;
+/** A learned pace is told again when it has changed by this factor. */
+const TOLD_CHANGE = 1.5;
 /** Timers are no finer than this. */
 const TIMER_STEP_MS = 1;
 /** Waits that the user is told of, though no 429 came: longer ones than the pace alone makes. */
@@ -21,7 +25,9 @@ export type PaceNotice =
   /** The service is in trouble, and says for how long. */
   | { kind: 'unavailable'; waitMs: number }
   /** Somebody else uses the key. */
-  | { kind: 'shared_key'; othersPerMinute: number };
+  | { kind: 'shared_key'; othersPerMinute: number }
+  /** What the service seems to allow, told once and where that changes much; Infinity: as much as configured. */
+  | { kind: 'learned_pace'; perMinute: number };
 
 export interface PacerOptions {
   /** More than 0; Infinity for no limit. */
@@ -47,12 +53,13 @@ interface Waiter {
 export class Pacer {
   readonly #options: PacerOptions;
   readonly #effects: Effects;
+  readonly #sent = new SentLog();
   readonly #spacing: Spacing;
-  readonly #allowance: Allowance;
+  readonly #allowance = new Allowance(this.#sent);
+  readonly #learned: LearnedPace;
   /** Waiting requests by lane; the lane whose turn it is comes first, and none is empty. */
   readonly #lanes = new Map<string, Waiter[]>();
   #underWay = 0;
-  #lastSentAt = 0;
   #pausedUntil = 0;
   #mustProbe = false;
   #probe: Slot | null = null;
@@ -62,13 +69,14 @@ export class Pacer {
   #clock = { last: 0, shift: 0 };
   #toldOfOthers = false;
   #toldOfWaitUntil = 0;
-  readonly #usage = { sent: 0, answered: 0, firstAt: 0, lastAt: 0 };
+  #toldPerMinute = Number.POSITIVE_INFINITY;
+  readonly #usage = { answered: 0, firstAt: 0, lastAt: 0 };
 
   constructor(options: PacerOptions) {
     this.#options = options;
     this.#effects = options.effects ?? realEffects;
-    this.#spacing = new Spacing(options.requestsPerMinute);
-    this.#allowance = new Allowance(this.#spacing.intervalMs);
+    this.#spacing = new Spacing(minutePace(options.requestsPerMinute), this.#sent);
+    this.#learned = new LearnedPace(options.requestsPerMinute);
   }
 
   /** The next slot where it is due at once and nobody waits: at full speed that spares what waiting costs. */
@@ -76,7 +84,7 @@ export class Pacer {
     if (signal?.aborted || this.#lanes.size > 0 || !this.#isFree) return null;
     const time = this.#effects.now();
     const now = this.#steady(time);
-    return this.#dueAt(now) <= now && time <= notAfter ? this.#granted(now) : null;
+    return this.#dueAt <= now && time <= notAfter ? this.#granted(now) : null;
   }
 
   /** Waits for the next slot. Rejects with `Stopped` when the signal fires, with `TooLate` when it would be too late. */
@@ -139,7 +147,7 @@ export class Pacer {
   #grantWhatIsDue(): void {
     while (this.#lanes.size > 0 && this.#isFree) {
       const now = this.#now();
-      const waitMs = this.#dueAt(now) - now;
+      const waitMs = this.#dueAt - now;
       this.#refuseBefore(this.#effects.now() + Math.max(0, waitMs));
       if (this.#lanes.size === 0) return;
       if (waitMs > 0) {
@@ -155,18 +163,15 @@ export class Pacer {
     return this.#underWay < this.#options.concurrency && this.#probe === null;
   }
 
-  #dueAt(now: number): number {
-    return Math.max(
-      this.#pausedUntil,
-      this.#spacing.dueAt,
-      this.#allowance.dueAt(now, this.#usage.sent, this.#lastSentAt),
-    );
+  get #dueAt(): number {
+    return Math.max(this.#pausedUntil, this.#spacing.dueAt);
   }
 
-  /** Of one that neither a 429 nor the configured pace explains. */
+  /** Of one that only the rate headers explain. */
   #tellOfWait(now: number, waitMs: number): void {
     const until = now + waitMs;
-    const explained = Math.max(now, this.#pausedUntil, this.#spacing.dueAt, this.#toldOfWaitUntil);
+    const withoutHeaders = this.#spacing.dueAtPace(this.#learned.pace);
+    const explained = Math.max(now, this.#pausedUntil, withoutHeaders, this.#toldOfWaitUntil);
     if (until - explained < LONG_WAIT_MS) return;
     this.#toldOfWaitUntil = until;
     this.#options.onNotice?.({ kind: 'spent', waitMs });
@@ -227,11 +232,9 @@ export class Pacer {
 
   #granted(now: number): Slot {
     this.#spacing.sentOne(now);
-    this.#usage.sent++;
-    if (this.#usage.sent === 1) this.#usage.firstAt = now;
-    this.#lastSentAt = now;
+    if (this.#sent.count === 1) this.#usage.firstAt = now;
     this.#underWay++;
-    const slot = new GrantedSlot(this.#usage.sent, this.#ends);
+    const slot = new GrantedSlot(this.#sent.count, this.#ends);
     if (this.#mustProbe) this.#probe = slot;
     return slot;
   }
@@ -241,11 +244,15 @@ export class Pacer {
     answered: (slot, reading) => {
       this.#usage.answered++;
       this.#usage.lastAt = this.#now();
+      if (this.#probe === slot) this.#learned.learn(this.#usage.lastAt);
+      this.#learned.answered(this.#usage.lastAt);
       if (reading) this.#observe(reading, slot.sequence);
+      this.#setPace();
       this.#ended(slot, false);
     },
     throttled: (slot, waitMs) => {
       this.#spacing.calm();
+      this.#learned.refused();
       this.#pause(waitMs);
       this.#ended(slot, true);
     },
@@ -255,11 +262,20 @@ export class Pacer {
   #observe(reading: RateReading, sequence: number): void {
     // The reading is by the clock that may be set, the allowance by the one that never goes back.
     const resetAt = reading.resetAt + this.#now() - this.#effects.now();
-    this.#allowance.observe({ ...reading, resetAt }, sequence, this.#underWay, this.#now());
+    this.#allowance.observe({ ...reading, resetAt }, sequence, this.#now());
     const others = this.#allowance.othersPerMinute;
     if (others === null || this.#toldOfOthers) return;
     this.#toldOfOthers = true;
     this.#options.onNotice?.({ kind: 'shared_key', othersPerMinute: others });
+  }
+
+  #setPace(): void {
+    const { pace, perMinute } = this.#learned;
+    this.#spacing.slowTo(slower(pace, this.#allowance.pace ?? pace));
+    const [low, high] = [perMinute, this.#toldPerMinute].sort((one, other) => one - other);
+    if (low === high || (low ?? 0) * TOLD_CHANGE > (high ?? 0)) return;
+    this.#toldPerMinute = perMinute;
+    this.#options.onNotice?.({ kind: 'learned_pace', perMinute });
   }
 
   #pause(waitMs: number): void {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+const LIMIT = ['x-ratelimit-limit', 'x-rate-limit-limit', 'ratelimit-limit'];
 const REMAINING = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
 const RESET = ['x-ratelimit-reset', 'x-rate-limit-reset', 'ratelimit-reset'];
 const NUMBER = /^\d+(\.\d+)?$/;
@@ -11,12 +12,12 @@ const SECOND_MS = 1000;
 
 /** What the rate headers of one answer say about the key. */
 export interface RateReading {
+  /** Requests in a window; null where the service does not say. */
+  limit: number | null;
   /** Requests that are left until the reset. */
   remaining: number;
   /** Milliseconds since 1970 by our clock. */
   resetAt: number;
-  /** The header counts in steps this long, in milliseconds, so the reset may come this much earlier. */
-  resetStep: number;
 }
 
 /**
@@ -60,8 +61,8 @@ export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, recei
   const remaining = firstOf(headers, REMAINING);
   const reset = remaining === null ? null : firstOf(headers, RESET);
   if (remaining === null || reset === null || !NUMBER.test(remaining)) return null;
-  const moment = momentOf(reset, clock, receivedAt);
-  return moment && { remaining: Math.floor(Number(remaining)), ...moment };
+  const resetAt = momentOf(reset, clock, receivedAt);
+  return resetAt === null ? null : { limit: limitOf(headers), remaining: Math.floor(Number(remaining)), resetAt };
 }
 
 /** `Retry-After` as milliseconds from now, whether seconds or a date; null without a usable one. */
@@ -73,16 +74,21 @@ export function retryAfterMs(headers: IncomingHttpHeaders, clock: ServerClock, n
   return date === null ? null : Math.max(0, clock.toOurs(date) - now);
 }
 
-function momentOf(text: string, clock: ServerClock, now: number): Omit<RateReading, 'remaining'> | null {
+/** Some services write the window behind it: `100, 100;w=60`. */
+function limitOf(headers: IncomingHttpHeaders): number | null {
+  const [limit] = /^\d+/.exec(firstOf(headers, LIMIT) ?? '') ?? [];
+  return limit === undefined ? null : Number(limit);
+}
+
+function momentOf(text: string, clock: ServerClock, now: number): number | null {
   if (!NUMBER.test(text)) {
     const date = dateOf(text);
-    return date === null ? null : { resetAt: clock.toOurs(date), resetStep: SECOND_MS };
+    return date === null ? null : clock.toOurs(date);
   }
   const value = Number(text);
-  const step = text.includes('.') ? 0 : SECOND_MS;
-  if (value >= LEAST_EPOCH_MS) return { resetAt: clock.toOurs(value), resetStep: 0 };
-  if (value >= LEAST_EPOCH_S) return { resetAt: clock.toOurs(value * SECOND_MS), resetStep: step };
-  return { resetAt: now + value * SECOND_MS, resetStep: step };
+  if (value >= LEAST_EPOCH_MS) return clock.toOurs(value);
+  if (value >= LEAST_EPOCH_S) return clock.toOurs(value * SECOND_MS);
+  return now + value * SECOND_MS;
 }
 
 /** Only what begins with a word or a four-digit year: `Date.parse` makes a date of `-5` as well. */

@@ -1,58 +1,98 @@
+import type { SentLog } from './sent-log.js';
+
 const MINUTE_MS = 60_000;
 /**
- * A minute of the service begins when our first request reaches it, so an answer that travels faster than the first one
- * did would fall into the minute before. This much is more than such differences are, and costs half a percent.
+ * Requests do not all travel equally fast, and the service counts when they arrive: a minute is counted as this much
+ * longer, and any other time in proportion. It costs half a percent.
  */
-const MARGIN_MS = 300;
+const MARGIN = 300 / MINUTE_MS;
 /** A quiet spell is caught up with as many requests as this share of a minute's. */
 const BURST_SHARE = 1 / 20;
 /** What is caught up where bursts are not liked: how late a timer may ring. */
 const CALM_BURST_MS = 50;
-/** Times that are kept; at a higher rate the promise holds for the part of a minute that this many take. */
-const MAX_KEPT = 100_000;
+
+/** No more than so many requests in any such time. */
+export interface Pace {
+  requests: number;
+  perMs: number;
+}
+
+/** @param requestsPerMinute more than 0; Infinity for no limit */
+export function minutePace(requestsPerMinute: number): Pace {
+  // A part of a request in a minute is one request in more than a minute.
+  const minutes = Math.max(1, 1 / requestsPerMinute);
+  return { requests: requestsPerMinute * minutes, perMs: MINUTE_MS * minutes };
+}
+
+/** A time as our clock must count it, so that the service does not count less. */
+export function withMargin(ms: number): number {
+  return ms * (1 + MARGIN);
+}
+
+export function slower(one: Pace, other: Pace): Pace {
+  return intervalOf(one) >= intervalOf(other) ? one : other;
+}
+
+export function intervalOf({ requests, perMs }: Pace): number {
+  return requests === Number.POSITIVE_INFINITY ? 0 : withMargin(perMs) / requests;
+}
 
 /**
  * Even spacing with a small burst: what a late timer or a pause for work left unused is caught up, and still no minute
- * holds more requests than the rate, wherever it begins. Times are milliseconds that never go back.
+ * holds more requests than the pace, wherever it begins. Times are milliseconds that never go back.
  */
 export class Spacing {
-  /** Between two requests. */
-  readonly intervalMs: number;
-  #burstMs: number;
-  /** When the last requests were sent, the oldest one overwritten first. */
-  readonly #sentAt: Float64Array;
-  readonly #spanMs: number;
-  #sent = 0;
-  /** When the next request would be due if none had come early. */
+  #pace: Pace;
+  #isCalm = false;
+  /** When the last request was due if none had come early. */
   #evenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param requestsPerMinute more than 0; Infinity for no limit */
-  constructor(requestsPerMinute: number) {
-    const limited = Number.isFinite(requestsPerMinute);
-    this.intervalMs = limited ? (MINUTE_MS + MARGIN_MS) / requestsPerMinute : 0;
-    const burst = limited ? Math.max(1, requestsPerMinute * BURST_SHARE) : 1;
-    this.#burstMs = (burst - 1) * this.intervalMs;
-    const kept = limited ? Math.min(MAX_KEPT, Math.max(1, Math.floor(requestsPerMinute))) : 0;
-    this.#sentAt = new Float64Array(kept).fill(Number.NEGATIVE_INFINITY);
-    this.#spanMs = kept * this.intervalMs;
+  constructor(
+    private readonly configured: Pace,
+    private readonly sent: SentLog,
+  ) {
+    this.#pace = configured;
   }
 
   /** When the next request may be sent. */
   get dueAt(): number {
-    if (this.intervalMs === 0) return Number.NEGATIVE_INFINITY;
-    const oldest = this.#sentAt[this.#sent % this.#sentAt.length] ?? Number.NEGATIVE_INFINITY;
-    return Math.max(this.#evenAt - this.#burstMs, oldest + this.#spanMs);
+    return this.dueAtPace(this.#pace);
+  }
+
+  /** When it may be sent at this pace, or at the configured one where that is slower. */
+  dueAtPace(wanted: Pace): number {
+    const pace = slower(this.configured, wanted);
+    const intervalMs = intervalOf(pace);
+    if (intervalMs === 0) return Number.NEGATIVE_INFINITY;
+    const evenAt = this.#evenAt + intervalMs - this.#burstMs(intervalMs);
+    return Math.max(evenAt, this.#roomAt(this.configured), this.#roomAt(pace));
   }
 
   sentOne(now: number): void {
-    if (this.intervalMs === 0) return;
-    this.#sentAt[this.#sent % this.#sentAt.length] = now;
-    this.#sent++;
-    this.#evenAt = Math.max(now, this.#evenAt) + this.intervalMs;
+    this.sent.add(now);
+    this.#evenAt = Math.max(now, this.#evenAt + intervalOf(this.#pace));
+  }
+
+  /** From now on no faster than this, and never faster than configured. */
+  slowTo(pace: Pace): void {
+    this.#pace = slower(this.configured, pace);
   }
 
   /** From now on no more is caught up than a late timer: the service has refused a request. */
   calm(): void {
-    this.#burstMs = Math.min(this.#burstMs, CALM_BURST_MS);
+    this.#isCalm = true;
+  }
+
+  #burstMs(intervalMs: number): number {
+    const burst = Math.max(1, withMargin(MINUTE_MS * BURST_SHARE) / intervalMs);
+    const burstMs = (burst - 1) * intervalMs;
+    return this.#isCalm ? Math.min(burstMs, CALM_BURST_MS) : burstMs;
+  }
+
+  /** When as many requests as the pace allows are long enough ago but one. */
+  #roomAt({ requests, perMs }: Pace): number {
+    if (requests === Number.POSITIVE_INFINITY) return Number.NEGATIVE_INFINITY;
+    const most = Math.max(1, Math.floor(requests));
+    return this.sent.at(this.sent.count - most + 1) + (withMargin(perMs) / requests) * most;
   }
 }

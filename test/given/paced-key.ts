@@ -1,19 +1,26 @@
-import { RateLimiter } from '../../src/service/rate-limit.js';
+import type { Limiter } from '../../src/service/rate-limit.js';
+import { type LimiterKind, limiterOf, type RateHeaders } from '../../src/simulator/limiters.js';
 import { type PaceNotice, Pacer } from '../../src/source/pacer.js';
-import { readRate, ServerClock } from '../../src/source/rate-headers.js';
+import { readRate, retryAfterMs, ServerClock } from '../../src/source/rate-headers.js';
 import { VirtualTime } from './virtual-time.js';
 
 export interface PacedKeyOptions {
-  /** What the service allows, and what the pacer is told (the same if left out). */
+  /** Requests that the service allows in each window, of a minute if left out. */
   limit: number;
+  windowMs?: number;
+  kind?: LimiterKind;
+  headers?: RateHeaders;
+  /** Requests a minute that the pacer is told, the service's limit if left out. */
   configured?: number;
   concurrency?: number;
   /** How long a request takes each way: a draw between the two. */
   travelMs?: [least: number, most: number];
   /** How late a timer rings at most. */
   lateMs?: number;
-  /** Whether the service sends rate headers. */
-  headers?: boolean;
+  /** How far the service's clock is from ours. */
+  skewMs?: number;
+  /** Random numbers. */
+  seed?: number;
 }
 
 /** One key of a service that enforces its rate limit, in a time that passes at once. */
@@ -24,20 +31,26 @@ export class PacedKey {
   /** Requests that the service answered, and refused with 429. */
   readonly ours = { answered: 0, refused: 0 };
   readonly others = { answered: 0, refused: 0 };
-  readonly #limiter: RateLimiter;
+  limiter: Limiter;
   readonly #clock = new ServerClock();
-  #draws = 1;
+  #draws: number;
 
   constructor(private readonly options: PacedKeyOptions) {
     const { effects } = this.time;
-    this.#limiter = new RateLimiter(options.limit, () => effects.now());
+    this.#draws = options.seed ?? 1;
+    this.limiter = this.#limiterOf(options.limit);
     const lateMs = options.lateMs ?? 1;
     this.pacer = new Pacer({
-      requestsPerMinute: options.configured ?? options.limit,
+      requestsPerMinute: options.configured ?? this.#allowed(60_000),
       concurrency: options.concurrency ?? 8,
       effects: { ...effects, sleep: (ms, signal) => effects.sleep(Math.ceil(ms) + lateMs * this.#draw(), signal) },
       onNotice: (notice) => this.notices.push(notice),
     });
+  }
+
+  /** From now on the service allows another number of requests. */
+  allow(limit: number): void {
+    this.limiter = this.#limiterOf(limit);
   }
 
   /** As many workers as may be under way, each asking again as soon as it has its answer. */
@@ -50,27 +63,44 @@ export class PacedKey {
     void (async () => {
       for (;;) {
         await this.time.sleep((60_000 / requestsPerMinute) * (0.5 + this.#draw()));
-        this.#count(this.others, this.#limiter.take('key').allowed);
+        this.#count(this.others, this.limiter.take('key').allowed);
       }
     })();
   }
 
   /** Our answered requests ÷ what the limit had left for us in the time that has passed. */
   get utilisation(): number {
-    return this.ours.answered / ((this.options.limit * this.time.elapsed) / 60_000 - this.others.answered);
+    return this.ours.answered / (this.#allowed(this.time.elapsed) - this.others.answered);
   }
 
   async #work(): Promise<void> {
     for (;;) {
       const slot = await this.pacer.slot({ lane: '' });
+      const sentAt = this.time.effects.now();
       await this.#travel();
-      const { allowed, headers } = this.#limiter.take('key');
+      const date = new Date(this.#serverNow()).toUTCString();
+      const { allowed, headers } = this.limiter.take('key');
       await this.#travel();
       this.#count(this.ours, allowed);
-      if (!allowed) slot.throttled(Number(headers['retry-after']) * 1000);
-      else if (this.options.headers === false) slot.answered(null);
-      else slot.answered(readRate(headers, this.#clock, this.time.effects.now()));
+      const now = this.time.effects.now();
+      this.#clock.observe(date, sentAt, now);
+      if (allowed) slot.answered(readRate(headers, this.#clock, now));
+      else slot.throttled(retryAfterMs(headers, this.#clock, now) ?? 0);
     }
+  }
+
+  #limiterOf(limit: number): Limiter {
+    const { kind = 'first-request', headers = 'boundary', windowMs = 60_000 } = this.options;
+    return limiterOf({ limit, kind, headers, windowMs, clock: () => this.#serverNow() });
+  }
+
+  #serverNow(): number {
+    return this.time.effects.now() + (this.options.skewMs ?? 0);
+  }
+
+  /** Requests that the service allows in this time. */
+  #allowed(ms: number): number {
+    return (this.options.limit * ms) / (this.options.windowMs ?? 60_000);
   }
 
   #travel(): Promise<void> {

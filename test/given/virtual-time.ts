@@ -3,13 +3,18 @@ import { Stopped } from '../../src/source/errors.js';
 
 const START_MS = 1_700_000_000_000;
 
+interface Timer {
+  at: number;
+  ring: () => void;
+}
+
 /**
  * Time that passes only while nothing else is to be done: hours of waiting take no time, and everything happens in the
  * order of its moment.
  */
 export class VirtualTime {
   #now = START_MS;
-  #timers: { at: number; ring: () => void }[] = [];
+  #timers: Timer[] = [];
   /** What a clock that is set shows beside the time that passes. */
   clockAhead = 0;
 
@@ -51,9 +56,9 @@ export class VirtualTime {
     const until = this.#now + ms;
     for (;;) {
       await settled();
-      const [next = null] = this.#timers.toSorted((one, other) => one.at - other.at);
+      const next = this.#timers.reduce<Timer | null>((first, one) => (first && first.at <= one.at ? first : one), null);
       if (next === null || next.at > until) break;
-      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.#timers.splice(this.#timers.indexOf(next), 1);
       this.#now = Math.max(this.#now, next.at);
       next.ring();
     }

@@ -329,7 +329,7 @@ describe('a key of a service that enforces its limit', () => {
   });
 
   it('is used to the full without headers too, where nobody else uses it', async () => {
-    const key = new PacedKey({ limit: 600, headers: false });
+    const key = new PacedKey({ limit: 600, headers: 'off' });
     key.askAllTheTime();
     await key.time.pass(5 * MINUTE_MS);
     expect(key.ours.refused).toBe(0);
@@ -342,7 +342,7 @@ describe('a header that was misread', () => {
     const { time, pacer, notices } = given();
     const slot = await pacer.slot({ lane: '' });
     const resetAt = time.effects.now() + 30_000_000;
-    slot.answered({ remaining: 0, resetAt, resetStep: 1000 });
+    slot.answered({ limit: null, remaining: 0, resetAt });
     const later = asking(time, pacer, ['c']);
     await time.pass(4 * MINUTE_MS);
     expect(later).toEqual([]);

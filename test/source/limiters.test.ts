@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LIMITER_KINDS, RATE_HEADERS } from '../../src/simulator/limiters.js';
+import { PacedKey, type PacedKeyOptions } from '../given/paced-key.js';
+
+const MINUTE_MS = 60_000;
+const EVERY_LIMITER = LIMITER_KINDS.flatMap((kind) => RATE_HEADERS.map((headers) => ({ kind, headers })));
+
+async function asked(options: PacedKeyOptions, minutes: number): Promise<PacedKey> {
+  const key = new PacedKey(options);
+  key.askAllTheTime();
+  await key.time.pass(minutes * MINUTE_MS);
+  return key;
+}
+
+function refusedShare({ ours: { answered, refused } }: PacedKey): number {
+  return refused / (answered + refused);
+}
+
+function learned({ notices }: PacedKey): number[] {
+  return notices.flatMap((notice) => (notice.kind === 'learned_pace' ? [notice.perMinute] : []));
+}
+
+describe.each(EVERY_LIMITER)('a limiter that counts by $kind and sends a reset of $headers', (limiter) => {
+  it('is used to the full without a 429 where it allows what is configured', async () => {
+    const key = await asked({ limit: 600, ...limiter }, 4);
+    expect([key.ours.refused, key.notices]).toEqual([0, []]);
+    expect(key.utilisation).toBeGreaterThan(0.98);
+  });
+
+  it('refuses little where it allows half of what is configured', async () => {
+    const key = await asked({ limit: 300, configured: 600, ...limiter }, 8);
+    expect(refusedShare(key)).toBeLessThan(0.01);
+    expect(key.utilisation).toBeGreaterThan(0.9);
+  });
+
+  it('refuses little of a client that nobody told a rate', async () => {
+    const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
+    expect(refusedShare(key)).toBeLessThan(0.02);
+    expect(key.utilisation).toBeGreaterThan(0.9);
+  });
+
+  it('is shared with somebody who takes a third of it', async () => {
+    const key = new PacedKey({ limit: 600, ...limiter });
+    key.askAllTheTime();
+    key.shareWithOthers(180);
+    await key.time.pass(5 * MINUTE_MS);
+    expect(refusedShare(key)).toBeLessThan(0.01);
+    expect(key.utilisation).toBeGreaterThan(0.9);
+  });
+});
+
+describe('every limiter', () => {
+  it('is used to the full without a 429, whatever the rate, the latency and the clock', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          kind: fc.constantFrom(...LIMITER_KINDS),
+          headers: fc.constantFrom(...RATE_HEADERS),
+          limit: fc.constantFrom(30, 60, 100, 600),
+          concurrency: fc.constantFrom(16, 50),
+          leastMs: fc.integer({ min: 0, max: 300 }),
+          jitterMs: fc.integer({ min: 0, max: 250 }),
+          lateMs: fc.integer({ min: 0, max: 50 }),
+          skewMs: fc.oneof(fc.constant(0), fc.integer({ min: -100_000, max: 100_000 })),
+          seed: fc.nat(1_000_000),
+        }),
+        async ({ leastMs, jitterMs, ...options }) => {
+          const key = await asked({ ...options, travelMs: [leastMs, leastMs + jitterMs] }, 3);
+          expect(key.ours.refused).toBe(0);
+          expect(key.utilisation).toBeGreaterThan(0.98);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a hidden limit of 60 a second', () => {
+  it.each([...LIMITER_KINDS])(
+    'that counts by %s is learned by a client that was told unlimited, and told once',
+    async (kind) => {
+      const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
+      const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
+      expect(refusedShare(key)).toBeLessThan(0.02);
+      expect(key.utilisation).toBeGreaterThan(0.85);
+      const told = learned(key);
+      expect(told.length).toBeGreaterThan(0);
+      expect(told.length).toBeLessThanOrEqual(2);
+      expect((told.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
+      expect((told.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
+    },
+  );
+});
+
+describe('a limit that was momentary', () => {
+  it.each([
+    { configured: 600, low: 60, high: 600, minutes: 30 },
+    { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 },
+  ])('is left behind again: $low instead of $high a minute, configured $configured', async (given) => {
+    const { configured, low, high, minutes } = given;
+    const key = new PacedKey({ limit: low, configured, headers: 'off', kind: 'sliding', concurrency: 16 });
+    key.askAllTheTime();
+    await key.time.pass(10 * MINUTE_MS);
+    key.allow(high);
+    await key.time.pass(minutes * MINUTE_MS);
+    const before = { ...key.ours };
+    await key.time.pass(10 * MINUTE_MS);
+    expect(key.ours.answered - before.answered).toBeGreaterThan(0.85 * high * 10);
+    expect(key.ours.refused / key.ours.answered).toBeLessThan(0.02);
+  });
+});
+
+describe('a service that refuses at random', () => {
+  it('is not slowed down for ever, because no pace would spare its refusals', async () => {
+    const key = new PacedKey({ limit: 1, configured: 600 });
+    let requests = 0;
+    const refused = { allowed: false, headers: { 'retry-after': '1' } };
+    key.limiter = { take: () => (++requests % 25 === 0 ? refused : { allowed: true, headers: {} }) };
+    key.askAllTheTime();
+    await key.time.pass(60 * MINUTE_MS);
+    expect(key.ours.answered / 60).toBeGreaterThan(150);
+  });
+});
