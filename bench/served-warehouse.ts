@@ -1,4 +1,5 @@
 import Fastify from 'fastify';
+import { LiveReader } from '../src/served/live-reader.js';
 import { WarehouseStore } from '../src/served/warehouse-store.js';
 import { buildServer } from '../src/service/http.js';
 import { MEMORY_LIMIT, WEBSITE_ID } from './generated-nights.js';
@@ -9,9 +10,10 @@ import { TOKEN } from './processes.js';
  * body that was prepared: the listing's first window. `/cpu` tells the seconds that the process computed.
  */
 const [warehouse = ''] = process.argv.slice(2);
+const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT });
 const store = new WarehouseStore({
   warehouse,
-  memoryLimit: MEMORY_LIMIT,
+  reader,
   timeZone: 'UTC',
   findKey: async (token) =>
     token === TOKEN
@@ -43,6 +45,6 @@ const origin = await app.listen({ host: '127.0.0.1', port: 0 });
 process.stdout.write(`${JSON.stringify({ base_url: origin })}\n`);
 process.on('SIGTERM', () => {
   void Promise.all([app.close(), bare.close()])
-    .then(() => store.close())
+    .then(() => reader.close())
     .then(() => process.exit(0));
 });

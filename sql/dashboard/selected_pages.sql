@@ -40,7 +40,7 @@ from page_state
 where
   website_id = $website::varchar
   and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
-  and ($state::varchar is null or coalesce(index_coverage_state, '-') = $state::varchar)
+  and ($any_state::boolean or index_coverage_state is not distinct from $state::varchar)
   and case $indexed::varchar
     when 'yes' then coalesce(index_summary = 'Indexed', false)
     when 'no' then coalesce(index_summary <> 'Indexed', false)

@@ -1,22 +1,21 @@
--- What a website's listing holds: of each page its newest entry in the commits that make the listing, and where the
--- newest is in quarantine, the last one before. Views `served_coverage` and `served_rejected` are over those commits,
--- `earlier_coverage` over the ones before them.
-create or replace temp view served_listing as
+-- What a website's listing holds: of each page its newest entry in the commits that make the listing (`coverage_rows`), and
+-- where the newest is in quarantine, the last one before.
 with newest as (
   select *
-  from served_coverage
+  from coverage_rows
   qualify row_number() over (partition by url order by listed_at desc, commit_id desc) = 1
 ),
 in_quarantine as (
   select distinct url
-  from served_rejected
+  from read_parquet($rejected, union_by_name = true, hive_partitioning = false)
   where source = 'coverage' and url is not null
 ),
 before_quarantine as (
-  select earlier_coverage.*
-  from earlier_coverage
+  select earlier.*
+  from read_parquet($earlier, union_by_name = true, hive_partitioning = false) as earlier
   semi join in_quarantine using (url)
   anti join newest using (url)
+  where url >= $from_url::varchar and url < $to_url::varchar
   qualify row_number() over (partition by url order by listed_at desc, commit_id desc) = 1
 )
 select * from newest

@@ -1,6 +1,5 @@
--- The entries that a request selects, as lines, with what it sorts them by: `ascending` or `descending` is null.
+-- The pages of `listed` that a request selects, with what it sorts them by: `ascending` or `descending` is null.
 select
-  line,
   url,
   case $sort::varchar
     when 'index_summary' then index_summary
@@ -13,7 +12,7 @@ select
     when '-index_coverage_state' then index_coverage_state
     when '-last_crawl_time' then iso_time(last_crawl_time)
   end as descending
-from entry_lines
+from listed
 where
   ($index_summary::varchar is null or index_summary = $index_summary::varchar)
   and ($index_coverage_state::varchar is null or index_coverage_state = $index_coverage_state::varchar)
@@ -22,5 +21,5 @@ where
     or coalesce(canonicals_match::varchar, 'none') = $canonicals_match::varchar
   )
   and ($url_contains::varchar is null or contains(url, $url_contains::varchar))
-  and ($crawled_before::timestamptz is null or last_crawl_time < $crawled_before::timestamptz)
-  and ($crawled_after::timestamptz is null or last_crawl_time >= $crawled_after::timestamptz)
+  and ($crawled_before::bigint is null or epoch_ms(last_crawl_time) < $crawled_before::bigint)
+  and ($crawled_after::bigint is null or epoch_ms(last_crawl_time) >= $crawled_after::bigint)

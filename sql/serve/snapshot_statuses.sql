@@ -1,2 +1,3 @@
--- How complete some snapshots are. View `asked_markers`: one row per snapshot.
-select snapshot_id, listing_status, reports_status from asked_markers
+-- How complete some snapshots are.
+select snapshot_id, listing_status, reports_status
+from read_parquet($files, union_by_name = true, hive_partitioning = false)

@@ -1,2 +1,5 @@
--- The website of each of some markers, by its id. View `served_markers`.
-select website_id as id, coalesce(website_name, website_id) as name from served_markers order by id
+-- The websites that have a snapshot, with the name in the newest one, by their ids. View `snapshots`: the markers.
+select website_id as id, coalesce(arg_max_null(website_name, snapshot_id), website_id) as name
+from snapshots
+group by website_id
+order by id

@@ -23,6 +23,8 @@ interface Seen {
   log: Log;
   states: StatesSeen;
   damaged: DamagedFile[];
+  /** While lacking states are made anew, for all connections. */
+  making: Promise<void> | null;
 }
 
 /**
@@ -35,12 +37,13 @@ interface Seen {
  */
 export class Reader {
   #turn = 0;
-  #making: Promise<void> | null = null;
   readonly #options: ReaderOptions;
   readonly #seen: Seen;
 
   private constructor(
     readonly engine: Engine,
+    /** Null where it goes with the reader that this one is a connection of. */
+    private readonly ownFolder: string | null,
     /** A folder of our own that goes with the reader, and the only one beside the warehouse that the engine sees. */
     readonly folder: string,
     options: ReaderOptions,
@@ -55,7 +58,7 @@ export class Reader {
     const warehouse = resolve(options.warehouse);
     await checkWarehouseThere(warehouse);
     const folder = makeTemporary('reader');
-    const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder });
+    const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
       // Each file's footer is read once, when its view is made, and not again for each question; nor is each question
       // to look whether the file is still the same, because none is ever changed.
@@ -63,7 +66,7 @@ export class Reader {
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
       await lockDown(engine, [warehouse, folder]);
-      return new Reader(engine, folder, { ...options, warehouse }, seen);
+      return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
       engine.close();
       removeTemporary(folder);
@@ -100,11 +103,15 @@ export class Reader {
     try {
       return await ask();
     } catch (error) {
-      if (this.#seen.states.lacking.length === 0 || !lacksStates(error)) throw error;
-      this.#making ??= this.#makeStates().finally(() => {
-        this.#making = null;
-      });
-      await this.#making;
+      if (!lacksStates(error)) throw error;
+      const seen = this.#seen;
+      if (seen.states.lacking.length > 0) {
+        seen.making ??= this.#makeStates().finally(() => {
+          seen.making = null;
+        });
+        await seen.making;
+      }
+      await showStates(this.engine, this.folder, seen.states);
       return ask();
     }
   }
@@ -119,7 +126,6 @@ export class Reader {
       if (made.file !== null) states.present.push({ newest, file: made.file });
       states.lacking.pop();
     }
-    await showStates(this.engine, this.folder, states);
   }
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
@@ -128,9 +134,16 @@ export class Reader {
     return dates.at(-1) ?? new Date().toISOString().slice(0, 10);
   }
 
+  /** The same state of the world on another connection, for a question beside this reader's. Closed before this one. */
+  async connect(): Promise<Reader> {
+    const engine = await this.engine.connect();
+    await showStates(engine, this.folder, this.#seen.states);
+    return new Reader(engine, null, this.folder, this.#options, this.#seen);
+  }
+
   close(): void {
     this.engine.close();
-    removeTemporary(this.folder);
+    if (this.ownFolder !== null) removeTemporary(this.ownFolder);
   }
 }
 
@@ -166,7 +179,7 @@ async function openViews(engine: Engine, warehouse: string, folder: string): Pro
   const states = await viewStates(engine, { folder, columns }, await findStates(warehouse, markers));
   for (const statement of viewStatements(unsummarizedOf(warehouse, markers, folder))) await engine.run(statement);
   await showStates(engine, folder, states);
-  return { log: { markers, damaged }, states, damaged };
+  return { log: { markers, damaged }, states, damaged, making: null };
 }
 
 /** The macro `unsummarized_coverage` over just the files that it is about, mostly none. */

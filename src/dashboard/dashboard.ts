@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../report/html.js';
 import type { LiveReader } from '../served/live-reader.js';
+import { clientSignal } from '../service/client-signal.js';
 import { publicError, ServiceError } from '../service/errors.js';
 import { WarehouseError } from '../warehouse/prepare.js';
 import { Door } from './access/door.js';
@@ -29,7 +30,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
   /** Every question of the dashboard goes through this one reader. Who made it closes it. */
-  reader: Pick<LiveReader, 'use'>;
+  reader: Pick<LiveReader, 'ask'>;
   /** The key that a token belongs to, or null; asked anew with every request, so that a revoked key sees nothing more. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
@@ -102,7 +103,7 @@ interface Pages {
   base: string;
   door: Door;
   now: () => number;
-  reader: Pick<LiveReader, 'use'>;
+  reader: Pick<LiveReader, 'ask'>;
 }
 
 function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): void {
@@ -110,7 +111,8 @@ function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): v
     scope.get(path, async (request, reply) => {
       const key = await door.keyOf(request);
       if (!key) return reply.redirect(signInLink(base, request.url), 303);
-      const ask: Visit['ask'] = (question) => reader.use(question);
+      const context = { keyId: key._id, signal: clientSignal(reply) };
+      const ask: Visit['ask'] = (question) => reader.ask(context, 'slow', question);
       return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));
     });
   };

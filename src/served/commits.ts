@@ -18,6 +18,9 @@ export interface ServedCommits {
  * observed with its snapshot. A listing whose rows retention dropped, or whose file is
  * damaged, is as if it had not been.
  *
+ * A walk that is under way names the newest commit that its first window showed: it goes on with the same listing, even
+ * one that retention dropped meanwhile, because its files stay for an hour.
+ *
  * @param markers of the website, oldest first
  * @param version the newest that may be seen, or null
  * @param wasListedBy whether all entries of a snapshot had been listed by a time
@@ -29,7 +32,7 @@ export async function commitsAt(
   version: string | null,
   wasListedBy: (snapshot: Marker, time: Date) => Promise<boolean>,
 ): Promise<ServedCommits | null> {
-  const upTo = version === null ? markers : markers.filter(({ commitId }) => commitId <= version);
+  const upTo = version === null ? markers : restored(markers.filter(({ commitId }) => commitId <= version));
   const snapshots = upTo.filter(
     (marker) => marker.kind === 'snapshot' && !isDropped(marker) && hadBegun(marker, moment),
   );
@@ -48,6 +51,15 @@ export async function commitsAt(
     listing: visible.filter(({ snapshotId }) => since.has(snapshotId)),
     earlier: visible.filter(({ snapshotId }) => !since.has(snapshotId)),
   };
+}
+
+/** With everything that retention dropped since the last complete listing: that one was there when a walk of it began. */
+function restored(markers: readonly Marker[]): Marker[] {
+  const base = markers.findLast(({ listingComplete }) => listingComplete) ?? markers[0];
+  return markers.map((marker) => {
+    if (!base || marker.snapshotId < base.snapshotId) return marker;
+    return { ...marker, files: { ...marker.files, ...marker.dropped }, dropped: {} };
+  });
 }
 
 function isDropped({ dropped, unreadable }: Marker): boolean {

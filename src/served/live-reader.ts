@@ -1,51 +1,122 @@
-import pLimit, { type LimitFunction } from 'p-limit';
 import { Reader, type ReaderOptions } from '../analysis/reader.js';
+import type { RequestContext } from '../service/store.js';
 import { listTableFiles } from '../warehouse/layout.js';
+import type { Marker } from '../warehouse/markers.js';
+import { type QuestionKind, QuestionQueue } from './question-queue.js';
+import { explained, UnreadableError } from './unreadable.js';
+import { type ServedWebsite, websitesOf } from './websites.js';
 
 /** How long what was seen of the warehouse is believed to be all of it. */
 const LOOK_INTERVAL_MS = 1000;
 /** The files whose coming or going changes what a reader sees. */
 const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
+export interface LiveReaderOptions extends ReaderOptions {
+  /** Of a question, its wait included. */
+  timeLimitMs?: number;
+  /** Told once of each file that cannot be read, with what is wrong with it. */
+  onUnreadable?: (file: string, reason: string) => void;
+}
+
+/** One state of the warehouse, and the connections to it that no question uses now. */
 interface Opened {
   reader: Reader;
+  websites: ServedWebsite[];
   /** What it was opened over. */
   files: string;
-  /** DuckDB's questions one at a time: one connection answers one of them. */
-  oneAtATime: LimitFunction;
+  idle: Reader[];
   users: number;
   retired: boolean;
 }
 
 /**
- * A reader that keeps up with the warehouse: a question sees every commit that was there a second before it, and one
- * state of the world from its beginning to its end, whatever is committed meanwhile.
+ * A warehouse that is read while it grows: a question sees every commit that was there a second before it, and one state
+ * of the world from its beginning to its end, whatever is committed meanwhile. Questions run side by side, each on a
+ * connection of its own to one database.
  */
 export class LiveReader {
+  readonly #queue: QuestionQueue;
+  readonly #met = new Set<string>();
+  readonly #told = new Set<string>();
   #current: Opened | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
   constructor(
-    private readonly options: ReaderOptions,
+    private readonly options: LiveReaderOptions,
     private readonly clock: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.#queue = new QuestionQueue(options.timeLimitMs);
+  }
 
-  /** Asks something of the newest state; questions of the same state take turns. */
-  async use<T>(ask: (reader: Reader) => Promise<T>): Promise<T> {
-    const opened = await this.#newest();
-    opened.users++;
-    try {
-      return await opened.oneAtATime(() => ask(opened.reader));
-    } finally {
-      opened.users--;
-      closeUnused(opened);
-    }
+  /** Every commit, oldest first; from memory, whatever else is asked. */
+  async markers(): Promise<readonly Marker[]> {
+    return (await this.#newest()).reader.markers;
+  }
+
+  /** The websites that have a snapshot, by their ids; from memory too. */
+  async websites(): Promise<readonly ServedWebsite[]> {
+    return (await this.#newest()).websites;
+  }
+
+  /**
+   * Asks something of the newest state. Throws as `QuestionQueue.run` does; what `ask` waits for is interrupted when the
+   * client is gone.
+   */
+  async ask<T>(context: RequestContext, kind: QuestionKind, ask: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#queue.run(context, kind, async (signal) => {
+      const opened = await this.#newest();
+      opened.users++;
+      try {
+        const reader = opened.idle.pop() ?? (await opened.reader.connect());
+        try {
+          return await reader.engine.until(signal, () => ask(reader));
+        } catch (error) {
+          throw this.#noted(explained(error));
+        } finally {
+          opened.idle.push(reader);
+        }
+      } finally {
+        opened.users--;
+        closeUnused(opened);
+      }
+    });
+  }
+
+  /** How many files cannot be read: those that the newest state leaves out, and those that answers met. */
+  get unreadable(): number {
+    const leftOut = this.#current?.reader.damaged.map(({ path }) => path) ?? [];
+    return new Set([...leftOut, ...this.#met]).size;
+  }
+
+  /** Takes no more questions, and refuses those that wait; what is being answered may end. */
+  refuse(): void {
+    this.#queue.refuse();
+  }
+
+  /** Ends what is still being answered. */
+  interrupt(): void {
+    this.#queue.interrupt();
   }
 
   close(): void {
+    this.#queue.interrupt();
     if (this.#current) retire(this.#current);
     this.#current = null;
+  }
+
+  #noted(error: unknown): unknown {
+    if (error instanceof UnreadableError) {
+      this.#met.add(error.file);
+      this.#tell(error.file, error.reason);
+    }
+    return error;
+  }
+
+  /** Each file once. */
+  #tell(file: string, reason: string): void {
+    if (!this.#told.has(file)) this.options.onUnreadable?.(file, reason);
+    this.#told.add(file);
   }
 
   async #newest(): Promise<Opened> {
@@ -63,13 +134,9 @@ export class LiveReader {
     const lookedAt = this.clock();
     const files = await this.#files();
     if (this.#current?.files !== files) {
-      const opened = {
-        reader: await Reader.open(this.options),
-        files,
-        oneAtATime: pLimit(1),
-        users: 0,
-        retired: false,
-      };
+      const reader = await Reader.open(this.options);
+      const opened = { reader, websites: await websitesOf(reader), files, idle: [], users: 0, retired: false };
+      for (const { path, reason } of reader.damaged) this.#tell(path, reason);
       if (this.#current) retire(this.#current);
       this.#current = opened;
     }
@@ -88,6 +155,8 @@ function retire(opened: Opened): void {
   closeUnused(opened);
 }
 
-function closeUnused({ reader, users, retired }: Opened): void {
-  if (retired && users === 0) reader.close();
+function closeUnused({ reader, idle, users, retired }: Opened): void {
+  if (!retired || users > 0) return;
+  for (const connection of idle) connection.close();
+  reader.close();
 }

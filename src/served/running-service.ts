@@ -7,12 +7,15 @@ import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
+import { addHealth } from './health.js';
 import { LiveReader } from './live-reader.js';
 import { WarehouseStore } from './warehouse-store.js';
 import type { ServedWebsite } from './websites.js';
 
 /** How long answers that are under way may take when the service ends. */
 const GRACE_MS = 3000;
+/** For the refusals of what was interrupted then to be sent. */
+const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
 
 export interface ServiceOptions {
@@ -37,7 +40,7 @@ export interface ServiceOptions {
 export interface RunningService {
   /** Base address, prefix included. */
   url: string;
-  websites: ServedWebsite[];
+  websites: readonly ServedWebsite[];
   /** Takes no more connections, lets what is under way end, and closes everything. */
   close(): Promise<void>;
 }
@@ -54,10 +57,12 @@ export class ListenError extends Error {
  * @throws WarehouseError where there is no warehouse
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const store = new WarehouseStore({ ...options, findKey: (token) => keys.find(token) });
-  const keys = new LiveKeys(options.warehouse, () => store.websites());
-  // A reader of its own: a question of the dashboard may take a second, and no answer of the interface waits for it.
-  const reader = new LiveReader(options);
+  const reader = new LiveReader({
+    ...options,
+    onUnreadable: (file, reason) => options.log.error({ file, reason }, 'a file of the warehouse cannot be read'),
+  });
+  const keys = new LiveKeys(options.warehouse, () => reader.websites());
+  const store = new WarehouseStore({ ...options, reader, findKey: (token) => keys.find(token) });
   const log = requestLog(options.log, TOKENS);
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
@@ -70,18 +75,23 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onError,
     setup: (server) => {
       log.setup?.(server);
+      addHealth(server, reader, options.prefix);
       addDashboard(server, { reader, findKey: (token) => keys.find(token), prefix: options.prefix, onError });
     },
   });
   const close = async (): Promise<void> => {
     await app.close();
-    await store.close();
     reader.close();
   };
   try {
-    const websites = await store.websites();
+    const websites = await reader.websites();
     const address = await listen(app, options);
-    return { url: address + options.prefix, websites, close: () => drained(app).then(close) };
+    const end = async (): Promise<void> => {
+      reader.refuse();
+      await drained(app, () => reader.interrupt());
+      await close();
+    };
+    return { url: address + options.prefix, websites, close: end };
   } catch (error) {
     await close();
     throw error;
@@ -108,12 +118,14 @@ function reasonOf(cause: unknown): string {
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
 }
 
-/** A connection that is kept alive ends as soon as nothing is under way on it. */
-async function drained(app: FastifyInstance): Promise<void> {
+/** A connection that is kept alive ends as soon as nothing is under way on it; what is after the grace is interrupted. */
+async function drained(app: FastifyInstance, interrupt: () => void): Promise<void> {
   const { server } = app;
   const closed = once(server, 'close');
   server.close();
   const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
+  interrupt();
+  await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
   clearInterval(closing);
 }

@@ -3,8 +3,8 @@ import type { Reader } from '../analysis/reader.js';
 import type { Window } from '../service/pagination.js';
 import type { SnapshotWindow } from '../service/store.js';
 import { sql } from '../storage/sql.js';
+import { schemaFile } from '../warehouse/layout.js';
 import { type Marker, markerPaths } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
 
 const statusRow = z.object({ snapshot_id: z.string(), listing_status: z.string(), reports_status: z.string() });
 
@@ -20,8 +20,8 @@ export async function snapshotsIn(
 ): Promise<SnapshotWindow> {
   const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
   const shown = kept.toReversed().slice(skip, skip + limit);
-  await reader.engine.view('asked_markers', tableQuery(reader.folder, 'snapshots', markerPaths(shown, 'snapshots')));
-  const rows = await reader.engine.rows(statusRow, sql('serve/snapshot_statuses'));
+  const files = [schemaFile(reader.folder, 'snapshots'), ...markerPaths(shown, 'snapshots')];
+  const rows = await reader.engine.rows(statusRow, sql('serve/snapshot_statuses'), { files });
   const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
   const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({
     id: snapshotId,

@@ -1,44 +1,48 @@
 import { z } from 'zod';
-import { askRows, askSelected } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
-import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
+import type { CoverageEntry } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
 import { ServiceError } from '../service/errors.js';
-import type { ListingQuery, Moment, Selection } from '../service/listing-query.js';
+import type { ListingQuery, Moment } from '../service/listing-query.js';
 import type { Window } from '../service/pagination.js';
 import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
-import { type Marker, markersOf } from '../warehouse/markers.js';
+import { tableFile } from '../warehouse/layout.js';
+import { filesOf, type Marker, markersOf } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
-import { entriesOf } from './listing-file.js';
-import { ListingFiles } from './listing-files.js';
-import { LiveReader } from './live-reader.js';
-import { ReportBlocks } from './report-blocks.js';
+import { Listings } from './listing.js';
+import type { LiveReader } from './live-reader.js';
+import { type KnownPage, knownPages, reportsOf } from './reports.js';
 import { snapshotsIn } from './snapshots.js';
-import { viewListing, viewOver } from './views.js';
-import { type ServedWebsite, websitesOf } from './websites.js';
+import { UnreadableError } from './unreadable.js';
+
+/** What is held in memory of a listing that is streamed. */
+const BATCH_ENTRIES = 5_000;
 
 export interface WarehouseStoreOptions {
   warehouse: string;
-  /** Bytes, of DuckDB. */
-  memoryLimit: number;
+  /** Every question goes through it. Who made it closes it. */
+  reader: LiveReader;
   /** IANA name: decides when a calendar date ends. */
   timeZone: string;
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
-  /** Milliseconds that never go back: tells when to look for new commits. */
-  clock?: () => number;
 }
 
-/** What is held in memory of a listing that is streamed. */
-const BATCH_ENTRIES = 5_000;
-
-const lineRow = z.object({ line: z.string() });
-const listedRow = z.object({ was_listed: z.boolean() });
-const monitoredRow = z.object({ url: z.string() });
+const listedRow = z.object({ listed_at: z.coerce.number().nullable() });
 const endRow = z.object({ ends_at: z.coerce.number() });
+
+/** Which commits of a website a request sees. */
+interface Seen {
+  commits: ServedCommits;
+  /** Milliseconds since 1970: what ages are counted to. */
+  now: number;
+  /** When the moment that was asked for ended, if it is past. */
+  until: number | null;
+}
+type StateQuery = Pick<ListingQuery, 'moment' | 'version'>;
 
 /**
  * A warehouse as what the service reads from: the newest state, or that of any past moment. It reads Parquet files and
@@ -47,182 +51,153 @@ const endRow = z.object({ ends_at: z.coerce.number() });
 export class WarehouseStore implements Store {
   readonly hasHistory = true;
   readonly findKey: Store['findKey'];
-  readonly #options: WarehouseStoreOptions;
-  readonly #live: LiveReader;
-  readonly #files: ListingFiles;
-  readonly #reports: ReportBlocks;
+  readonly #listings: Listings;
 
-  constructor(options: WarehouseStoreOptions) {
-    this.#options = options;
+  constructor(private readonly options: WarehouseStoreOptions) {
     this.findKey = options.findKey;
-    this.#live = new LiveReader(options, options.clock);
-    const ask = <T>(question: (reader: Reader) => Promise<T>) => this.#live.use(question);
-    this.#files = new ListingFiles(options.warehouse, ask);
-    this.#reports = new ReportBlocks(options.warehouse, ask);
-  }
-
-  /** The websites that have a snapshot, by their ids. */
-  async websites(): Promise<ServedWebsite[]> {
-    return this.#live.use((reader) => websitesOf(reader));
+    this.#listings = new Listings(options.warehouse);
   }
 
   async hasWebsite(websiteId: string): Promise<boolean> {
-    return this.#live.use(async ({ markers }) => markersOf(markers, websiteId).length > 0);
+    return (await this.#markersOf(websiteId)).length > 0;
   }
 
   async listCoverage(
     websiteId: string,
-    { skip, limit }: Window,
-    query: ListingQuery,
-    _context: RequestContext,
-  ): Promise<ListingWindow | null> {
-    const { markers, commits, end } = await this.#seen(websiteId, query);
-    if (markers.length === 0) return null;
-    if (!commits) throw nothingThen(query);
-    const { version } = commits;
-    const now = this.#past(end);
-    const { selection } = query;
-    const facts = { version, observedAt: observedAt(commits), committedAt: committedAt(commits) };
-    if (selection) return { ...(await this.#selected(commits, selection, { skip, limit, now })), ...facts };
-    return this.#files.use(commits, async (file) => {
-      return { entries: await file.window(skip, limit, now), count: file.count, ...facts };
-    });
-  }
-
-  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null> {
-    const first = await this.listCoverage(websiteId, { skip: 0, limit: BATCH_ENTRIES }, query, context);
-    if (!first) return null;
-    const { entries, ...facts } = first;
-    const rest = { ...query, version: facts.version ?? null };
-    return { ...facts, batches: this.#batches(websiteId, first, rest, context) };
-  }
-
-  async *#batches(
-    websiteId: string,
-    first: ListingWindow,
+    window: Window,
     query: ListingQuery,
     context: RequestContext,
-  ): AsyncGenerator<CoverageEntry[]> {
-    yield parsedEntries(first);
-    for (let skip = BATCH_ENTRIES; skip < first.count; skip += BATCH_ENTRIES) {
-      context.signal.throwIfAborted();
-      const window = await this.listCoverage(websiteId, { skip, limit: BATCH_ENTRIES }, query, context);
-      if (window) yield parsedEntries(window);
-    }
+  ): Promise<ListingWindow | null> {
+    const markers = await this.#markersOf(websiteId);
+    if (markers.length === 0) return null;
+    const { selection } = query;
+    const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
+    const answer = this.options.reader.ask(context, kind, async (reader) => {
+      const seen = await this.#seen(reader, markers, query);
+      if (!seen) throw nothingThen(query);
+      const { commits, now } = seen;
+      const answer = selection
+        ? await this.#listings.selected(reader, commits, { selection, window, now })
+        : await this.#listings.window(reader, commits, window, now);
+      return {
+        ...answer,
+        version: commits.version,
+        observedAt: observedAt(commits),
+        committedAt: committedAt(commits),
+      };
+    });
+    return answer.catch((error: unknown) => {
+      // A walk that went on for longer than the files that retention put out of use stay.
+      const isOver = query.version !== null && error instanceof UnreadableError && error.isMissing;
+      throw isOver ? noSuchState() : error;
+    });
   }
 
-  async listSnapshots(websiteId: string, window: Window): Promise<SnapshotWindow | null> {
-    return this.#live.use(async (reader) => {
-      const markers = markersOf(reader.markers, websiteId);
-      return markers.length === 0 ? null : snapshotsIn(reader, markers, window);
-    });
+  /** Window by window: another key's question may come between, and a slow client holds nothing. */
+  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null> {
+    const read = (skip: number, version: string | null) =>
+      this.listCoverage(websiteId, { skip, limit: BATCH_ENTRIES }, { ...query, version }, context);
+    const first = await read(0, query.version);
+    if (!first) return null;
+    const { entries, ...facts } = first;
+    async function* batches(): AsyncGenerator<CoverageEntry[]> {
+      yield entries;
+      for (let skip = BATCH_ENTRIES; skip < facts.count; skip += BATCH_ENTRIES) {
+        yield (await read(skip, facts.version ?? null))?.entries ?? [];
+      }
+    }
+    return { ...facts, batches: batches() };
+  }
+
+  async listSnapshots(websiteId: string, window: Window, context: RequestContext): Promise<SnapshotWindow | null> {
+    const markers = await this.#markersOf(websiteId);
+    if (markers.length === 0) return null;
+    return this.options.reader.ask(context, 'quick', (reader) => snapshotsIn(reader, markers, window));
   }
 
   async findReports(
     urls: readonly string[],
     websiteIds: readonly string[],
     moment: Moment,
-    { signal }: RequestContext,
+    context: RequestContext,
   ): Promise<ReadonlyMap<string, UrlReport>> {
-    const reports = new Map<string, UrlReport>();
-    for (const websiteId of websiteIds) {
-      for (const url of urls.filter((each) => !reports.has(each))) {
-        signal.throwIfAborted();
-        const report = await this.#report(websiteId, url, moment);
-        if (report) reports.set(url, report);
+    const all = await this.options.reader.markers();
+    return this.options.reader.ask(context, moment === null ? 'quick' : 'slow', async (reader) => {
+      const known = await knownPages(reader, urls);
+      const reports = new Map<string, UrlReport>();
+      for (const websiteId of websiteIds) {
+        const pages = known.filter((page) => page.website_id === websiteId && !reports.has(page.url));
+        if (pages.length === 0) continue;
+        const seen = await this.#seen(reader, markersOf(all, websiteId), { moment, version: null });
+        if (!seen) continue;
+        for (const report of await this.#reports(reader, seen, markersOf(all, websiteId), pages)) {
+          reports.set(report.url, report);
+        }
       }
-    }
-    return reports;
-  }
-
-  async monitoredBeside(websiteIds: readonly string[], urls: readonly string[]): Promise<ReadonlySet<string>> {
-    const asked = { urls: [...urls], websites: [...websiteIds] };
-    const rows = await this.#live.use((reader) => askRows(reader, 'serve/monitored_beside', monitoredRow, asked));
-    return new Set(rows.map(({ url }) => url));
-  }
-
-  async close(): Promise<void> {
-    await this.#files.close();
-    this.#live.close();
-  }
-
-  /** The commits of a website, those that a request sees of them, and when the moment that it asks for ends. */
-  #seen(
-    websiteId: string,
-    query: Pick<ListingQuery, 'moment' | 'version'>,
-  ): Promise<{ markers: Marker[]; commits: ServedCommits | null; end: number | null }> {
-    return this.#live.use(async (reader) => {
-      const markers = markersOf(reader.markers, websiteId);
-      const commits = await this.#commits(reader, markers, query);
-      return { markers, commits, end: query.moment && (await this.#endOf(reader, query.moment)) };
+      return reports;
     });
   }
 
-  async #commits(
-    reader: Reader,
-    markers: readonly Marker[],
-    { moment, version }: Pick<ListingQuery, 'moment' | 'version'>,
-  ): Promise<ServedCommits | null> {
-    if (version !== null && !markers.some(({ commitId }) => commitId === version)) {
-      throw new ServiceError(404, 'There is no such snapshot of this website.');
-    }
-    return commitsAt(markers, moment, version, async (snapshot, time) => {
-      await viewOver(reader, 'asked_coverage', { ...this.#options, table: 'coverage', markers: [snapshot] });
-      const at = { time: time.toISOString() };
-      const [row] = await reader.engine.rows(listedRow, sql('serve/listed_by'), at);
-      return row?.was_listed ?? true;
-    });
+  async monitoredBeside(
+    websiteIds: readonly string[],
+    urls: readonly string[],
+    context: RequestContext,
+  ): Promise<ReadonlySet<string>> {
+    const known = await this.options.reader.ask(context, 'quick', (reader) => knownPages(reader, urls));
+    const beside = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
+    return new Set(beside.map(({ url }) => url));
   }
 
-  async #selected(
-    commits: ServedCommits,
-    selection: Selection,
-    { skip, limit, now }: { skip: number; limit: number; now: number },
-  ): Promise<{ entries: Buffer; count: number }> {
-    return this.#live.use(async (reader) => {
-      await viewListing(reader, this.#options.warehouse, commits);
-      const wished = Object.fromEntries(SELECTED_BY.map((name) => [name, selection[name] ?? null]));
-      const { count, rows } = await askSelected(reader, 'serve/selected', lineRow, { wished, skip, limit });
-      return { entries: entriesOf(Buffer.from(rows.map(({ line }) => `${line}\n`).join('')), now), count };
-    });
+  async #markersOf(websiteId: string): Promise<Marker[]> {
+    return markersOf(await this.options.reader.markers(), websiteId);
   }
 
-  async #report(websiteId: string, url: string, moment: Moment): Promise<UrlReport | null> {
-    const { markers, commits, end } = await this.#seen(websiteId, { moment, version: null });
+  async #isQuick(markers: readonly Marker[], { moment, version, selection }: ListingQuery): Promise<boolean> {
+    if (moment !== null) return false;
+    const commits = await commitsAt(markers, null, version, async () => true);
+    return commits !== null && this.#listings.isQuick(commits, selection);
+  }
+
+  /** @throws ServiceError 404 for a state that the website does not have */
+  async #seen(reader: Reader, markers: readonly Marker[], { moment, version }: StateQuery): Promise<Seen | null> {
+    if (version !== null && !markers.some(({ commitId }) => commitId === version)) throw noSuchState();
+    const commits = await commitsAt(markers, moment, version, async (snapshot, time) => {
+      const coverage = filesOf(this.options.warehouse, [snapshot], 'coverage');
+      if (coverage.length === 0) return true;
+      const [row] = await reader.engine.rows(listedRow, sql('serve/last_listed'), { coverage });
+      return row?.listed_at === null || row?.listed_at === undefined || row.listed_at <= time.getTime();
+    });
     if (!commits) return null;
-    const now = this.#past(end);
-    // A moment that is still to come has no end that matters, and perhaps none that can be written.
-    const until = end === null || end > now ? null : new Date(end).toISOString();
-    return this.#files.use(commits, (listing) =>
-      this.#reports.report(url, { websiteId, markers, until, listing }, now),
-    );
+    const now = this.options.now?.() ?? Date.now();
+    const end = moment && (await this.#endOf(reader, moment));
+    const until = end === null || end > now ? null : end;
+    return { commits, now: until ?? now, until };
   }
 
-  /** What ages are counted to: now, or the moment that was asked for if that is past. */
-  #past(end: number | null): number {
-    const now = this.#options.now?.() ?? Date.now();
-    return end === null ? now : Math.min(now, end);
+  async #reports(reader: Reader, seen: Seen, markers: readonly Marker[], pages: readonly KnownPage[]) {
+    const { commits, now, until } = seen;
+    const files = await this.#listings.files(reader, commits);
+    const urls = pages.map(({ url }) => url);
+    const entries = await this.#listings.of(reader, files, urls, now);
+    if (entries.length === 0) return [];
+    // The newest reports are in the snapshots that the state names, so that no other file is opened.
+    const named = new Set(pages.map(({ report_snapshot_id }) => report_snapshot_id));
+    const held = markers.filter((marker) =>
+      until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
+    );
+    // A page would look as if it had no report, or an older one.
+    const lost = until === null && held.find(({ unreadable }) => Object.hasOwn(unreadable, 'url_reports'));
+    if (lost) throw unreadableReports(this.options.warehouse, lost);
+    return reportsOf(reader, { warehouse: this.options.warehouse, entries, markers: held, until, now });
   }
 
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {
     if ('time' in moment) return moment.time.getTime();
-    const [row] = await reader.engine.rows(endRow, sql('serve/end_of_date'), {
-      date: moment.date,
-      time_zone: this.#options.timeZone,
-    });
+    const asked = { date: moment.date, time_zone: this.options.timeZone };
+    const [row] = await reader.engine.rows(endRow, sql('serve/end_of_date'), asked);
     return row?.ends_at ?? Number.POSITIVE_INFINITY;
   }
 }
-
-const SELECTED_BY = [
-  'index_summary',
-  'index_coverage_state',
-  'canonicals_match',
-  'url_contains',
-  'crawled_before',
-  'crawled_after',
-  'sort',
-] as const satisfies (keyof Selection)[];
 
 /** When the newest walk of a listing began. */
 function observedAt({ listing }: ServedCommits): Date {
@@ -234,11 +209,15 @@ function committedAt({ listing, earlier }: ServedCommits): Date {
   return new Date(Math.max(...[...listing, ...earlier].map((marker) => Date.parse(marker.committedAt))));
 }
 
-function parsedEntries({ entries }: ListingWindow): CoverageEntry[] {
-  return Buffer.isBuffer(entries) ? z.array(coverageEntrySchema).parse(JSON.parse(entries.toString())) : entries;
+function unreadableReports(warehouse: string, { websiteId, date, commitId: id }: Marker): UnreadableError {
+  return new UnreadableError(false, 'cannot be read', tableFile(warehouse, 'url_reports', { websiteId, date, id }));
 }
 
-function nothingThen({ moment }: ListingQuery): ServiceError {
+function noSuchState(): ServiceError {
+  return new ServiceError(404, 'There is no such snapshot of this website.');
+}
+
+function nothingThen({ moment }: StateQuery): ServiceError {
   const when = moment === null ? 'yet' : 'then';
   return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
 }

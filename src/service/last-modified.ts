@@ -8,9 +8,9 @@ const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
  * @param body JSON text of entries or reports
  * @returns milliseconds since 1970
  */
-export function lastModified(body: string | Buffer, committedAt: Date): number {
+export function lastModified(body: string, committedAt: Date): number {
   let latest = committedAt.getTime();
-  for (const [, crawledAt = '', days = ''] of body.toString('latin1').matchAll(AGES)) {
+  for (const [, crawledAt = '', days = ''] of body.matchAll(AGES)) {
     if (days !== '0') latest = Math.max(latest, Date.parse(crawledAt) + Number(days) * DAY_MS);
   }
   return latest;

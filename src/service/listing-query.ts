@@ -45,8 +45,8 @@ export const listingParameters = momentParameters.extend({
     z.uuid('snapshot must be one id, as the links of a listing carry it.'),
     'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
   ),
-  index_summary: filterText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
-  index_coverage_state: filterText('index_coverage_state', 'Only entries in this coverage state.'),
+  index_summary: exactText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
+  index_coverage_state: exactText('index_coverage_state', 'Only entries in this coverage state.'),
   canonicals_match: optional(
     z.enum(['true', 'false', 'none'], 'canonicals_match must be true, false or none.'),
     'Only entries whose canonicals match, do not, or of which that is not known (`none`).',
@@ -85,7 +85,9 @@ export function listingQueryOf({
     moment: momentOf(known),
     version: snapshot ?? null,
     selection: isSelective ? selection : null,
-    query: Object.fromEntries(Object.entries(known).flatMap(([name, value]) => (value ? [[name, value]] : []))),
+    query: Object.fromEntries(
+      Object.entries(known).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
   };
 }
 
@@ -93,6 +95,12 @@ function moment(remedy: string, meaning: string) {
   const forms = [z.iso.date(), z.iso.datetime({ offset: true })];
   const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text)) && !text.startsWith('0000');
   return optional(z.union(forms, remedy).refine(isTime, remedy), meaning);
+}
+
+/** An empty text is a value like any other. */
+function exactText(name: string, meaning: string) {
+  const remedy = `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`;
+  return optional(z.string(remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);
 }
 
 function filterText(name: string, meaning: string) {

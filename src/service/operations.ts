@@ -87,7 +87,7 @@ function noSuchWebsite(): ServiceError {
 }
 
 /** Which state is shown, and of a window since when it has been as it is. */
-function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, body?: string | Buffer) {
+function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, body?: string) {
   const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
   return {
     ...(version === undefined ? {} : { 'x-snapshot-id': version }),
@@ -101,11 +101,10 @@ function windowBody(
   window: Window,
   { entries, count, version }: ListingWindow,
   query: Readonly<Record<string, string>>,
-): string | Buffer {
+): string {
   const carried = version === undefined ? {} : { ...query, snapshot: version };
   const pagination = paginationOf(`/v1/urls/${encodeURIComponent(websiteId)}`, window, count, carried);
-  if (!Buffer.isBuffer(entries)) return JSON.stringify({ urls: entries, pagination });
-  return Buffer.concat([Buffer.from('{"urls":'), entries, Buffer.from(`,"pagination":${JSON.stringify(pagination)}}`)]);
+  return JSON.stringify({ urls: entries, pagination });
 }
 
 export const UNUSABLE_URL = 'url must be one absolute, percent-encoded page URL.';

@@ -27,8 +27,7 @@ export interface ListingFacts {
 
 /** A window of a listing. */
 export interface ListingWindow extends ListingFacts {
-  /** The entries, or the JSON text of an array of them, in UTF-8: a store that keeps texts need not parse them. */
-  entries: CoverageEntry[] | Buffer;
+  entries: CoverageEntry[];
 }
 
 /** A whole listing, in batches of some thousand entries: memory does not grow with the number of pages. */

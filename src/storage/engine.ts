@@ -11,6 +11,7 @@ import { literal } from './sql.js';
 /** Below this, a second thread's buffers are what breaks the limit. */
 const ONE_THREAD_BELOW_BYTES = 500_000_000;
 const MAX_THREADS = 4;
+const INTERRUPT_INTERVAL_MS = 20;
 
 export interface EngineOptions {
   /** A database file, or nothing for one in memory. */
@@ -22,6 +23,8 @@ export interface EngineOptions {
   memoryLimit: number;
   /** The folder below which DuckDB spills to a folder of its own; made if missing. */
   temporary: string;
+  /** Whether other connections to this database, which is then one in memory, see its views. Default: no. */
+  sharedViews?: boolean;
 }
 
 /** What a variable or a bound parameter may be. */
@@ -31,16 +34,30 @@ export type Parameters = Record<string, Scalar | string[]>;
 /** A statement that DuckDB refused, with what it was for. */
 export class EngineError extends Error {
   override name = 'EngineError';
+
+  constructor(
+    message: string,
+    /** What was bound: DuckDB does not always say which file it cannot read. */
+    readonly parameters: Parameters,
+    options: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /** One DuckDB connection, set up the same everywhere: UTC, a memory limit, spill files where we say. */
 export class Engine {
+  #signal: AbortSignal | null = null;
+
   private constructor(
+    /** Null where it is another engine's. */
+    private readonly own: DuckDBInstance | null,
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
     private readonly temporary: string,
     /** Bytes. */
     readonly memoryLimit: number,
+    private readonly sharedViews: boolean,
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
@@ -48,9 +65,56 @@ export class Engine {
     // A folder each: two databases that spill into one would overwrite each other's files.
     const temporary = await mkdtemp(join(options.temporary, 'duckdb-'));
     const instance = await createInstance(options, temporary);
-    const engine = new Engine(instance, await instance.connect(), temporary, options.memoryLimit);
-    await engine.run("set TimeZone = 'UTC'");
+    const engine = new Engine(
+      instance,
+      instance,
+      await instance.connect(),
+      temporary,
+      options.memoryLimit,
+      options.sharedViews ?? false,
+    );
+    await engine.run("set global TimeZone = 'UTC'");
     return engine;
+  }
+
+  /**
+   * Another connection to the same database, for questions beside this one's. It sees what is not temporary, and is to be
+   * closed before this one, whose `close` ends the database.
+   */
+  async connect(): Promise<Engine> {
+    return new Engine(
+      null,
+      this.instance,
+      await this.instance.connect(),
+      this.temporary,
+      this.memoryLimit,
+      this.sharedViews,
+    );
+  }
+
+  /**
+   * Runs `work` until a signal is aborted: then the statement that runs on this connection is interrupted, what follows
+   * it is refused, and the signal's reason is thrown.
+   */
+  async until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    let again: NodeJS.Timeout | undefined;
+    const interrupt = () => {
+      this.connection.interrupt();
+      // A statement that has not quite begun does not hear of it.
+      again = setInterval(() => this.connection.interrupt(), INTERRUPT_INTERVAL_MS);
+    };
+    this.#signal = signal;
+    signal.addEventListener('abort', interrupt, { once: true });
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+      clearInterval(again);
+      this.#signal = null;
+    }
   }
 
   /** Sets variables that views and statements read with `getvariable`. */
@@ -69,20 +133,22 @@ export class Engine {
 
   /** Runs one statement. @throws EngineError with the statement's first line */
   async run(statement: string, parameters: Parameters = {}): Promise<DuckDBResult> {
+    this.#signal?.throwIfAborted();
     try {
       return await this.connection.run(statement, bound(parameters), typesOf(parameters));
     } catch (cause) {
-      throw refused(statement, cause);
+      throw refused(statement, parameters, cause);
     }
   }
 
   /** Runs one query and checks each row; dates and times come as texts, BIGINT as text. */
   async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
+    this.#signal?.throwIfAborted();
     try {
       const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
       return z.array(schema).parse(reader.getRowObjectsJson());
     } catch (cause) {
-      throw refused(query, cause);
+      throw refused(query, parameters, cause);
     }
   }
 
@@ -107,9 +173,9 @@ export class Engine {
     return rows;
   }
 
-  /** Makes a temporary view of a query. */
+  /** Makes a view of a query that goes with this engine. */
   async view(name: string, query: string): Promise<void> {
-    await this.run(`create or replace temp view ${name} as ${query}`);
+    await this.run(`create or replace ${this.sharedViews ? '' : 'temp '}view ${name} as ${query}`);
   }
 
   /** The connection itself, for reading results by their types. */
@@ -119,7 +185,8 @@ export class Engine {
 
   close(): void {
     this.connection.closeSync();
-    this.instance.closeSync();
+    if (!this.own) return;
+    this.own.closeSync();
     rmSync(this.temporary, { recursive: true, force: true });
   }
 }
@@ -171,7 +238,7 @@ function typesOf(parameters: Parameters) {
   return Object.fromEntries(lists.map(([name]) => [name, duckdb.LIST(duckdb.VARCHAR)]));
 }
 
-function refused(statement: string, cause: unknown): EngineError {
+function refused(statement: string, parameters: Parameters, cause: unknown): EngineError {
   const what = statement.replace(/\s+/g, ' ').slice(0, 80);
-  return new EngineError(`${cause instanceof Error ? cause.message : cause} (in: ${what}…)`, { cause });
+  return new EngineError(`${cause instanceof Error ? cause.message : cause} (in: ${what}…)`, parameters, { cause });
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { addHealth } from '../../src/served/health.js';
+import { LiveReader } from '../../src/served/live-reader.js';
 import { WarehouseStore } from '../../src/served/warehouse-store.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
 
@@ -8,6 +10,8 @@ export const MEMORY_LIMIT = 256_000_000;
 export interface ServedWarehouse {
   baseUrl: string;
   app: FastifyInstance;
+  /** What the owner was told of files that cannot be read. */
+  unreadable: string[];
   close(): Promise<void>;
 }
 
@@ -26,12 +30,14 @@ export interface ServeGiven {
 /** Serves a warehouse on loopback as `indexhouse serve` does. */
 export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse> {
   const { warehouse, now, keys, timeZone = 'UTC', options = {} } = given;
+  const unreadable: string[] = [];
+  const onUnreadable = (file: string) => void unreadable.push(file);
+  const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT, onUnreadable }, given.clock);
   const store = new WarehouseStore({
     warehouse,
-    memoryLimit: MEMORY_LIMIT,
+    reader,
     timeZone,
     now,
-    ...(given.clock ? { clock: given.clock } : {}),
     findKey: async (token) => {
       const websites = keys[token];
       if (!websites) return null;
@@ -40,13 +46,17 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
       return { _id: token, api_key_label: token, account, websites_access: access };
     },
   });
-  const app = buildServer(store, { representations: true, ...options });
+  const setup: ServerOptions['setup'] = (server) => {
+    addHealth(server, reader, options.prefix ?? '');
+    options.setup?.(server);
+  };
+  const app = buildServer(store, { representations: true, ...options, setup });
   const baseUrl = `${await app.listen({ host: '127.0.0.1', port: 0 })}${options.prefix ?? ''}`;
   const close = async () => {
     await app.close();
-    await store.close();
+    reader.close();
   };
-  return { baseUrl, app, close };
+  return { baseUrl, app, unreadable, close };
 }
 
 /** Where a test's warehouse lies below its folder. */

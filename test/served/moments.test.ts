@@ -80,6 +80,7 @@ describe('a listing as of', () => {
     ['just before', '2025-03-02T01:59:59.999Z', ['a Indexed', 'b null']],
     ['a time with an offset', '2025-03-02T03:00:00+01:00', ['a Not Indexed', 'b Indexed']],
     ['the future', '2030-01-01', ['a Indexed', 'c Indexed']],
+    ['a time behind the last year', '9999-12-31T23:59:59-23:59', ['a Indexed', 'c Indexed']],
   ])('%s is what was known then', async (_, asOf, expected) => {
     expect(await listed(`as_of=${encodeURIComponent(asOf)}`)).toEqual(expected);
   });
@@ -147,7 +148,9 @@ describe('beyond the specification', () => {
     ['canonicals_match=none&as_of=2025-03-01', ['b null']],
     ['crawled_before=2025-02-20T06:00:00Z', []],
     ['crawled_after=2025-02-20&as_of=2025-03-01', ['a Indexed']],
+    ['sort=url', ['a Indexed', 'c Indexed']],
     ['sort=-url', ['c Indexed', 'a Indexed']],
+    ['crawled_before=9999-12-31T23:59:59-23:59', ['a Indexed', 'c Indexed']],
     ['sort=-last_crawl_time&as_of=2025-03-01', ['a Indexed', 'b null']],
     ['sort=index_summary&as_of=2025-03-02', ['b Indexed', 'a Not Indexed']],
   ])('%s selects', async (query, expected) => {

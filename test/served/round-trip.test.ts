@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
+import { LiveReader } from '../../src/served/live-reader.js';
 import { WarehouseStore } from '../../src/served/warehouse-store.js';
 import { buildServer } from '../../src/service/http.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
@@ -23,9 +24,10 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
   const sections = { api: { token: 'demo-token' } };
   await syncAt({ baseUrl: simulator.url, warehouse: first, at: now.toISOString(), websites: ['shop'], sections });
 
+  const reader = new LiveReader({ warehouse: first, memoryLimit: MEMORY_LIMIT });
   const store = new WarehouseStore({
     warehouse: first,
-    memoryLimit: MEMORY_LIMIT,
+    reader,
     timeZone: 'UTC',
     now: () => now.getTime(),
     findKey: async () => ({
@@ -35,7 +37,7 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
       websites_access: [{ _id: 'shop', url: 'shop.example' }],
     }),
   });
-  onTestFinished(() => store.close());
+  onTestFinished(() => reader.close());
   const served = buildServer(store);
   const baseUrl = await served.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => served.close());

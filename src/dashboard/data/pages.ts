@@ -3,6 +3,7 @@ import { askRows, askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { checkPage, pagingQuery, skipOf, wishedText } from '../query.js';
 import { readsOf, wishedColumns } from './page-columns.js';
+import { askedState, stateOf } from './state-filter.js';
 
 const STATES_OFFERED = 100;
 const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
@@ -10,7 +11,7 @@ const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as
 export const pagesQuery = z.object({
   ...pagingQuery,
   q: wishedText,
-  state: wishedText,
+  state: askedState,
   indexed: z.enum(['yes', 'no', '-']).optional(),
   canonical: z.enum(['match', 'differ', '-']).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
@@ -45,11 +46,11 @@ const pageRow = z.object({
 });
 export type PageRow = z.infer<typeof pageRow>;
 
-const stateRow = z.object({ state: z.string(), pages: z.int() });
+const stateRow = z.object({ state: maybeText, pages: z.int() });
 
 export interface Pages {
-  /** What the filter offers; `-` where a state is not known. */
-  states: { state: string; pages: number }[];
+  /** What the filter offers; null where a state is not known. */
+  states: { state: string | null; pages: number }[];
   count: number;
   rows: PageRow[];
 }
@@ -57,13 +58,17 @@ export interface Pages {
 /** A window of the pages that a reader asks for. @throws ServiceError 404 for a page behind the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
-  const { q = null, state = null, indexed = null, canonical = null, monitored = null, sort } = query;
+  const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
   const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    wished: { website, url_contains: q, state, indexed, canonical, monitored, sort },
+    wished: { website, url_contains: q, ...wishedState(state), indexed, canonical, monitored, sort },
     skip: skipOf(query),
     limit: query.per,
     columns: readsOf(query.columns),
   });
   checkPage(query, count);
   return { states, count, rows };
+}
+
+function wishedState(asked: string | undefined): { any_state: boolean; state: string | null } {
+  return { any_state: asked === undefined, state: asked === undefined ? null : stateOf(asked) };
 }

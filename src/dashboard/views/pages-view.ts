@@ -2,6 +2,7 @@ import { count } from '../../observe/format.js';
 import { type Html, html, shortened } from '../../report/html.js';
 import { askFor } from '../data/page-columns.js';
 import type { PageRow, Pages, PagesQuery } from '../data/pages.js';
+import { stateOf, stateText } from '../data/state-filter.js';
 import { linkTo, type WebsiteVisit } from '../visit.js';
 import { rowsSelect } from './changes-view.js';
 import { type Boxes, type Choice, filterForm, type Select } from './filter-form.js';
@@ -49,10 +50,10 @@ function boxesOf([first, ...others]: readonly Column<PageRow>[], chosen: readonl
 
 function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQuery, { states }: Pages): Select[] {
   const offered: Choice[] = states.map(({ state: name, pages }) => [
-    name,
-    `${name === '-' ? 'not known' : shortened(name, STATE_CHARACTERS)} (${count(pages)})`,
+    stateText(name),
+    `${stateLabel(name)} (${count(pages)})`,
   ]);
-  const missing = state === undefined || states.some(({ state: name }) => name === state);
+  const missing = state === undefined || offered.some(([value]) => value === state);
   return [
     {
       name: 'indexed',
@@ -69,7 +70,7 @@ function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQu
       name: 'state',
       label: 'State',
       chosen: state ?? '',
-      choices: [['', 'any'], ...offered, ...(missing ? [] : [[state, shortened(state, STATE_CHARACTERS)] as const])],
+      choices: [['', 'any'], ...offered, ...(missing ? [] : [[state, stateLabel(stateOf(state))] as const])],
     },
     {
       name: 'canonical',
@@ -94,4 +95,9 @@ function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQu
     },
     rowsSelect(per),
   ];
+}
+
+function stateLabel(state: string | null): string {
+  if (state === null) return 'not known';
+  return state === '' ? 'empty' : shortened(state, STATE_CHARACTERS);
 }

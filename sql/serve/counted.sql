@@ -1,0 +1,2 @@
+-- The pages of `listed`.
+select count(*)::integer as "count" from listed

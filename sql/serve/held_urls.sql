@@ -1,0 +1,4 @@
+-- Those of some pages that a commit lists.
+select url
+from read_parquet($coverage, union_by_name = true, hive_partitioning = false)
+where url in (select unnest($urls))

@@ -1,0 +1,4 @@
+-- Entries of `listed` by their pages.
+select *
+from listed
+where url in (select unnest($urls))

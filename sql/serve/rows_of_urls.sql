@@ -1,0 +1,7 @@
+-- What the commits of a listing hold of some pages, which all lie in a range of URLs.
+select *
+from read_parquet($coverage, union_by_name = true, hive_partitioning = false)
+where
+  url >= $from_url::varchar
+  and url < $to_url::varchar
+  and url in (select unnest($urls))

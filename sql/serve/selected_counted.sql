@@ -1,0 +1,2 @@
+-- How many pages are `selected`.
+select count(*)::integer as "count" from selected

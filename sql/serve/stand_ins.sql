@@ -1,0 +1,7 @@
+-- Pages that a listing holds in quarantine only and that were listed at some time. View `page_state`: one row per page.
+select distinct url
+from read_parquet($rejected, union_by_name = true, hive_partitioning = false)
+where
+  source = 'coverage'
+  and url in (select url from page_state where website_id = $website::varchar and listed_at is not null)
+  and url not in (select url from read_parquet($coverage, union_by_name = true, hive_partitioning = false))

@@ -1,0 +1,8 @@
+-- The websites that know some pages, which all lie in a range of URLs, and the snapshots that hold their newest reports.
+-- View `pages`: one row per page.
+select website_id, url, report_snapshot_id, is_monitored
+from pages
+where
+  url >= $from_url::varchar
+  and url < $to_url::varchar
+  and url in (select unnest($urls))

@@ -1,0 +1,6 @@
+-- Entries of `listed` by their place.
+select *
+from listed
+order by url
+limit $limit::bigint
+offset $skip::bigint

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { withReader } from '../../src/analysis/reader.js';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
+import { pagesQuery, readPages } from '../../src/dashboard/data/pages.js';
+import { stateText } from '../../src/dashboard/data/state-filter.js';
+import { safe } from '../../src/observe/terminal.js';
+import { temporaryFolder } from '../given/folder.js';
+import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
+import { startScriptedService } from '../given/service.js';
+import { syncAt } from '../given/warehouse.js';
+
+/** Each with a state of its own. */
+const STATES: Readonly<Record<string, string | null>> = {
+  'https://www.example.com/empty': '',
+  'https://www.example.com/dash': '-',
+  'https://www.example.com/quote': '"',
+  'https://www.example.com/control': 'a\u0001\nb',
+  'https://www.example.com/bidi': 'a\u202eb',
+  'https://www.example.com/unknown': null,
+  'ftp://www.example.com/file': 'file',
+  'data://text/plain,hello': 'data',
+};
+const URLS = Object.keys(STATES).sort();
+const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
+
+let served: ServedWarehouse;
+let warehouse: string;
+beforeAll(async () => {
+  const service = await startScriptedService();
+  const clean: (() => void)[] = [];
+  warehouse = warehouseIn(temporaryFolder((remove) => clean.push(remove)));
+  service.list(
+    'w',
+    URLS.map((url) => ({ url, entry: { index_summary: 'Indexed', index_coverage_state: STATES[url] ?? null } })),
+  );
+  await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
+  served = await serveWarehouse({ warehouse, now: () => Date.parse('2025-03-02T00:00:00Z'), keys: { k: ['w'] } });
+  return async () => {
+    await served.close();
+    await service.close();
+    for (const each of clean) each();
+  };
+});
+
+async function get(path: string): Promise<Response> {
+  return fetch(served.baseUrl + path, { headers: { authorization: 'Bearer k' } });
+}
+
+describe('a page that is monitored', () => {
+  it.each(URLS)('%s has a report', async (url) => {
+    const answer = await get(`/v1/url-report?url=${encodeURIComponent(url)}`);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { url, index_summary: 'Indexed' }]);
+  });
+
+  it.each(Object.entries(STATES).filter(([, state]) => state !== null))(
+    '%s is found by its state',
+    async (url, state) => {
+      const answer = await get(`/v1/urls/w?index_coverage_state=${encodeURIComponent(state ?? '')}`);
+      const { urls, pagination } = entryWindow.parse(await answer.json());
+      expect([urls.map((entry) => entry.url), pagination.count]).toEqual([[url], 1]);
+    },
+  );
+});
+
+it('a filter by an empty text goes along with the links', async () => {
+  const answer = await get('/v1/urls/w?url_contains=www&index_summary=&limit=1');
+  expect(entryWindow.parse(await answer.json()).pagination.count).toBe(0);
+  const all = entryWindow.parse(await (await get('/v1/urls/w?index_coverage_state=&limit=1&skip=1')).json());
+  expect(all.pagination.prev_page).toContain('index_coverage_state=&');
+});
+
+it('the dashboard finds the pages of every state that it offers, by a text that a form sends back unchanged', async () => {
+  await withReader({ warehouse, memoryLimit: 256_000_000 }, async (reader) => {
+    const { states } = await readPages(reader, 'w', pagesQuery.parse({}));
+    expect(new Set(states.map(({ state }) => state))).toEqual(new Set(Object.values(STATES)));
+    for (const { state } of states) {
+      const text = stateText(state);
+      expect(safe(text)).toBe(text);
+      const { count, rows } = await readPages(reader, 'w', pagesQuery.parse({ state: text }));
+      expect([count, rows.map((row) => row.index_coverage_state)]).toEqual([1, [state]]);
+    }
+  });
+});

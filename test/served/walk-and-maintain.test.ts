@@ -1,0 +1,34 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
+import { serveWarehouse } from '../given/served.js';
+import { at, buildNights, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
+
+const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
+
+it('a walk goes on while its files are there, even when retention puts its listing out of use meanwhile', async () => {
+  const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], false);
+  onTestFinished(remove);
+  let clock = 0;
+  const keys = { k: ['shop'] };
+  const { baseUrl, close } = await serveWarehouse({ warehouse, now: () => NOW, keys, clock: () => clock });
+  onTestFinished(close);
+  const get = (path: string) => fetch(baseUrl + path, { headers: { authorization: 'Bearer k' } });
+  const read = async (path: string | null | undefined) => entryWindow.parse(await (await get(path ?? '')).json());
+
+  const whole = await read('/v1/urls/shop?as_of=2025-03-03');
+  const first = await read('/v1/urls/shop?as_of=2025-03-03&limit=1');
+  await maintainAt(warehouse);
+  clock += 60_000;
+  const second = await read(first.pagination.next_page);
+  const third = await read(second.pagination.next_page);
+  expect([first, second, third].flatMap(({ urls }) => urls)).toEqual(whole.urls.slice(0, 3));
+  expect(third.pagination.count).toBe(whole.pagination.count);
+  // Who begins now sees what is kept: the night before.
+  const kept = await read('/v1/urls/shop?as_of=2025-03-03');
+  expect(kept.urls.find(({ url }) => url === at('shop', 'e'))?.index_coverage_state).toBe('before');
+
+  await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
+  clock += 60_000;
+  expect((await get(third.pagination.next_page ?? '')).status).toBe(404);
+});
