@@ -42,6 +42,28 @@ async function servedWith(damage: (warehouse: string) => Promise<void>) {
   return { ...served, get, report, warehouse };
 }
 
+describe('a file that is no Parquet any more', () => {
+  it.each(['snapshots', 'runs', 'coverage', 'coverage_summary', 'url_reports'] as const)(
+    'of %s leaves other websites as they are, and is told once and counted',
+    async (table) => {
+      const { get, report, unreadable } = await servedWith(async (path) => {
+        for (const file of await listTableFiles(path, table)) {
+          if (file.includes('website=sick')) writeFileSync(file, readFileSync(file).subarray(0, 100));
+        }
+      });
+      expect((await get('/v1')).status).toBe(200);
+      expect((await get('/v1/urls/well?limit=1')).status).toBe(200);
+      expect((await report('well')).status).toBe(200);
+      expect([200, 404, 503]).toContain((await get('/v1/urls/sick')).status);
+      expect([200, 404, 503]).toContain((await report('sick')).status);
+      expect(unreadable.length).toBeGreaterThan(0);
+      expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
+      const health = { status: 'degraded', unreadable_files: unreadable.length };
+      expect(JSON.parse((await get('/healthz')).text)).toMatchObject(health);
+    },
+  );
+});
+
 describe('a file whose rows cannot be read', () => {
   it('costs the answers that need it, and nothing else', async () => {
     const { get, report, unreadable, warehouse } = await servedWith(async (path) => {
