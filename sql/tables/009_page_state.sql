@@ -1,9 +1,8 @@
 -- One row per page: its last known listing and report. Derived from the log; replaced per website with each commit.
 create table page_state (
-  -- How texts are compressed is named, because trying every way costs a third of writing them; addresses stay as they are,
-  -- because all of them are written anew each night.
+  -- How texts are compressed is named, because trying every way costs a third of writing them.
   website_id varchar not null using compression 'dictionary',
-  url varchar not null using compression 'uncompressed',
+  url varchar not null using compression 'fsst',
   first_seen_at timestamptz not null,
   last_seen_at timestamptz not null,
   listed_snapshot_id varchar using compression 'dictionary',
@@ -12,8 +11,8 @@ create table page_state (
   index_coverage_state varchar using compression 'dictionary',
   canonicals_match boolean,
   canonicals_match_present boolean,
-  searchengine_selected_canonical varchar using compression 'uncompressed',
-  user_selected_canonical varchar using compression 'uncompressed',
+  searchengine_selected_canonical varchar using compression 'fsst',
+  user_selected_canonical varchar using compression 'fsst',
   last_crawl_time timestamptz,
   report_snapshot_id varchar using compression 'dictionary',
   report_fetched_at timestamptz,
