@@ -52,11 +52,19 @@ async function stopped(child: ChildProcess): Promise<void> {
  * @returns what it printed on stdout
  * @throws Error if it does not end with 0
  */
-export async function runProgram(
-  args: string[],
-  { cwd, env = {}, hooks = [] }: { cwd: string; env?: Record<string, string>; hooks?: string[] },
-): Promise<string> {
-  const child = spawn(process.execPath, [...hooks, PROGRAM, ...args], {
+export function runProgram(args: string[], options: ScriptOptions): Promise<string> {
+  return runScript([PROGRAM, ...args], options);
+}
+
+export interface ScriptOptions {
+  cwd: string;
+  env?: Record<string, string>;
+  hooks?: string[];
+}
+
+/** The same of any script, or of Node's own flags. */
+export async function runScript(args: string[], { cwd, env = {}, hooks = [] }: ScriptOptions): Promise<string> {
+  const child = spawn(process.execPath, [...hooks, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -64,6 +72,6 @@ export async function runProgram(
   const pieces: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
   const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`indexhouse ${args[0]} ended with ${code}`);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failure, load, MINIMAL, withKey } from './given.js';
 
 const DAY_MS = 86_400_000;
@@ -216,4 +216,11 @@ describe('cron expressions', () => {
     const { schedule } = await load(withKey('schedule', 'nightly-sync: false\n  weekly-check: "0 5 * * sun"'));
     expect(schedule).toEqual({ time_zone: 'UTC', 'nightly-sync': false, 'weekly-check': '0 5 * * sun' });
   });
+});
+
+it('the default time zone is known without loading all of them', async () => {
+  const formats = vi.spyOn(Intl, 'DateTimeFormat');
+  onTestFinished(() => formats.mockRestore());
+  expect((await load(MINIMAL)).warehouse.time_zone).toBe('UTC');
+  expect(formats).not.toHaveBeenCalled();
 });
