@@ -72,6 +72,15 @@ export function answersOf(content: z.ZodType<unknown> | Content, errors: readonl
   return { 200: described(200, body), ...Object.fromEntries(failed) };
 }
 
+/** Which operations take what is in a 200, and as which parameters: what a client asks next. */
+export function linksTo(operations: Readonly<Record<string, Record<string, string>>>) {
+  const links = Object.entries(operations).map(([operationId, parameters]) => [
+    operationId,
+    { operationId, parameters },
+  ]);
+  return { 200: Object.fromEntries(links) };
+}
+
 function described(status: number, content: Content) {
   return { description: ANSWERS[status]?.description ?? '', content };
 }

@@ -29,6 +29,7 @@ const operationSchema = z.object({
   summary: z.string(),
   description: z.string(),
   parameters: z.array(parameterSchema).default([]),
+  requestBody: z.object({ content: z.record(z.string(), z.object({ schema: z.unknown() })) }).optional(),
   responses: z.record(z.string(), z.union([z.object({ $ref: z.string() }), answerSchema])),
 });
 type Operation = z.infer<typeof operationSchema> & { path: string; method: string };
@@ -75,7 +76,8 @@ ${operations.map((operation) => section(operation, document, prefix)).join('\n')
 <p>An error’s body is <code>{"error", "message", "status"}</code>.</p>
 ${table(['Status', 'Meaning'], errorRows(operations, document))}
 <h2 id="caching">Caching and compression</h2>
-<p>A 200 carries an <code>ETag</code>; with <code>If-None-Match</code> an unchanged answer is a 304 without a body.
+<p>A 200 carries an <code>ETag</code>, and a listing <code>Last-Modified</code>; with <code>If-None-Match</code> or
+<code>If-Modified-Since</code> an unchanged answer is a 304 without a body.
 <code>Accept-Encoding: br</code> or <code>gzip</code> gets it compressed. <code>HEAD</code> answers as
 <code>GET</code> does, without the body.</p>
 </main>
@@ -90,6 +92,7 @@ function section(operation: Operation, document: Document, prefix: string): stri
 <p class="path"><code>${method} ${prefix}${path}</code></p>
 <p>${prose(description)}</p>
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${table(['Name', 'In', 'Meaning'], parameters.map(parameterRow))}`}
+${bodyTable(operation, document)}
 <h3>Answer</h3>
 ${table(['Field', 'Type'], answerRows(operation, document))}`;
 }
@@ -98,6 +101,14 @@ function parameterRow({ name, in: place, required, description, schema }: Operat
   const preset = schema.default === undefined ? '' : ` ${code(String(schema.default))} if left out.`;
   const choice = schema.enum ? ` One of ${schema.enum.map((value) => code(value)).join(', ')}.` : '';
   return [code(name), required ? `${place}, required` : place, prose(description) + choice + preset];
+}
+
+function bodyTable({ requestBody }: Operation, document: Document): string {
+  const schema = requestBody?.content['application/json']?.schema;
+  if (schema === undefined) return '';
+  const { properties = {} } = resolved(schema, document);
+  const rows = Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
+  return `<h3>Body, as JSON</h3>${table(['Field', 'Type'], rows)}`;
 }
 
 /** The errors that any of the operations can answer with, by their status. */

@@ -5,7 +5,7 @@ import { ABSOLUTE_URL } from '../contract/fields.js';
 import type { UrlReport } from '../contract/report.js';
 import { type ServedResult, servedResults, servedSnapshots } from '../contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
-import { answersOf } from './answers.js';
+import { answersOf, linksTo } from './answers.js';
 import { errorBody, ServiceError } from './errors.js';
 import { momentOf, momentParameters } from './listing-query.js';
 import { noReport, UNUSABLE_URL, websiteParameters } from './operations.js';
@@ -32,7 +32,9 @@ function addSnapshots(app: FastifyInstance, service: Interface): void {
     response: answersOf(servedSnapshots, [400, 403, 404]),
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  typed.get('/v1/snapshots/:website_id', { schema, onRequest: admission(service) }, async (request, reply) => {
+  const [website_id, snapshot] = ['$request.path.website_id', '$response.body#/snapshots/0/id'];
+  const links = linksTo({ indexCoverage: { website_id, snapshot } });
+  typed.get('/v1/snapshots/:website_id', { schema, links, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
     const window = windowOf(request.query, limits);

@@ -84,10 +84,23 @@ function completed(generated: object, described: Described) {
     const operations = Object.entries(methods).map(([method, each]) => [method, operation(method, each, described)]);
     return [path, Object.fromEntries(operations)] as const;
   });
-  // The library also makes a component for what would be sent to us; nothing of this is.
-  const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
-  const used = { ...components, schemas: Object.fromEntries(schemas), ...sharedParts(paths, described) };
-  return { ...rest, paths: Object.fromEntries(finished), components: used };
+  const used = { ...components, ...sharedParts(paths, described) };
+  const schemas = referred([paths, used.responses], components.schemas);
+  return { ...rest, paths: Object.fromEntries(finished), components: { ...used, schemas } };
+}
+
+/** The schemas that something refers to: the library makes a component of each that has a name. */
+function referred(from: unknown, schemas: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const names = new Set<string>();
+  const collect = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (names.has(name)) continue;
+      names.add(name);
+      collect(schemas[name]);
+    }
+  };
+  collect(from);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)));
 }
 
 function operation(method: string, { 'x-headers': own, ...told }: DescribedOperation, described: Described): object {

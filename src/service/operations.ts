@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
 import { servedKey, servedReport, servedWindow } from '../contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
-import { answersOf, SNAPSHOT_HEADERS } from './answers.js';
+import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
 import { checkWhole, EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
 import { lastModified } from './last-modified.js';
@@ -33,7 +33,12 @@ function addKeyDetails(app: FastifyInstance, service: Interface): void {
     description: 'The key that the request carries, and the websites that it may read.',
     response: answersOf(servedKey),
   };
-  app.get('/v1', { schema, onRequest: admission(service) }, async (request) => keyOf(request));
+  const website_id = '$response.body#/websites_access/0/_id';
+  const links = linksTo({
+    indexCoverage: { website_id },
+    ...(service.store.hasHistory && { snapshots: { website_id } }),
+  });
+  app.get('/v1', { schema, links, onRequest: admission(service) }, async (request) => keyOf(request));
 }
 
 export const websiteParameters = z.object({ website_id: z.string().describe('Id of the website.') });
@@ -52,7 +57,8 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     ...(store.hasHistory ? { 'x-headers': SNAPSHOT_HEADERS } : {}),
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  typed.get('/v1/urls/:website_id', { schema, onRequest: admission(service) }, async (request, reply) => {
+  const links = linksTo({ urlReport: { url: '$response.body#/urls/0/url' } });
+  typed.get('/v1/urls/:website_id', { schema, links, onRequest: admission(service) }, async (request, reply) => {
     const { website_id: websiteId } = request.params;
     await checkWebsite(store, keyOf(request), websiteId);
     const { format = 'json', ...known }: WholeQuery = request.query;

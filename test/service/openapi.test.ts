@@ -91,6 +91,13 @@ describe('the OpenAPI document says what is answered', () => {
     expect(components.responses['MethodNotAllowed']?.headers).toHaveProperty('Allow');
   });
 
+  it('nothing that this service does not have', async () => {
+    const { paths, components } = await documentOf();
+    expect(Object.keys(paths)).toHaveLength(3);
+    const names = ['CoverageEntry', 'CoverageWindow', 'Error', 'KeyDetails', 'Pagination', 'UrlReport'];
+    expect(Object.keys(components.schemas).sort()).toEqual(names);
+  });
+
   it('no rate headers where there is no rate', async () => {
     const { components } = await documentOf();
     expect(JSON.stringify(components)).not.toMatch(/X-RateLimit|ETag|TooManyRequests/);

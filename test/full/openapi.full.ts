@@ -1,0 +1,128 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { serveWarehouse, warehouseIn } from '../given/served.js';
+import { syncAt } from '../given/warehouse.js';
+
+/** The OpenAPI documents of `serve` and `simulate`, as other people's tools read them. */
+const PACKAGES = ['openapi-typescript@7.13.0', 'typescript@5.9.3', '@redocly/cli@2.77.0'];
+const SCHEMATHESIS = 'schemathesis==4.32.5';
+const TOKEN = 'reader';
+
+const CLIENT = `
+import type { paths, components } from './api.js';
+type Answer<P extends keyof paths> = paths[P] extends { get: { responses: { 200: { content: { 'application/json': infer T } } } } } ? T : never;
+declare const window: Answer<'/v1/urls/{website_id}'>;
+declare const report: Answer<'/v1/url-report'>;
+declare const key: Answer<'/v1'>;
+declare const error: components['schemas']['Error'];
+const count: number = window.pagination.count + window.pagination.skip + window.pagination.limit;
+const next: string | null = window.pagination.next_page;
+const first: string | undefined = window.urls.map((entry) => entry.url.toUpperCase())[0];
+const state: string | null = report.index_coverage_state;
+const days: number | null = report.days_since_last_crawl;
+const sitemaps: string[] | null = report.sitemaps;
+const websites: string[] = key.websites_access.map(({ _id, url }) => _id + url);
+const status: number = error.status;
+// @ts-expect-error there is no such field
+report.unknown_field;
+export { count, next, first, state, days, sitemaps, websites, status };
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'indexhouse-full-'));
+const clean: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+const urls: Record<string, string> = {};
+
+beforeAll(async () => {
+  const keys = [{ token: TOKEN, label: TOKEN, websites: ['shop', 'blog'] }];
+  const websites = [
+    { id: 'shop', pages: 200, nasty: true },
+    { id: 'blog', pages: 3 },
+  ];
+  const simulator = await startSimulator({ websites, nights: 10, keys });
+  clean.push(() => simulator.close());
+  const warehouse = warehouseIn(folder);
+  const now = simulator.world.now;
+  await syncAt({ baseUrl: simulator.url, warehouse, at: now.toISOString(), sections: { api: { token: TOKEN } } });
+  const served = await serveWarehouse({
+    warehouse,
+    now: () => now.getTime(),
+    keys: { [TOKEN]: ['shop', 'blog'] },
+    options: { rateLimit: 1_000_000 },
+  });
+  clean.push(() => served.close());
+  Object.assign(urls, { simulate: simulator.url, serve: served.baseUrl });
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
+  execFileSync('npm', ['install', ...options, ...PACKAGES], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+});
+afterAll(async () => {
+  for (const each of clean.reverse()) await each();
+});
+
+describe.each(['serve', 'simulate'])('the OpenAPI document of %s', (name) => {
+  test('passes a strict linter', async () => {
+    const file = await saved(name);
+    const { status, output } = ran('redocly', ['lint', '--extends', 'recommended-strict', file]);
+    expect(status, output).toBe(0);
+  });
+
+  test('gives a client whose specified fields need no question marks', async () => {
+    const file = await saved(name);
+    expect(ran('openapi-typescript', [file, '-o', join(folder, 'api.d.ts')]).status).toBe(0);
+    writeFileSync(join(folder, 'client.ts'), CLIENT);
+    const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', 'client.ts'];
+    const { status, output } = ran('tsc', options);
+    expect(status, output).toBe(0);
+  });
+
+  test('and what is answered agree, as schemathesis sees it', async (context) => {
+    const python = pythonWith(SCHEMATHESIS);
+    if (!python) {
+      process.stdout.write(`schemathesis: skipped, there is no Python that can install ${SCHEMATHESIS}\n`);
+      return context.skip();
+    }
+    const { status, output } = await checked(python, urls[name] ?? '');
+    expect(status, output).toBe(0);
+  });
+});
+
+async function saved(name: string): Promise<string> {
+  const file = join(folder, `${name}.json`);
+  writeFileSync(file, await (await fetch(`${urls[name]}/openapi.json`)).text());
+  return file;
+}
+
+function ran(tool: string, args: string[]): { status: number | null; output: string } {
+  const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, REDOCLY_TELEMETRY: 'off' } } as const;
+  const { status, stdout, stderr } = spawnSync(join(folder, 'node_modules', '.bin', tool), args, options);
+  return { status, output: stdout + stderr };
+}
+
+let made: string | null | undefined;
+
+/** The program of a Python package in an environment of its own; null where there is none to be had. */
+function pythonWith(wanted: string): string | null {
+  if (made !== undefined) return made;
+  const environment = join(folder, 'python');
+  const steps: [string, string[]][] = [
+    ['python3', ['-m', 'venv', environment]],
+    [join(environment, 'bin', 'pip'), ['install', '-q', wanted]],
+  ];
+  const isThere = steps.every(([program, args]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0);
+  made = isThere ? join(environment, 'bin', 'schemathesis') : null;
+  return made;
+}
+
+/** Beside this process, which is the one that answers. */
+async function checked(program: string, url: string): Promise<{ status: number | null; output: string }> {
+  const args = ['run', `${url}/openapi.json`, '--checks', 'all', '--seed', '1', '--max-examples', '50'];
+  const child = spawn(program, [...args, '-H', `Authorization: Bearer ${TOKEN}`, '--url', url], { cwd: folder });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += String(piece)));
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { status, output };
+}
