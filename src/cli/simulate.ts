@@ -70,10 +70,18 @@ export function simulateCommand(): Command {
         .default(DEFAULT_RATE_WINDOW_S),
     )
     .addOption(
-      new Option('--limiter <kind>', 'how the rate limit counts').choices(LIMITER_KINDS).default('first-request'),
+      new Option(
+        '--limiter <kind>',
+        'how the rate limit counts: windows from the first request, windows of the clock, any such time, or a bucket',
+      )
+        .choices(LIMITER_KINDS)
+        .default('first-request'),
     )
     .addOption(
-      new Option('--rate-headers <meaning>', 'what X-RateLimit-Reset means; off: no rate headers')
+      new Option(
+        '--rate-headers <meaning>',
+        "what X-RateLimit-Reset means: the window's boundary, a window from now, the next request, the full allowance; off: no rate headers",
+      )
         .choices(RATE_HEADERS)
         .default('boundary'),
     )

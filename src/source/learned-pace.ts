@@ -5,6 +5,8 @@ const MINUTE_MS = 60_000;
 const CAREFUL = 0.97;
 /** A pace that is refused again before so many are answered is too fast by more. */
 const SOON_ANSWERS = 100;
+/** One refusal alone may be a chance; not so soon. */
+const VERY_SOON_ANSWERS = 20;
 const MORE_CAREFUL = 0.9;
 /** Fewer tell nothing of the pace. */
 const FEW_ANSWERS = 5;
@@ -33,6 +35,8 @@ export class LearnedPace {
   /** When requests were answered since the last lesson. */
   #answeredAt: number[] = [];
   #refused = 0;
+  /** What became of the requests that were under way when a pause began. */
+  #pause = { refused: 0, answered: 0 };
   #nextStep = { share: FIRST_STEP, answers: 0, at: 0 };
   #stepsDown = 0;
   #isDeaf = false;
@@ -49,11 +53,15 @@ export class LearnedPace {
     return this.#perMinute;
   }
 
-  refused(): void {
+  /** @param isFirst of a pause */
+  refused(isFirst: boolean): void {
+    if (isFirst) this.#pause = { refused: 0, answered: 0 };
+    this.#pause.refused++;
     this.#refused++;
   }
 
   answered(now: number): void {
+    this.#pause.answered++;
     this.#answeredAt.push(now);
     const { answers, at, share } = this.#nextStep;
     if (this.#perMinute === Number.POSITIVE_INFINITY || this.#answeredAt.length < answers || now < at) return;
@@ -66,9 +74,14 @@ export class LearnedPace {
   learn(now: number): void {
     if (this.#isDeaf && this.#answeredAt.length < ANSWERS_WITHOUT_LESSON) return;
     this.#isDeaf = false;
-    const isSoon = this.#answeredAt.length < SOON_ANSWERS && this.#perMinute < Number.POSITIVE_INFINITY;
-    this.#stepsDown = isSoon ? this.#stepsDown + 1 : 0;
-    const best = this.#answeredAt.length < FEW_ANSWERS ? this.#known : bestPerMinute(this.#answeredAt, now);
+    const answers = this.#answeredAt.length;
+    const { refused, answered } = this.#pause;
+    // A limit that is used up answers none, so this one is not.
+    if (answered > refused) return;
+    const isAgain = answers < SOON_ANSWERS && this.#perMinute < Number.POSITIVE_INFINITY;
+    const isSoon = isAgain && (refused > 1 || answers < VERY_SOON_ANSWERS);
+    this.#stepsDown = isAgain ? this.#stepsDown + 1 : 0;
+    const best = answers < FEW_ANSWERS ? this.#known : bestPerMinute(this.#answeredAt, now);
     if (this.#stepsDown > MAX_STEPS_DOWN) this.#forget();
     else this.#slowTo(Math.min(CAREFUL * best, (isSoon ? MORE_CAREFUL : CAREFUL) * this.#known));
     this.#answeredAt = [];

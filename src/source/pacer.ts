@@ -252,7 +252,7 @@ export class Pacer {
     },
     throttled: (slot, waitMs) => {
       this.#spacing.calm();
-      this.#learned.refused();
+      this.#learned.refused(!this.#mustProbe);
       this.#pause(waitMs);
       this.#ended(slot, true);
     },

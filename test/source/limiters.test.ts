@@ -122,3 +122,17 @@ describe('a service that refuses at random', () => {
     expect(key.ours.answered / 60).toBeGreaterThan(150);
   });
 });
+
+describe('a 429 among requests that are answered', () => {
+  it('does not slow a client that was told no rate', async () => {
+    const key = new PacedKey({ limit: 1, configured: Number.POSITIVE_INFINITY, concurrency: 8 });
+    let requests = 0;
+    const refused = { allowed: false, headers: { 'retry-after': '1' } };
+    key.limiter = { take: () => (++requests % 40 === 0 ? refused : { allowed: true, headers: {} }) };
+    key.askAllTheTime();
+    await key.time.pass(MINUTE_MS);
+    // A pause of a second for each forty, and next to nothing besides.
+    expect(key.ours.answered).toBeGreaterThan(30 * 60);
+    expect(learned(key)).toEqual([]);
+  });
+});
