@@ -2,13 +2,19 @@ import type { FollowerLag } from './follower-lag.js';
 import type { Status, WebsiteStatus } from './status.js';
 import type { UnfinishedRun } from './unfinished-runs.js';
 
+/** Of the folder of a damaged journal. */
+const SET_ASIDE =
+  'is a damaged journal that was set aside, and what was whole of it was used: check the disk; then delete the folder, or ' +
+  'send it with a bug report';
+
 /** What somebody should look at, a sentence each, worst first; none where all is well. */
 export function whatNeedsALook(status: Omit<Status, 'looks'>, maxRejectRatio: number): string[] {
-  const { websites, unfinished, followers, running, damaged } = status;
+  const { websites, unfinished, followers, running, set_aside, damaged } = status;
   const syncing = running?.process_id ?? null;
   return [
     ...websites.flatMap((website) => failedRun(website)),
     ...unfinished.flatMap((run) => abandoned(run)),
+    ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`),
     ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
     ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),

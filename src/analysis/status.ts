@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { journalsSetAside } from '../journal/folder.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
@@ -102,6 +103,8 @@ export interface Status {
   /** The process that holds the run lock: a sync or another writing command is under way. */
   running: LockHolder | null;
   unfinished: UnfinishedRun[];
+  /** Folders of damaged journals that were set aside; they may be deleted. */
+  set_aside: string[];
   followers: FollowerLag[];
   /** What is new in the drift diary since the snapshot before the newest one of each website. */
   new_drift: NewDrift[];
@@ -147,6 +150,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       websites,
       running,
       unfinished,
+      set_aside: await journalsSetAside(warehouse),
       followers,
       new_drift: drift,
       quarantine: quarantineOf(markers),

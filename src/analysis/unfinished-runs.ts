@@ -5,6 +5,7 @@ import { readPlanned } from '../journal/plan.js';
 import { readReports } from '../journal/reports.js';
 import { exists } from '../storage/durable.js';
 
+const NEXT = 'the next `indexhouse sync` sets the journal aside and goes on with what is whole of it';
 /** Only bounds the memory of reading a listing back. */
 const RECENT_PAGES = 1000;
 
@@ -82,7 +83,14 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
     return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)), error: null };
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    return { ...run, website_name: null, started_at: null, ...NOTHING, resumable: false, error: error.message };
+    return {
+      ...run,
+      website_name: null,
+      started_at: null,
+      ...NOTHING,
+      resumable: false,
+      error: `${error.message}: ${NEXT}`,
+    };
   }
 }
 

@@ -8,7 +8,7 @@ import { checkConfig } from './configuration.js';
 import { type Finding, findingsOf } from './finding.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
 import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer, websitesOf } from './service.js';
-import { checkDuckdb, checkFolder, checkRunLock, nearestExisting } from './warehouse.js';
+import { checkDuckdb, checkFolder, checkJournals, checkRunLock, nearestExisting } from './warehouse.js';
 import { checkWebsite, type WebsiteCheck } from './website.js';
 
 /** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
@@ -53,6 +53,7 @@ export async function examine(
     ...service.findings,
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('run_lock', () => checkRunLock(config)),
+    await guarded('journals', () => checkJournals(config)),
     await guarded('duckdb', () => checkDuckdb(config)),
     checkDisk(config, free, service.pages),
     checkMemory(config, effects.availableMemory()),

@@ -2,6 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { followerLag } from '../analysis/follower-lag.js';
 import type { Config } from '../config/schema.js';
+import { journalsSetAside } from '../journal/folder.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
@@ -12,6 +13,7 @@ import { type Finding, findingsOf } from './finding.js';
 
 const folder = findingsOf('warehouse');
 const lock = findingsOf('run_lock');
+const journals = findingsOf('journals');
 const follower = findingsOf('duckdb');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
@@ -48,6 +50,16 @@ export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
   return lock.warning(
     `${held.holder} holds it: a sync or another writing command is under way`,
     'Wait for it to end: until then `indexhouse sync` exits with 4.',
+  );
+}
+
+/** Whether damaged journals were set aside. */
+export async function checkJournals({ warehouse }: Config): Promise<Finding> {
+  const folders = await journalsSetAside(warehouse.path);
+  if (folders.length === 0) return journals.ok('none was damaged');
+  return journals.warning(
+    `${folders.length} damaged and set aside, what was whole of them was used: ${folders.join(', ')}`,
+    'Check the disk; then delete these folders, or send them with a bug report.',
   );
 }
 

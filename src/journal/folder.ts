@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeId, encodeId } from '../storage/names.js';
 
+const DAMAGED = 'damaged';
+
 /**
  * Where one website's part of a run keeps what is not committed yet. Its state follows from what is in it:
  *
@@ -64,9 +66,25 @@ export function runsFolder(warehouse: string): string {
   return join(warehouse, 'runs');
 }
 
+/** Where damaged journals are set aside: `<run id>/<website>` below it. */
+export function damagedFolder(warehouse: string): string {
+  return join(runsFolder(warehouse), DAMAGED);
+}
+
+/** The folders of journals that were set aside, oldest run first. */
+export async function journalsSetAside(warehouse: string): Promise<string[]> {
+  const root = damagedFolder(warehouse);
+  const found = await Promise.all(
+    (await subfolders(root)).map(async (run) =>
+      (await subfolders(join(root, run))).map((name) => join(root, run, name)),
+    ),
+  );
+  return found.flat();
+}
+
 /** The journals of runs that are not finished, oldest run first (run ids sort by time). */
-export function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
-  return foldersIn(runsFolder(warehouse));
+export async function unfinishedJournals(warehouse: string): Promise<JournalFolder[]> {
+  return (await foldersIn(runsFolder(warehouse))).filter(({ runId }) => runId !== DAMAGED);
 }
 
 /** What interrupted replays left, oldest first; `runId` is the replay's id. */
@@ -82,7 +100,9 @@ async function foldersIn(root: string): Promise<JournalFolder[]> {
   const found: JournalFolder[] = [];
   for (const runId of await subfolders(root)) {
     for (const website of await subfolders(join(root, runId))) {
-      found.push(folderAt(root, runId, decodeId(website)));
+      const id = decodeId(website);
+      // Whatever else lies there is none of ours.
+      if (id !== null) found.push(folderAt(root, runId, id));
     }
   }
   return found;

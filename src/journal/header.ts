@@ -2,12 +2,24 @@ import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { makeFolder, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
+import { openSeal, seal, seedOf } from './seal.js';
 
-/** Raised when the meaning of a journal's files changes; an older version's journal is then finished by that version. */
-const JOURNAL_FORMAT = 1;
+/** Raised when the meaning of a journal's files changes; a journal of a later format is set aside. */
+const JOURNAL_FORMAT = 2;
+/** What an earlier version wrote, without seals, is gone on with. */
+const UNSEALED_FORMAT = 1;
+
+const setAsideSchema = z.object({
+  /** Where the damaged journal is kept, counted from the warehouse folder. */
+  folder: z.string(),
+  /** What was damaged, and what that cost. */
+  lost: z.string(),
+});
+/** A damaged journal that was set aside; what was whole of it the run goes on with. */
+export type SetAside = z.infer<typeof setAsideSchema>;
 
 const headerSchema = z.object({
-  journal_format: z.literal(JOURNAL_FORMAT),
+  journal_format: z.union([z.literal(UNSEALED_FORMAT), z.literal(JOURNAL_FORMAT)]),
   run_id: z.string(),
   website_id: z.string(),
   website_name: z.string().nullable(),
@@ -17,23 +29,34 @@ const headerSchema = z.object({
   version: z.string(),
   /** How often the run was taken up again. */
   resumed: z.int().nonnegative(),
+  set_aside: setAsideSchema.optional(),
 });
-export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'>;
+export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'> & { journal_format?: 1 | 2 };
 
-/** A journal that cannot be used as it is. Its files are kept. */
+/** A journal that cannot be used as it is: the next sync sets it aside. */
 export class JournalError extends Error {
   override name = 'JournalError';
 }
 
+/** A journal whose files mean something else than here: nothing can be taken from it. */
+export class JournalFormatError extends JournalError {}
+
 export async function writeHeader(folder: JournalFolder, header: RunHeader): Promise<void> {
   await makeFolder(folder.path);
-  await writeDurably(folder.header, `${JSON.stringify({ journal_format: JOURNAL_FORMAT, ...header }, null, 2)}\n`);
+  const text = JSON.stringify({ journal_format: JOURNAL_FORMAT, ...header });
+  await writeDurably(folder.header, `${seal(text, seedOf(folder)).text}\n`);
+}
+
+/** Whether every line that this journal's version wrote has a seal. */
+export async function isSealed(folder: JournalFolder): Promise<boolean> {
+  const text = await readFile(folder.header, 'utf8').catch(() => '');
+  return formatIn(text) !== UNSEALED_FORMAT;
 }
 
 /**
  * What the run is, or null where it died before it wrote that: nothing was asked for then.
  *
- * @throws JournalError where the header is damaged or of another version
+ * @throws JournalError where the header is damaged, of another journal or of another version
  */
 export async function readHeader(folder: JournalFolder): Promise<RunHeader | null> {
   let text: string;
@@ -43,13 +66,17 @@ export async function readHeader(folder: JournalFolder): Promise<RunHeader | nul
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
+  const format = formatIn(text);
+  if (format !== null && format > JOURNAL_FORMAT) {
+    const what = `is of journal format ${format}, and this version writes ${JOURNAL_FORMAT}`;
+    throw new JournalFormatError(`${folder.header} ${what}`);
+  }
   const parsed = headerSchema.safeParse(parse(text));
-  if (parsed.success) return parsed.data;
-  throw new JournalError(
-    `the journal of an unfinished run cannot be read: ${folder.header} is ${describe(text)}. Its files are kept. ` +
-      'Finish it with the version of indexhouse that wrote it, or move the folder away to begin anew ' +
-      '(what it had fetched is then fetched again)',
-  );
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), format !== UNSEALED_FORMAT);
+  if (!parsed.success || !isWhole) throw new JournalError(`${folder.header} is damaged`);
+  const { data } = parsed;
+  if (data.run_id === folder.runId && data.website_id === folder.websiteId) return data;
+  throw new JournalError(`${folder.header} is of another run or website`);
 }
 
 /** When the run last wrote something, in milliseconds since 1970. */
@@ -75,9 +102,7 @@ function parse(text: string): unknown {
   }
 }
 
-function describe(text: string): string {
+function formatIn(text: string): number | null {
   const format = z.object({ journal_format: z.int() }).safeParse(parse(text));
-  if (!format.success) return 'damaged';
-  const { journal_format: found } = format.data;
-  return found === JOURNAL_FORMAT ? 'damaged' : `of journal format ${found}, and this version writes ${JOURNAL_FORMAT}`;
+  return format.success ? format.data.journal_format : null;
 }

@@ -13,30 +13,43 @@ export interface JournalLine<T> {
   end: number;
 }
 
+/** One line as it stands in the file, and the offset behind it. */
+export interface RawLine {
+  /** Null where it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
+  text: string | null;
+  end: number;
+}
+
 /**
- * Reads a journal line by line. The process may have died in the middle of its last line, so what stands behind the
- * last newline, and a last line that is damaged, are left out; a missing file has no lines.
+ * The lines of a journal in groups, each of what lies in one piece of the file. What stands behind the last newline is
+ * left out; a missing file has no lines.
+ */
+export async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
+  let offset = 0;
+  for await (const piece of wholeLines(file)) {
+    yield textsOf(piece).map(({ text, bytes }) => {
+      offset += bytes + 1;
+      return { text, end: offset };
+    });
+  }
+}
+
+/**
+ * Reads lines of one kind in such groups. A last line that is damaged is left out.
  *
  * @throws JournalError where a line that is not the last is damaged
  */
-export async function* readLines<T>(file: string, schema: z.ZodType<T>): AsyncGenerator<JournalLine<T>> {
-  for await (const lines of readLineGroups(file, schema)) yield* lines;
-}
-
-/** The same in groups, each of what lies in one piece of the file. */
 export async function* readLineGroups<T>(file: string, schema: z.ZodType<T>): AsyncGenerator<JournalLine<T>[]> {
-  let damaged: { number: number; at: number } | null = null;
+  let damaged: number | null = null;
   let number = 0;
-  let offset = 0;
-  for await (const piece of wholeLines(file)) {
+  for await (const group of rawLineGroups(file)) {
     const lines: JournalLine<T>[] = [];
-    for (const { text, bytes } of textsOf(piece)) {
+    for (const { text, end } of group) {
       number++;
-      if (damaged) throw damagedLine(file, damaged.number, damaged.at);
-      const value = parse(text, schema);
-      if (value === undefined) damaged = { number, at: offset };
-      offset += bytes + 1;
-      if (value !== undefined) lines.push({ value, end: offset });
+      if (damaged !== null) throw new JournalError(`line ${damaged} of ${file} is damaged`);
+      const value = parseLine(text, schema);
+      if (value === undefined) damaged = number;
+      else lines.push({ value, end });
     }
     yield lines;
   }
@@ -45,7 +58,7 @@ export async function* readLineGroups<T>(file: string, schema: z.ZodType<T>): As
 /** The file in pieces that end where a line does, each without its last newline. */
 async function* wholeLines(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
-  for await (const chunk of chunks(file)) {
+  for await (const chunk of chunksOf(file)) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end >= 0) {
       yield Buffer.concat([...rest, chunk.subarray(0, end)]);
@@ -55,14 +68,8 @@ async function* wholeLines(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-interface RawLine {
-  /** Null where it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
-  text: string | null;
-  bytes: number;
-}
-
 /** One text for all lines of a piece is several times faster than one for each. */
-function textsOf(piece: Buffer): RawLine[] {
+function textsOf(piece: Buffer): { text: string | null; bytes: number }[] {
   if (!isUtf8(piece)) return linesOf(piece).map((line) => ({ text: textOf(line), bytes: line.length }));
   const whole = piece.toString('utf8');
   const isAscii = whole.length === piece.length;
@@ -83,16 +90,21 @@ function textOf(line: Buffer): string | null {
   return isUtf8(line) ? line.toString('utf8') : null;
 }
 
-async function* chunks(file: string): AsyncGenerator<Buffer> {
+/** The bytes of a file; a missing one has none. A folder under its name is damage, anything else the disk's own error. */
+export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of createReadStream(file, { highWaterMark: PIECE_BYTES })) yield chunk;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (error instanceof Error && 'code' in error && error.code === 'EISDIR') {
+      throw new JournalError(`${file} is a folder`);
+    }
     throw error;
   }
 }
 
-function parse<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
+/** The value of a line, or undefined where it is damaged. */
+export function parseLine<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
   if (text === null) return undefined;
   try {
     const parsed = schema.safeParse(JSON.parse(text));
@@ -100,11 +112,4 @@ function parse<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-function damagedLine(file: string, number: number, at: number): JournalError {
-  return new JournalError(
-    `line ${number} of ${file} (byte ${at}) is damaged, and lines follow it, so this is no interrupted write. ` +
-      'The files are kept. Check the disk; then mend or cut the line, or move the run’s folder away to begin anew',
-  );
 }

@@ -11,10 +11,12 @@ import {
   walkAnew,
   walkStateSchema,
 } from '../source/walk-state.js';
-import { AppendFile } from '../storage/durable.js';
+import { AppendFile, sizeOf } from '../storage/durable.js';
 import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
-import { readLines } from './lines.js';
+import { isSealed, JournalError } from './header.js';
+import { parseLine, rawLineGroups } from './lines.js';
+import { openSeal, passOver, seal, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer begins anew: too much of the listing may have moved. */
 const WALK_RESUME_WITHIN_MS = 10 * 60_000;
@@ -50,9 +52,13 @@ const anyLine = z.union([windowLine, listedLine, entryLine]);
  */
 export class ListingJournal {
   readonly #file: AppendFile;
+  /** Of all that is written so far: each seal stands for everything before it. */
+  #crc: number;
 
-  constructor(folder: JournalFolder, bytes: number) {
-    this.#file = new AppendFile(folder.listing, bytes);
+  /** @param left what an interrupted run left; what stands behind it is cut off */
+  constructor(folder: JournalFolder, left?: Pick<ListingLeft, 'bytes' | 'crc'>) {
+    this.#file = new AppendFile(folder.listing, left?.bytes ?? 0);
+    this.#crc = left?.crc ?? seedOf(folder);
   }
 
   accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
@@ -60,16 +66,23 @@ export class ListingJournal {
     const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
     const told = drift.slice(0, MAX_DRIFT);
     const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: told, state };
-    return this.#file.append(`${entries.join('')}${journalLine(window)}`);
+    return this.#append(entries.join(''), window);
   }
 
   /** Keeps the text of a window that broke the contract as a whole and ended the walk. */
   async finish(result: WalkResult, at: Date, redact: (text: string) => string): Promise<void> {
     const { kept, walks, complete, reason } = result;
     const { walk, count, startedAt } = kept;
-    const broken = result.error ? brokenWindow(result.error, kept, at, redact) : '';
-    const listed = { kind: 'listed', walk, walks, complete, reason, count, startedAt };
-    await this.#file.append(`${broken}${journalLine(listed)}`);
+    const broken = result.error ? brokenWindow(result.error, kept, at, redact) : null;
+    if (broken) await this.#append(broken.entries, broken.window);
+    await this.#append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
+  }
+
+  /** @param lines whole ones, for which the seal of `last` stands */
+  #append(lines: string, last: object): Promise<void> {
+    const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
+    this.#crc = sealed.crc;
+    return this.#file.append(`${sealed.text}\n`);
   }
 
   close(): void {
@@ -120,8 +133,13 @@ function hasInspectionData(record: { index_summary?: string | null | undefined }
   return typeof record.index_summary === 'string';
 }
 
-function brokenWindow(error: SourceError, state: WalkState, at: Date, redact: (text: string) => string): string {
-  if (!(error instanceof BadWindow)) return '';
+function brokenWindow(
+  error: SourceError,
+  state: WalkState,
+  at: Date,
+  redact: (text: string) => string,
+): { entries: string; window: object } | null {
+  if (!(error instanceof BadWindow)) return null;
   const place = { walk: state.walk, window: state.windows + 1, position: state.kept };
   const reject = {
     kind: 'reject',
@@ -132,37 +150,97 @@ function brokenWindow(error: SourceError, state: WalkState, at: Date, redact: (t
   };
   const drift: Drift[] = [];
   const after = { ...state, windows: state.windows + 1, kept: state.kept + 1 };
-  return (
-    journalLine(reject) +
-    journalLine({ kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after })
-  );
+  const window = { kind: 'window', ...place, keep: state.kept, at: at.toISOString(), drift, state: after };
+  return { entries: journalLine(reject), window };
 }
 
-/** What an interrupted listing left. */
-export type ListingLeft =
-  | { kind: 'listed'; listed: Listed; bytes: number; windows: number }
-  | { kind: 'walking'; from: Interrupted | undefined; bytes: number; windows: number };
+/** What an interrupted listing left: `bytes` of its file are whole, and `crc` is theirs. */
+export type ListingLeft = { bytes: number; crc: number; windows: number } & (
+  | { kind: 'listed'; listed: Listed }
+  | { kind: 'walking'; from: Interrupted | undefined }
+);
 
 /**
- * Reads the journal of a listing back.
+ * Reads the journal of a listing back. A last window that the process died in is left out.
  *
  * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes begins anew
- * @returns the end of the walk, or where to go on, and how many bytes of the file are whole
- * @throws JournalError where a line in the middle is damaged
+ * @throws JournalError where anything else is damaged
  */
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
+  const { damage, ...left } = await scanListing(folder, pageSize, now);
+  if (damage !== null) throw new JournalError(damage);
+  return left;
+}
+
+/** The same, however damaged the file is: a window counts as whole where everything before it is. */
+export async function scanListing(
+  folder: JournalFolder,
+  pageSize: number,
+  now: number,
+): Promise<ListingLeft & { damage: string | null }> {
   const reader = new ListingReader(pageSize);
-  let bytes = 0;
-  let windows = 0;
-  for await (const { value, end } of readLines(folder.listing, anyLine)) {
-    if (value.kind === 'listed') return { kind: 'listed', listed: value, bytes: end, windows };
-    if (value.kind === 'window') {
-      reader.window(value.state, value.keep, Date.parse(value.at));
-      bytes = end;
-      windows++;
-    } else reader.entry(value.url ?? null);
+  const reading = new ListingReading(reader, seedOf(folder), await isSealed(folder));
+  let damage: string | null = null;
+  for await (const group of rawLineGroups(folder.listing)) {
+    for (const { text, end } of group) damage ??= reading.line(text, end);
+    if (damage !== null) break;
   }
-  return { kind: 'walking', from: reader.interrupted(now), bytes, windows };
+  const { listed, bytes, crc, windows } = reading;
+  if (listed && (await sizeOf(folder.listing)) > bytes) damage ??= 'something stands behind its end';
+  const told = damage === null ? null : `${folder.listing} is damaged behind byte ${bytes}: ${damage}`;
+  const whole = { bytes, crc, windows, damage: told };
+  if (listed) return { kind: 'listed', listed, ...whole };
+  return { kind: 'walking', from: reader.interrupted(now), ...whole };
+}
+
+/** Takes one line after the other for as long as they are whole. */
+class ListingReading {
+  listed: Listed | null = null;
+  /** Behind the last seal that holds. */
+  bytes = 0;
+  crc: number;
+  windows = 0;
+  #running: number;
+  #lines = 0;
+  /** The number of a line that cannot be read: fine as the last one. */
+  #unreadable: number | null = null;
+
+  constructor(
+    private readonly reader: ListingReader,
+    seed: number,
+    private readonly isSealed: boolean,
+  ) {
+    this.crc = seed;
+    this.#running = seed;
+  }
+
+  /** @returns what is wrong; null where nothing is known to be */
+  line(text: string | null, end: number): string | null {
+    this.#lines++;
+    if (this.#unreadable !== null) return `line ${this.#unreadable} cannot be read`;
+    if (this.listed) return `line ${this.#lines} stands behind its end`;
+    const value = parseLine(text, anyLine);
+    if (text === null || value === undefined) {
+      this.#unreadable = this.#lines;
+      return null;
+    }
+    if (value.kind === 'entry' || value.kind === 'reject') {
+      this.#running = passOver(text, this.#running);
+      this.reader.entry(value.url ?? null);
+      return null;
+    }
+    const { isWhole, crc } = openSeal(text, this.#running, this.isSealed);
+    if (!isWhole) return `line ${this.#lines}, or one since the window before it, is not as it was written`;
+    this.#running = crc;
+    this.crc = crc;
+    this.bytes = end;
+    if (value.kind === 'listed') this.listed = value;
+    if (value.kind === 'window') {
+      this.reader.window(value.state, value.keep, Date.parse(value.at));
+      this.windows++;
+    }
+    return null;
+  }
 }
 
 class ListingReader {

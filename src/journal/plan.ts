@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { exists, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
-import { JournalError } from './header.js';
-import { type JournalLine, readLineGroups } from './lines.js';
+import { isSealed, JournalError } from './header.js';
+import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
+import { openSeal, seal, seedOf } from './seal.js';
 
 /** Why a report is fetched, the most informative first. */
 export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
@@ -17,13 +19,17 @@ const plannedSchema = z.object({
 });
 export type Planned = z.infer<typeof plannedSchema>;
 
+/** As it is stored: with the checksum of the plan itself, which DuckDB writes. */
+const storedSchema = plannedSchema.extend({ plan_crc: z.int().optional() });
+
 const planLine = z.object({ url: z.string(), reason: z.string() });
 /** A page whose report is fetched, and why. */
 export type PlannedPage = z.infer<typeof planLine>;
 
 /** Says that the plan is whole. */
-export async function writePlanned(folder: JournalFolder, planned: Planned): Promise<void> {
-  await writeDurably(folder.planned, `${JSON.stringify(planned)}\n`);
+export async function writePlanned(folder: JournalFolder, { planned, wanted }: Planned): Promise<void> {
+  const text = JSON.stringify({ planned, wanted, plan_crc: await checksumOf(folder.plan) });
+  await writeDurably(folder.planned, `${seal(text, seedOf(folder)).text}\n`);
 }
 
 /**
@@ -32,6 +38,29 @@ export async function writePlanned(folder: JournalFolder, planned: Planned): Pro
  * @throws JournalError where the plan is damaged
  */
 export async function readPlanned(folder: JournalFolder): Promise<Planned | null> {
+  const stored = await readStored(folder);
+  if (stored === null) return null;
+  const { planned, wanted } = stored;
+  if (planned > 0 && !(await exists(folder.plan))) throw new JournalError(`${folder.plan} is missing`);
+  return { planned, wanted };
+}
+
+/**
+ * Holds the whole plan against its checksum.
+ *
+ * @returns whether there is a plan
+ * @throws JournalError where it is damaged
+ */
+export async function checkPlan(folder: JournalFolder): Promise<boolean> {
+  const stored = await readStored(folder);
+  if (stored === null) return false;
+  await readPlanned(folder);
+  const { plan_crc } = stored;
+  if (plan_crc === undefined || plan_crc === (await checksumOf(folder.plan))) return true;
+  throw new JournalError(`${folder.plan} is damaged`);
+}
+
+async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
   let text: string;
   try {
     text = await readFile(folder.planned, 'utf8');
@@ -39,25 +68,17 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
-  const planned = plannedIn(text);
-  if (planned === null) throw damagedPlan(folder.planned, 'is damaged');
-  if (planned.planned > 0 && !(await exists(folder.plan))) throw damagedPlan(folder.plan, 'is missing');
-  return planned;
+  const stored = parseLine(text, storedSchema);
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
+  if (stored && isWhole) return stored;
+  throw new JournalError(`${folder.planned} is damaged`);
 }
 
-function plannedIn(text: string): Planned | null {
-  try {
-    return plannedSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
-function damagedPlan(file: string, what: string): JournalError {
-  return new JournalError(
-    `the plan of an unfinished run cannot be read: ${file} ${what}. The run’s files are kept. Check the disk; then ` +
-      'move the run’s folder away to begin anew (what it had fetched is then fetched again)',
-  );
+/** Of a file's bytes; a missing one counts as empty. */
+async function checksumOf(file: string): Promise<number> {
+  let crc = 0;
+  for await (const chunk of chunksOf(file)) crc = crc32(chunk, crc);
+  return crc;
 }
 
 /**

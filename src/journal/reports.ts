@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { ReportOutcome } from '../source/report.js';
-import { AppendFile } from '../storage/durable.js';
-import { embeddable, journalLine, payloadText, storable, stringified, wellFormedJson } from './embed.js';
+import { AppendFile, sizeOf } from '../storage/durable.js';
+import { embeddable, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
-import { readLines } from './lines.js';
+import { isSealed, JournalError } from './header.js';
+import { parseLine, rawLineGroups } from './lines.js';
+import { openSeal, seal, seedOf } from './seal.js';
 
 /** How the fetching of reports ended, as `snapshots.reports_status` names it. */
 export const REPORTS_STATUS = ['complete', 'budget', 'deadline', 'interrupted', 'failed', 'off'] as const;
@@ -20,6 +22,8 @@ const doneLine = z.object({
   kind: z.literal('done'),
   status: z.enum(REPORTS_STATUS),
   message: z.string().nullable(),
+  /** Lines before it, so that one that is gone is noticed. */
+  answers: z.int().optional(),
 });
 const reportLine = z.object({ kind: z.enum(['fetched', 'missing', 'failed', 'rejected']), url: z.string() });
 const anyLine = z.union([doneLine, reportLine]);
@@ -27,20 +31,28 @@ const anyLine = z.union([doneLine, reportLine]);
 /** Writes the answers to the planned reports, one line each, and at last how the fetching ended. */
 export class ReportsJournal {
   readonly #file: AppendFile;
+  readonly #seed: number;
+  #answers: number;
   /** The last time as text: many answers come in the same millisecond. */
   #at = { ms: Number.NaN, text: '' };
 
-  constructor(folder: JournalFolder, bytes: number) {
+  /** @param left what an interrupted run left; what stands behind it is cut off */
+  constructor(folder: JournalFolder, { bytes, counts }: Pick<ReportsLeft, 'bytes' | 'counts'> = NOTHING_LEFT) {
     this.#file = new AppendFile(folder.reports, bytes);
+    this.#seed = seedOf(folder);
+    this.#answers = totalOf(counts);
   }
 
   /** Returns when the answer is in the kernel's hands: the worker may ask for the next one. */
   record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
-    return this.#file.append(reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome));
+    const text = reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome);
+    this.#answers++;
+    return this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
 
   async finish(status: ReportsStatus, message: string | null): Promise<void> {
-    await this.#file.append(journalLine({ kind: 'done', status, message }));
+    const text = wellFormedJson({ kind: 'done', status, message, answers: this.#answers });
+    await this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
 
   close(): void {
@@ -65,10 +77,15 @@ function reportText(place: Place, outcome: ReportOutcome): string {
   if (outcome.outcome === 'fetched') return fetchedText(place, outcome);
   if (outcome.outcome === 'rejected') {
     const { issues, payload } = outcome;
-    return journalLine({ kind: 'rejected', ...place, issues: wellFormedJson(issues), payload: payloadText(payload) });
+    return wellFormedJson({
+      kind: 'rejected',
+      ...place,
+      issues: wellFormedJson(issues),
+      payload: payloadText(payload),
+    });
   }
   const { status, message } = outcome;
-  return journalLine({ kind: outcome.outcome, ...place, http_status: status, message });
+  return wellFormedJson({ kind: outcome.outcome, ...place, http_status: status, message });
 }
 
 function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'fetched' }>): string {
@@ -84,7 +101,7 @@ function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'f
     (extraText ? `,"extra":${JSON.stringify(extraText)}` : '');
   const { url, reason, at } = place;
   const head = `{"kind":"fetched","url":${JSON.stringify(url)},"reason":${JSON.stringify(reason)},"at":"${at}"`;
-  return `${head}${rest},"report":${report}}\n`;
+  return `${head}${rest},"report":${report}}`;
 }
 
 /** What an interrupted fetching of reports left. */
@@ -95,13 +112,87 @@ export interface ReportsLeft {
   bytes: number;
 }
 
-/** Reads the answers back that a run has already: counts of them, and whether the fetching ended. */
+const NOTHING_LEFT = { bytes: 0, counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 } };
+
+/**
+ * Reads the answers back that a run has already: counts of them, and whether the fetching ended. A last line that the
+ * process died in is left out.
+ *
+ * @throws JournalError where anything else is damaged
+ */
 export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
-  const left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
-  for await (const { value, end } of readLines(folder.reports, anyLine)) {
-    if (value.kind === 'done') left.done = { status: value.status, message: value.message };
-    else left.counts[value.kind]++;
-    left.bytes = end;
-  }
+  const { damage, ...left } = await scanReports(folder);
+  if (damage !== null) throw new JournalError(damage);
   return left;
+}
+
+/** What is whole of the answers, however damaged the rest is. */
+export interface ReportsScan extends ReportsLeft {
+  /** What is wrong, or null. */
+  damage: string | null;
+}
+
+/**
+ * Each answer stands for itself, so a damaged line costs that line alone.
+ *
+ * @param onAnswer called with the line of each whole answer
+ */
+export async function scanReports(
+  folder: JournalFolder,
+  onAnswer: (line: string, url: string) => Promise<void> | void = () => {},
+): Promise<ReportsScan> {
+  const reading = new ReportsReading(seedOf(folder), await isSealed(folder));
+  for await (const group of rawLineGroups(folder.reports)) {
+    for (const { text, end } of group) {
+      const answer = reading.line(text, end);
+      if (answer) await onAnswer(answer.text, answer.url);
+    }
+  }
+  return reading.end(folder.reports, await sizeOf(folder.reports));
+}
+
+class ReportsReading {
+  readonly #left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
+  #lines = 0;
+  /** Numbers of damaged lines: how many, and the first and the last of them. */
+  #damaged = { count: 0, first: 0, last: 0 };
+  #lacking = 0;
+
+  constructor(
+    private readonly seed: number,
+    private readonly isSealed: boolean,
+  ) {}
+
+  /** @returns the answer that the line holds, if it is whole and holds one */
+  line(text: string | null, end: number): { text: string; url: string } | null {
+    this.#lines++;
+    const value = parseLine(text, anyLine);
+    if (text === null || !value || !openSeal(text, this.seed, this.isSealed).isWhole) {
+      this.#damaged = { count: this.#damaged.count + 1, first: this.#damaged.first || this.#lines, last: this.#lines };
+      return null;
+    }
+    this.#left.bytes = end;
+    if (value.kind !== 'done') {
+      this.#left.counts[value.kind]++;
+      return { text, url: value.url };
+    }
+    this.#left.done = { status: value.status, message: value.message };
+    this.#lacking = (value.answers ?? totalOf(this.#left.counts)) - totalOf(this.#left.counts);
+    return null;
+  }
+
+  end(file: string, size: number): ReportsScan {
+    const { count, first, last } = this.#damaged;
+    // The process may have died in the middle of its last line.
+    const isTorn = count === 1 && last === this.#lines && this.#left.done === null;
+    let damage: string | null = null;
+    if (count > 0 && !isTorn) damage = `${count} of ${this.#lines} lines of ${file} are damaged, line ${first} first`;
+    else if (this.#lacking !== 0) damage = `${file} lacks ${this.#lacking} lines`;
+    else if (this.#left.done && size > this.#left.bytes) damage = `something stands behind the end of ${file}`;
+    return { ...this.#left, damage };
+  }
+}
+
+function totalOf(counts: ReportCounts): number {
+  return Object.values(counts).reduce((all, each) => all + each, 0);
 }

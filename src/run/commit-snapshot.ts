@@ -1,4 +1,6 @@
+import type { SetAside } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
+import { toldOf } from '../journal/mend.js';
 import { commitStaged, dropOldStates } from '../warehouse/commit.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { journalEngine, type WebsiteRun } from './context.js';
@@ -45,14 +47,20 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
       started_at: header.started_at,
       finished_at: finishedAt,
       outcome: 'committed',
-      error: [listed.reason, fetched.message].filter((reason) => reason !== null).join('; ') || null,
+      error: errorOf(listed.reason, fetched.message, header.set_aside),
       requests_sent: requests.sent,
       requests_throttled: requests.throttled,
       requests_retried: requests.retried,
       snapshot_date: facts.date,
     },
+    setAside: header.set_aside?.folder,
   };
   return run.oneAtATime(() => stageCommit(input));
+}
+
+function errorOf(listing: string | null, reports: string | null, setAside: SetAside | undefined): string | null {
+  const reasons = [listing, reports, setAside ? toldOf(setAside) : null];
+  return reasons.filter((reason) => reason !== null).join('; ') || null;
 }
 
 /** Makes the snapshot visible, and says what it holds. */
@@ -63,7 +71,7 @@ export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetch
 }
 
 /** The receipt of a commit, from what was staged of it. */
-export function committedReceipt({ snapshot, run }: Manifest, reused: number, now: number): WebsiteReceipt {
+export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused: number, now: number): WebsiteReceipt {
   const number = (name: string) => Number(snapshot[name] ?? 0);
   // A version that knew none of these may have staged it.
   const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
@@ -97,6 +105,7 @@ export function committedReceipt({ snapshot, run }: Manifest, reused: number, no
     utilisation: numberIfKnown('utilisation'),
     resumed: snapshot['resumed'] === true,
     duration_ms: Math.max(0, now - Date.parse(String(run['started_at']))),
+    ...(set_aside === undefined ? {} : { set_aside }),
     ...(run['error'] === null ? {} : { error: String(run['error']) }),
   };
 }

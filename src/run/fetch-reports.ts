@@ -36,7 +36,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
   run.requests.sent += reused;
   const { wanted } = planned;
   if (left.done) return { ...left.done, reused, wanted };
-  const journal = new ReportsJournal(run.folder, left.bytes);
+  const journal = new ReportsJournal(run.folder, left);
   try {
     run.progress.planned(run.website, planned.planned, reused);
     const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));

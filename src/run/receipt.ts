@@ -35,6 +35,8 @@ export interface WebsiteReceipt {
   utilisation: number | null;
   resumed: boolean;
   duration_ms: number;
+  /** Where a damaged journal of the website is kept, counted from the warehouse folder; it may be deleted. */
+  set_aside?: string;
   error?: string;
 }
 
@@ -48,7 +50,7 @@ export interface Receipt {
 export function failedReceipt(
   websiteId: string,
   error: string,
-  rest: Pick<WebsiteReceipt, 'requests' | 'resumed' | 'duration_ms'>,
+  rest: Pick<WebsiteReceipt, 'requests' | 'resumed' | 'duration_ms' | 'set_aside'>,
 ): WebsiteReceipt {
   return {
     website_id: websiteId,
@@ -89,7 +91,7 @@ const byReasonSchema = z.object({
 
 /**
  * The exit code that a receipt asks for: 1 where a website got no snapshot, 3 where it is worth a look (a partial
- * listing, reports that broke off, too many rejects, a follower behind), else 0. A budget or deadline that was reached
+ * listing, reports that broke off, too many rejects, a damaged journal, a follower behind), else 0. A budget or deadline that was reached
  * as planned is 0.
  */
 export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
@@ -99,10 +101,11 @@ export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 
 }
 
 function worthALook(
-  { listing_status, reports_status, reports, pages }: WebsiteReceipt,
+  { listing_status, reports_status, reports, pages, set_aside }: WebsiteReceipt,
   maxRejectRatio: number,
 ): boolean {
   return (
+    set_aside !== undefined ||
     listing_status === 'partial' ||
     reports_status === 'interrupted' ||
     reports_status === 'failed' ||

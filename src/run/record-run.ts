@@ -1,3 +1,4 @@
+import { toldOf } from '../journal/mend.js';
 import { dropJournal, writeRunRow } from '../warehouse/commit.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import { calendarDate } from './dates.js';
@@ -6,8 +7,10 @@ import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 /** Writes into `runs` that a website got no snapshot and why, and forgets its journal: another run would begin anew. */
 export async function recordFailure(run: WebsiteRun, message: string): Promise<WebsiteReceipt> {
   const { header, requests } = run;
-  await writeRow(run, { outcome: 'failed', snapshot_id: null, error: message });
-  return failedReceipt(header.website_id, message, {
+  const error = header.set_aside ? `${message}; ${toldOf(header.set_aside)}` : message;
+  await writeRow(run, { outcome: 'failed', snapshot_id: null, error });
+  return failedReceipt(header.website_id, error, {
+    ...(header.set_aside ? { set_aside: header.set_aside.folder } : {}),
     requests,
     resumed: header.resumed > 0,
     duration_ms: Math.max(0, run.effects.now() - Date.parse(header.started_at)),

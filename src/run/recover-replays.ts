@@ -1,6 +1,6 @@
 import { unfinishedReplays } from '../journal/folder.js';
 import type { Logger } from '../observe/log.js';
-import { commitStaged, dropJournal } from '../warehouse/commit.js';
+import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/commit.js';
 import { readManifest } from '../warehouse/stage.js';
 
 /**
@@ -11,8 +11,9 @@ import { readManifest } from '../warehouse/stage.js';
 export async function recoverReplays(warehouse: string, log: Logger): Promise<void> {
   for (const folder of await unfinishedReplays(warehouse)) {
     const about = { website: folder.websiteId, replay: folder.runId };
-    const manifest = await readManifest(folder);
+    const staged = await readManifest(folder);
     try {
+      const manifest = staged && (await isStagedWhole(warehouse, folder, staged)) ? staged : null;
       if (manifest) await commitStaged(warehouse, folder, manifest);
       log.info(about, manifest ? 'finished an interrupted replay' : 'dropped an interrupted replay');
     } catch (error) {

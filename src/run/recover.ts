@@ -1,16 +1,22 @@
 import { basename, dirname } from 'node:path';
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
-import { JournalError, lastActivity, type RunHeader, readHeader } from '../journal/header.js';
+import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
+import { mendJournal, toldOf } from '../journal/mend.js';
 import { readPlanned } from '../journal/plan.js';
-import { ReportsJournal, readReports } from '../journal/reports.js';
+import { ReportsJournal, readReports, scanReports } from '../journal/reports.js';
 import { withRemedy } from '../storage/disk-error.js';
+import { exists } from '../storage/durable.js';
+import { withEngine } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
-import { commitStaged, dropJournal } from '../warehouse/commit.js';
-import { listTableFiles } from '../warehouse/layout.js';
+import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/commit.js';
+import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
+import { tableQuery } from '../warehouse/prepare.js';
 import { readManifest } from '../warehouse/stage.js';
 import { commit, committedReceipt, stage } from './commit-snapshot.js';
-import { journalEngine, type RunContext, type WebsiteRun } from './context.js';
+import { engineOptions, journalEngine, type RunContext, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { recordCommitted, recordFailure } from './record-run.js';
@@ -26,37 +32,40 @@ export interface Recovered {
   receipts: WebsiteReceipt[];
   /** What was finished of older runs. */
   older: WebsiteReceipt[];
+  /** Damaged journals that were set aside, by website. */
+  setAside: Map<string, SetAside>;
 }
 
-/** Makes the part of a run that a journal belongs to, also for a website that is not configured any more. */
-export type OpenRun = (folder: JournalFolder, header: RunHeader) => WebsiteRun;
+/** What a recovery asks of the run that it prepares. */
+export interface RecoverDeps {
+  /** Makes the part of a run that a journal belongs to, also for a website that is not configured any more. */
+  openRun(folder: JournalFolder, header: RunHeader): WebsiteRun;
+  /** What a run is whose header is lost. */
+  newHeader(folder: JournalFolder): RunHeader;
+  isConfigured(websiteId: string): boolean;
+}
 
 /**
  * Looks through the journals of unfinished runs, oldest first, and finishes what needs no request:
  *
- * - no header: the run died before its first request; its folder goes.
+ * - nothing in it: the run died before its first request; its folder goes.
  * - recorded (a row of `runs` says so): the journal goes.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
+ * - damaged: it is set aside, and what is whole of it takes its place.
  * - younger than `sync.resume_within`, and the website is configured: left to go on.
  * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a line in `runs`.
  */
-export async function recover(
-  context: RunContext,
-  openRun: OpenRun,
-  isConfigured: (websiteId: string) => boolean,
-): Promise<Recovered> {
+export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
   await recoverReplays(context.warehouse, context.log);
-  const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [] };
-  const journals = await unfinishedJournals(context.warehouse);
+  const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
+  // What is no run's folder is none of ours.
+  const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
   const ended = await endedIds(context.warehouse);
   for (const folder of journals) {
     const isNewest = folder.runId === journals.at(-1)?.runId;
+    const mayGoOn = isNewest && deps.isConfigured(folder.websiteId);
     try {
-      const end = await recoverOne(context, folder, {
-        openRun,
-        ended,
-        mayGoOn: isNewest && isConfigured(folder.websiteId),
-      });
+      const end = await recoverOne(context, folder, { deps, ended, mayGoOn, setAside: recovered.setAside });
       if (end.kind === 'gone') continue;
       if (isNewest && end.young) recovered.runId = folder.runId;
       if (end.kind === 'goes_on') recovered.unfinished.push({ folder, header: end.header });
@@ -64,7 +73,7 @@ export async function recover(
       else recovered.older.push(end.receipt);
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
     } catch (error) {
-      // The files stay, and the other websites go on: a full disk or a damaged file is no reason to stop them.
+      // The files stay, and the other websites go on: a disk that is full or cannot be read is no reason to stop them.
       const message = withRemedy(error);
       context.log.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
       recovered.receipts.push(unfinishable(folder, message));
@@ -79,32 +88,98 @@ type End =
   | { kind: 'committed' | 'given_up'; receipt: WebsiteReceipt; young: boolean };
 
 interface RecoveryInput {
-  openRun: OpenRun;
+  deps: RecoverDeps;
   ended: EndedIds;
   mayGoOn: boolean;
+  setAside: Map<string, SetAside>;
 }
 
 async function recoverOne(context: RunContext, folder: JournalFolder, input: RecoveryInput): Promise<End> {
-  const header = await readHeader(folder);
-  if (header === null || input.ended.runs.has(idOf(folder.websiteId, folder.runId))) {
+  if (input.ended.runs.has(idOf(folder.websiteId, folder.runId)) || (await isEmpty(folder))) {
     await dropJournal(folder);
     return { kind: 'gone' };
   }
   const young = context.effects.now() - (await lastActivity(folder)) <= context.config.sync.resume_within;
-  const manifest = await readManifest(folder);
-  if (manifest) {
-    const reused = await countAnswers(folder);
-    await commitStaged(context.warehouse, folder, manifest);
-    return { kind: 'committed', receipt: committedReceipt(manifest, reused, context.effects.now()), young };
-  }
-  const run = input.openRun(folder, header);
-  if (input.ended.snapshots.has(idOf(folder.websiteId, header.snapshot_id))) {
-    await recordCommitted(run);
+  const receipt = await finishStaged(context, folder);
+  if (receipt) return { kind: 'committed', receipt, young };
+  const committed = await committedHeader(context, folder, input);
+  if (committed) {
+    await recordCommitted(input.deps.openRun(folder, committed));
     return { kind: 'gone' };
   }
+  const header = await mended(context, folder, input);
   if (young && input.mayGoOn) return { kind: 'goes_on', header, young };
-  const receipt = await finishOld(run, young ? 'its website is not part of this run any more' : TOO_OLD);
-  return { kind: receipt.status === 'committed' ? 'committed' : 'given_up', receipt, young: false };
+  const run = input.deps.openRun(folder, header);
+  const old = await finishOld(run, young ? 'its website is not part of this run any more' : TOO_OLD);
+  return { kind: old.status === 'committed' ? 'committed' : 'given_up', receipt: old, young: false };
+}
+
+/** Whether the run died before its first request: what it is comes first. */
+async function isEmpty(folder: JournalFolder): Promise<boolean> {
+  const files = [folder.header, folder.listing, folder.planned, folder.plan, folder.reports];
+  const there = await Promise.all(files.map((file) => exists(file)));
+  return !there.includes(true);
+}
+
+/** Commits what is staged. Staged files that are damaged count as none: the journal gives the same again. */
+async function finishStaged({ warehouse, effects, log }: RunContext, folder: JournalFolder) {
+  const manifest = await readManifest(folder);
+  if (!manifest) return null;
+  if (!(await isStagedWhole(warehouse, folder, manifest))) {
+    log.warn({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: they are made anew');
+    return null;
+  }
+  const reused = await countAnswers(folder);
+  await commitStaged(warehouse, folder, manifest);
+  return committedReceipt(manifest, reused, effects.now());
+}
+
+/** What the run is whose marker is in the warehouse, though its own row is missing; else null. */
+async function committedHeader(
+  context: RunContext,
+  folder: JournalFolder,
+  { deps, ended }: RecoveryInput,
+): Promise<RunHeader | null> {
+  const isCommitted = (id: string) => ended.snapshots.has(idOf(folder.websiteId, id));
+  const header = await headerIfWhole(folder);
+  if (header) return isCommitted(header.snapshot_id) ? header : null;
+  const snapshotId = await snapshotOfRun(context, folder);
+  return snapshotId === null ? null : { ...deps.newHeader(folder), snapshot_id: snapshotId };
+}
+
+async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
+  try {
+    return await readHeader(folder);
+  } catch (error) {
+    if (error instanceof JournalError) return null;
+    throw error;
+  }
+}
+
+async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
+  const website = `website=${encodeId(folder.websiteId)}`;
+  const files = (await listTableFiles(warehouse, 'snapshots')).filter((file) => file.includes(`/${website}/`));
+  if (files.length === 0) return null;
+  const query = `select snapshot_id from (${tableQuery(warehouse, 'snapshots', files)}) where run_id = $run_id`;
+  const [row] = await withEngine(engineOptions(config, folder.temporary), (engine) =>
+    engine.rows(z.object({ snapshot_id: z.string() }), query, { run_id: folder.runId }),
+  );
+  return row?.snapshot_id ?? null;
+}
+
+/** What the run is, after a damaged journal was set aside. */
+async function mended(
+  { warehouse, log }: RunContext,
+  folder: JournalFolder,
+  { deps, setAside }: RecoveryInput,
+): Promise<RunHeader> {
+  const scratch = scratchFolder(warehouse);
+  const found = await mendJournal(folder, { warehouse, scratch, newHeader: () => deps.newHeader(folder) });
+  const header = await readHeader(folder);
+  if (header === null) throw new JournalError(`${folder.header} is missing`);
+  if (header.set_aside) setAside.set(folder.websiteId, header.set_aside);
+  if (found) log.warn({ website: folder.websiteId, run: folder.runId, ...found }, toldOf(found));
+  return header;
 }
 
 interface EndedIds {
@@ -144,29 +219,20 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   if (listing.kind !== 'listed' || !listing.listed.complete) {
     return recordFailure(run, `interrupted before its listing was complete, and ${why}`);
   }
-  const { done, bytes } = await readReports(run.folder);
+  const { done, ...left } = await readReports(run.folder);
   // What stands behind the last whole line is cut off.
-  new ReportsJournal(run.folder, bytes).close();
+  new ReportsJournal(run.folder, left).close();
   const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
-  const fetched = { ...end, reused: await countAnswers(run.folder), wanted: await wantedOf(run.folder) };
+  const wanted = (await readPlanned(run.folder))?.wanted ?? null;
+  const fetched = { ...end, reused: await countAnswers(run.folder), wanted };
   const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
   // Whatever this process answers for the key, it is not of that run.
   const old = { ...run, utilisation: () => null };
   return commit(run, await stage(old, listing.listed, before, fetched), fetched);
 }
 
-/** Null where no plan was made, or where it is damaged: what was fetched is worth more than this count. */
-async function wantedOf(folder: JournalFolder): Promise<number | null> {
-  try {
-    return (await readPlanned(folder))?.wanted ?? null;
-  } catch (error) {
-    if (error instanceof JournalError) return null;
-    throw error;
-  }
-}
-
 async function countAnswers(folder: JournalFolder): Promise<number> {
-  const { counts } = await readReports(folder);
+  const { counts } = await scanReports(folder);
   return Object.values(counts).reduce((all, each) => all + each, 0);
 }
 

@@ -101,7 +101,7 @@ class ReplayJournal {
 
   constructor(folder: JournalFolder) {
     this.#listing = new AppendFile(folder.listing, 0);
-    this.#reports = new ReportsJournal(folder, 0);
+    this.#reports = new ReportsJournal(folder);
   }
 
   async entry(entry: CheckedEntry, { position, received_at }: WaitingRecord): Promise<void> {

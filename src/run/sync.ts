@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
 import { type JournalFolder, journalFolder } from '../journal/folder.js';
-import { type RunHeader, writeHeader } from '../journal/header.js';
+import { type RunHeader, type SetAside, writeHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { SourceError, Stopped } from '../source/errors.js';
@@ -130,10 +130,13 @@ class Sync {
 
   /** Recovers, and opens the journals of what is to be done: of the run that goes on, or of a new one. */
   async #begin(): Promise<Begun> {
-    const { unfinished, runId, receipts, older } = await recover(
+    const { unfinished, runId, receipts, older, setAside } = await recover(
       { ...this.#context, runId: '' },
-      (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
-      (websiteId) => this.#isConfigured(websiteId),
+      {
+        openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
+        newHeader: (folder) => this.#headerAnew(folder),
+        isConfigured: (websiteId) => this.#isConfigured(websiteId),
+      },
     );
     const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
@@ -141,7 +144,7 @@ class Sync {
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const id = runId ?? uuidv7();
     try {
-      return { runId: id, runs: [...runs, ...(await this.#startRest(id, taken))], receipts };
+      return { runId: id, runs: [...runs, ...(await this.#startRest(id, taken, setAside))], receipts };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       return { runId: id, runs, receipts, unlisted: error };
@@ -149,7 +152,7 @@ class Sync {
   }
 
   /** Begins the websites that are neither under way nor ended in this run. */
-  async #startRest(runId: string, taken: string[]): Promise<WebsiteRun[]> {
+  async #startRest(runId: string, taken: string[], setAside: Map<string, SetAside>): Promise<WebsiteRun[]> {
     const websites = await this.#selected();
     const ended = await endedWebsites(
       this.#context.warehouse,
@@ -157,7 +160,7 @@ class Sync {
       websites.map(({ id }) => id),
     );
     const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
-    return rest.map((website) => this.#start(website, runId));
+    return rest.map((website) => this.#start(website, runId, setAside.get(website.id)));
   }
 
   async #selected(): Promise<Website[]> {
@@ -171,18 +174,31 @@ class Sync {
     return websites === 'all' || websites.some(({ id }) => id === websiteId);
   }
 
-  #start(website: Website, runId: string): WebsiteRun {
+  /** @param setAside a damaged journal of an older run of the website: whoever looks at this run is told */
+  #start(website: Website, runId: string, setAside: SetAside | undefined): WebsiteRun {
     const folder = journalFolder(this.#context.warehouse, runId, website.id);
-    const header: RunHeader = {
+    const header = this.#newHeader(folder, website.name, this.#context.effects.now());
+    return this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
+  }
+
+  /** Of a run whose header is lost. Its id tells when it began. */
+  #headerAnew(folder: JournalFolder): RunHeader {
+    const { websites } = this.options.config;
+    const name = websites === 'all' ? null : websites.find(({ id }) => id === folder.websiteId)?.name;
+    const startedAt = Number.parseInt(folder.runId.replaceAll('-', '').slice(0, 12), 16);
+    return this.#newHeader(folder, name ?? null, Math.min(startedAt, this.#context.effects.now()));
+  }
+
+  #newHeader({ runId, websiteId }: JournalFolder, name: string | null, startedAt: number): RunHeader {
+    return {
       run_id: runId,
-      website_id: website.id,
-      website_name: website.name,
+      website_id: websiteId,
+      website_name: name,
       snapshot_id: uuidv7(),
-      started_at: new Date(this.#context.effects.now()).toISOString(),
+      started_at: new Date(startedAt).toISOString(),
       version: this.options.version,
       resumed: 0,
     };
-    return this.#open(website, folder, header);
   }
 
   #goOn(folder: JournalFolder, header: RunHeader): WebsiteRun {

@@ -20,7 +20,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
   // The statements over a journal read both of its files.
   await appendFile(run.folder.reports, '');
   if (left.kind === 'listed') return left.listed;
-  const journal = new ListingJournal(run.folder, left.bytes);
+  const journal = new ListingJournal(run.folder, left);
   const fingerprints = new Map<number, Promise<WalkFingerprint>>();
   const fingerprintOf = (walk: number) => {
     const known = fingerprints.get(walk) ?? fingerprint(run, walk);

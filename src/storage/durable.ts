@@ -55,6 +55,16 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
+/** A file's bytes; none where it is missing. */
+export async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
 /** Makes a folder and its missing parents; their names survive a power loss. */
 export async function makeFolder(folder: string): Promise<void> {
   for (const made of await makeFolders(folder)) await syncFolder(dirname(made));

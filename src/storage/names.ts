@@ -14,7 +14,12 @@ export function encodeId(id: string): string {
   return encoded;
 }
 
-/** The id that `encodeId` made this name of. */
-export function decodeId(name: string): string {
-  return decodeURIComponent(name);
+/** The id that `encodeId` made this name of, or null where it made no such name. */
+export function decodeId(name: string): string | null {
+  try {
+    const id = decodeURIComponent(name);
+    return encodeId(id) === name ? id : null;
+  } catch {
+    return null;
+  }
 }

@@ -5,7 +5,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, syncFile, syncFolder } from '../storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
-import { type Manifest, stagedFile, stageRow } from './stage.js';
+import { type Manifest, sha256Of, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
 /** How long a state file outlives the two after it, so that a reader that has just begun still finds it. */
@@ -18,12 +18,7 @@ const STATES_KEPT = 2;
  */
 export async function commitStaged(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
   const place = placeOf(manifest);
-  const data = DATA_TABLES.filter((table) => Object.hasOwn(manifest.files, table));
-  const state = stateFile(warehouse, manifest.website_id, manifest.commit_id);
-  const moves = [
-    ...data.map((table) => ({ from: stagedFile(folder, table), to: tableFile(warehouse, table, place) })),
-    { from: stagedFile(folder, 'page_state'), to: state },
-  ];
+  const moves = movesOf(warehouse, folder, manifest);
   for (const { from, to } of moves) {
     await moveOnce(from, to);
     crashPoint(`moved ${basename(from, '.staged')}`);
@@ -36,6 +31,36 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   crashPoint('recorded the run');
   await dropJournal(folder);
   crashPoint('dropped the journal');
+}
+
+/** Where each file of a commit goes, but for the marker and the run's row. */
+function movesOf(warehouse: string, folder: JournalFolder, manifest: Manifest): { from: string; to: string }[] {
+  const place = placeOf(manifest);
+  const data = DATA_TABLES.filter((table) => Object.hasOwn(manifest.files, table));
+  return [
+    ...data.map((table) => ({ from: stagedFile(folder, table), to: tableFile(warehouse, table, place) })),
+    { from: stagedFile(folder, 'page_state'), to: stateFile(warehouse, manifest.website_id, manifest.commit_id) },
+  ];
+}
+
+/** Whether every file of a staged commit is there as it was staged, wherever an interrupted commit left it. */
+export async function isStagedWhole(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<boolean> {
+  const place = placeOf(manifest);
+  const files = [
+    ...movesOf(warehouse, folder, manifest),
+    { from: stagedFile(folder, manifest.marker), to: tableFile(warehouse, manifest.marker, place) },
+  ];
+  if (manifest.marker === 'snapshots') {
+    files.push({ from: stagedFile(folder, 'runs'), to: tableFile(warehouse, 'runs', { ...place, id: folder.runId }) });
+  }
+  for (const { from, to } of files) {
+    const table = basename(from, '.staged');
+    const file = (await exists(from)) ? from : to;
+    if (!(await exists(file))) return false;
+    const sha256 = manifest.files[table]?.sha256 ?? manifest.others[table];
+    if (sha256 !== undefined && sha256 !== (await sha256Of(file))) return false;
+  }
+  return true;
 }
 
 /** Writes the run's row, its own marker. A crash after the snapshot's marker leaves it to recovery. */

@@ -49,11 +49,7 @@ export function damagedFile(table: Table, path: string, reason: string): Damaged
 /** `parquet/<table>/website=<id>/date=<date>/<id>.parquet` */
 function websiteOf(path: string): string {
   const name = basename(dirname(dirname(path))).replace(WEBSITE_FOLDER, '');
-  try {
-    return decodeId(name);
-  } catch {
-    return name;
-  }
+  return decodeId(name) ?? name;
 }
 
 /**

@@ -4,6 +4,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
+import { isSealed } from '../journal/header.js';
+import { parseLine } from '../journal/lines.js';
+import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, type Parameters, type Scalar, withEngine } from '../storage/engine.js';
@@ -50,6 +53,10 @@ export const manifestSchema = z.object({
   /** The columns of the marker's row, and of that of `runs`, which a replay has none in. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  /** SHA-256 of the other staged files: the state, the marker and the run's row. */
+  others: z.record(z.string(), z.string()).default({}),
+  /** A damaged journal that the commit comes from in part: where it is kept. */
+  set_aside: z.string().optional(),
 });
 /** What a commit consists of; once it is written, every file of the commit lies beside it. */
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -66,6 +73,8 @@ export interface StageInput {
   /** The rows of the marker and of `runs`, but for the counts, which are of what was staged. A replay is no run. */
   snapshot: Record<string, Scalar>;
   run: Record<string, Scalar>;
+  /** Where a damaged journal is kept that the commit comes from in part. */
+  setAside?: string | undefined;
 }
 
 export function stagedFile(folder: JournalFolder, table: string): string {
@@ -183,7 +192,11 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   await stageRow(engine, marker, snapshot, input);
   if (!isReplay) await stageRow(engine, 'runs', input.run, input);
   // The manifest says that every file is whole, so they reach the disk before it does.
-  for (const table of [...Object.keys(files), 'page_state', marker, ...(isReplay ? [] : ['runs'])]) {
+  const others: Record<string, string> = {};
+  for (const table of ['page_state', marker, ...(isReplay ? [] : ['runs'])]) {
+    others[table] = await sha256Of(stagedFile(input.folder, table));
+  }
+  for (const table of [...Object.keys(files), ...Object.keys(others)]) {
     await syncFile(stagedFile(input.folder, table));
   }
   const manifest: Manifest = {
@@ -194,9 +207,12 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
     marker,
     snapshot,
     run: input.run,
+    others,
+    ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
   };
   crashPoint('staged all');
-  await writeDurably(input.folder.manifest, `${JSON.stringify(manifest)}\n`);
+  const text = seal(JSON.stringify(manifest), seedOf(input.folder)).text;
+  await writeDurably(input.folder.manifest, `${text}\n`);
   crashPoint('wrote the manifest');
   return manifest;
 }
@@ -241,9 +257,7 @@ export async function readManifest(folder: JournalFolder): Promise<Manifest | nu
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
-  try {
-    return manifestSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  const manifest = parseLine(text, manifestSchema);
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
+  return manifest && isWhole ? manifest : null;
 }

@@ -9,6 +9,7 @@ import type { Finding, Verified } from '../../src/verify/finding.js';
 import { verify } from '../../src/verify/verify.js';
 import { writeConfig } from './config-file.js';
 import { given, type StopAfter, stopper } from './synced.js';
+import { noFollowers } from './warehouse.js';
 
 const MEMORY_BYTES = 512e6;
 
@@ -21,6 +22,8 @@ export interface HomeSync {
   clock?: () => number;
   /** Bytes that are free, instead of the real ones. */
   freeDisk?: () => number;
+  /** Whether `indexhouse.duckdb` follows (default); what only the Parquet files are asked for is quicker without. */
+  follow?: boolean;
 }
 
 /** A configuration and its warehouse in a folder of their own, synced in this process. */
@@ -55,7 +58,14 @@ export class Home {
     return new Home(folder, this.simulator, this.websites, this.sections);
   }
 
-  async sync({ laterMs = 0, stopAfter, recoverOnly = false, clock, freeDisk }: HomeSync = {}): Promise<Receipt> {
+  async sync({
+    laterMs = 0,
+    stopAfter,
+    recoverOnly = false,
+    clock,
+    freeDisk,
+    follow = true,
+  }: HomeSync = {}): Promise<Receipt> {
     const stop = new AbortController();
     return sync({
       config: await given(this.config),
@@ -69,6 +79,7 @@ export class Home {
         ...realRunEffects,
         now: clock ?? (() => Date.now() + laterMs),
         ...(freeDisk ? { freeDisk: async () => freeDisk() } : {}),
+        ...(follow ? {} : { follow: noFollowers }),
       },
     });
   }
@@ -93,13 +104,13 @@ export class Home {
 
   /** The folder of the only unfinished run of a website. */
   journal(website: string): string {
-    const runs = readdirSync(join(this.warehouse, 'runs'));
+    const runs = this.unfinished();
     if (runs.length !== 1) throw new Error(`${runs.length} unfinished runs`);
     return join(this.warehouse, 'runs', `${runs[0]}`, website);
   }
 
   unfinished(): string[] {
-    return readdirSync(join(this.warehouse, 'runs'));
+    return readdirSync(join(this.warehouse, 'runs')).filter((name) => name !== 'damaged');
   }
 
   /** URLs of the reports that a website's journal holds. */

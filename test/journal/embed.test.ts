@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 async function journaled(outcomes: ReportOutcome[]) {
-  const written = new ReportsJournal(journal, 0);
+  const written = new ReportsJournal(journal);
   for (const outcome of outcomes) await written.record({ url: URL_ASKED, reason: 'new' }, outcome, AT);
   written.close();
   return readByDuckDB(

@@ -25,7 +25,7 @@ async function walkInPieces(
   for (const most of [...interruptions, Number.POSITIVE_INFINITY]) {
     const left = await readListing(journal, 100, now);
     if (left.kind === 'listed') throw new Error('no walk of these ends its journal');
-    const written = new ListingJournal(journal, left.bytes);
+    const written = new ListingJournal(journal, left);
     let windows = 0;
     const deps = walking.deps();
     try {

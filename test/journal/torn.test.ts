@@ -28,7 +28,7 @@ async function walked(folder: JournalFolder): Promise<Buffer> {
     (await listing.get(path)).replace('page-4","index_summary":null', 'page-4","index_summary":7'),
   );
   const result = await walking.walk();
-  const written = new ListingJournal(folder, 0);
+  const written = new ListingJournal(folder);
   for (const window of walking.windows) await written.accept(window, new Date(NOW));
   await written.finish(result, new Date(NOW), (text) => text);
   written.close();
@@ -36,7 +36,7 @@ async function walked(folder: JournalFolder): Promise<Buffer> {
 }
 
 async function fetched(folder: JournalFolder): Promise<Buffer> {
-  const written = new ReportsJournal(folder, 0);
+  const written = new ReportsJournal(folder);
   for (const url of pageUrls(3)) {
     const body = `{"url":${JSON.stringify(url)},"index_summary":"Indexed ä😀","x":[1]}`;
     await written.record({ url, reason: 'new' }, judgeReport(body, url), new Date(NOW));
@@ -100,7 +100,7 @@ describe('a listing that was cut off', () => {
       for (const cut of [end - 1, end, end + 1, end + 7].filter((at) => at >= 0 && at < whole.length)) {
         writeFileSync(journal.listing, whole.subarray(0, cut));
         const left = await readListing(journal, 3, NOW);
-        const written = new ListingJournal(journal, left.bytes);
+        const written = new ListingJournal(journal, left);
         await written.accept(more, new Date(NOW));
         written.close();
         const rows = await readByDuckDB(engine, journal, 'select kind, walk from journal_listing');
@@ -140,7 +140,7 @@ describe('reports that were cut off', () => {
       for (const cut of [end - 1, end, end + 1, end + 60].filter((at) => at >= 0 && at < whole.length)) {
         writeFileSync(journal.reports, whole.subarray(0, cut));
         const left = await readReports(journal);
-        const written = new ReportsJournal(journal, left.bytes);
+        const written = new ReportsJournal(journal, left);
         await written.record(
           { url: 'https://e.com/more', reason: 'new' },
           { outcome: 'failed', status: null, message: 'x' },
@@ -161,9 +161,9 @@ describe('reports that were cut off', () => {
 
 describe('a journal that is damaged before its last line', () => {
   it.each([
-    ['listing', 2],
-    ['reports', 3],
-  ] as const)('names the line of %s and keeps the file', async (name, line) => {
+    ['listing', 2, 'line 2 cannot be read'],
+    ['reports', 3, 'line 3 first'],
+  ] as const)('names the line of %s and keeps the file', async (name, line, says) => {
     journal = await given();
     const whole = name === 'listing' ? await walked(journal) : await fetched(journal);
     const ends = lineEnds(whole);
@@ -175,8 +175,8 @@ describe('a journal that is damaged before its last line', () => {
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(JournalError);
-    expect(String(error)).toContain(`line ${line} of ${journal[name]} (byte ${ends[line - 1]})`);
-    expect(String(error)).toMatch(/The files are kept\..*move the run/);
+    expect(String(error)).toContain(journal[name]);
+    expect(String(error)).toContain(says);
     expect(readFileSync(journal[name])).toEqual(damaged);
   });
 

@@ -70,7 +70,8 @@ describe('what a run spent, and why', () => {
 
   test('a commit that a version staged which counted none of this has a receipt all the same', async () => {
     const run = { started_at: '2025-03-01T02:00:00.000Z', error: null };
-    const staged = { website_id: 'w', date: '2025-03-01', commit_id: 'c', files: {}, marker: 'snapshots' as const };
+    const place = { website_id: 'w', date: '2025-03-01', commit_id: 'c' };
+    const staged = { ...place, files: {}, others: {}, marker: 'snapshots' as const };
     const snapshot = { website_id: 'w', snapshot_id: 'c', listing_status: 'complete', reports_planned: 3 };
     const receipt = committedReceipt({ ...staged, snapshot, run }, 0, Date.parse(run.started_at));
     expect(receipt).toMatchObject({ utilisation: null, reports: { planned: 3, left: null, by_reason: NONE } });

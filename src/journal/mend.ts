@@ -1,0 +1,178 @@
+import { cp, rename, rm, truncate } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { AppendFile, exists, makeFolder, sizeOf, syncFile, syncFolder } from '../storage/durable.js';
+import { encodeId } from '../storage/names.js';
+import { damagedFolder, type JournalFolder, journalFolder } from './folder.js';
+import { JournalError, JournalFormatError, type RunHeader, readHeader, type SetAside, writeHeader } from './header.js';
+import { scanListing } from './listing.js';
+import { checkPlan } from './plan.js';
+import { type ReportsScan, scanReports } from './reports.js';
+
+/** What is whole of a journal, and what is not. */
+interface Examined {
+  /** What is wrong, each with its file; none where all is whole. */
+  damages: string[];
+  /** Null where the header is gone or no header. */
+  header: RunHeader | null;
+  /** Bytes of the listing that are as they were written; 0 where it means something else here. */
+  listingBytes: number;
+  keepsPlan: boolean;
+  /** Null where nothing can be taken. */
+  reports: ReportsScan | null;
+  /** Whether the fetching of reports is known to have ended. */
+  keepsEnd: boolean;
+}
+
+export interface MendInput {
+  warehouse: string;
+  /** A folder of the warehouse for what is under way. */
+  scratch: string;
+  /** Makes the header anew where it is damaged. */
+  newHeader(): RunHeader;
+}
+
+/**
+ * Sets a damaged journal aside below `runs/damaged`, and puts in its place what is provably whole of it: the windows of
+ * the listing before the first damage, each answer to a report for itself, and the plan where all of the listing is
+ * there that it was made for. A journal that is whole, or was cut off as a killed process leaves it, stays as it is.
+ *
+ * @returns what was set aside, or null; the error of a disk that cannot be read is thrown: that is no damage
+ */
+export async function mendJournal(folder: JournalFolder, input: MendInput): Promise<SetAside | null> {
+  const examined = await examine(folder);
+  if (examined.damages.length === 0) return null;
+  const mended = journalFolder(input.scratch, folder.runId, folder.websiteId);
+  await rm(mended.path, { recursive: true, force: true });
+  await makeFolder(mended.path);
+  const header = examined.header ?? input.newHeader();
+  const place = await freePlace(input.warehouse, folder);
+  const lost = [header.set_aside?.lost, ...examined.damages]
+    .filter((each) => each !== undefined)
+    .join('; ')
+    .replaceAll(join(folder.path, '/'), '');
+  const setAside = { folder: relative(input.warehouse, place), lost };
+  await copyWhole(folder, mended, examined);
+  await writeHeader(mended, { ...header, set_aside: setAside });
+  await makeFolder(dirname(place));
+  await rename(folder.path, place);
+  await syncFolder(dirname(place));
+  await rename(mended.path, folder.path);
+  await syncFolder(dirname(folder.path));
+  return setAside;
+}
+
+/** Says where the files are and what to do with them. */
+export function toldOf({ folder, lost }: SetAside): string {
+  return (
+    `its journal was damaged (${lost}); what was whole of it was used. The files are kept in ${folder}: check the ` +
+    'disk; they may be deleted'
+  );
+}
+
+async function examine(folder: JournalFolder): Promise<Examined> {
+  const found: Examined = {
+    damages: [],
+    header: null,
+    listingBytes: 0,
+    keepsPlan: false,
+    reports: null,
+    keepsEnd: false,
+  };
+  try {
+    found.header = await readHeader(folder);
+    if (found.header === null) found.damages.push(`${folder.header} is missing`);
+  } catch (error) {
+    found.damages.push(damageIn(error));
+    if (error instanceof JournalFormatError) return found;
+  }
+  const isListed = await examineListing(folder, found);
+  await examineReports(folder, found);
+  await examinePlan(folder, found, isListed);
+  found.keepsEnd = found.keepsPlan && found.reports?.damage === null;
+  return found;
+}
+
+/** @returns whether the listing's end is there */
+async function examineListing(folder: JournalFolder, found: Examined): Promise<boolean> {
+  try {
+    const { kind, bytes, damage } = await scanListing(folder, 0, 0);
+    found.listingBytes = bytes;
+    if (damage !== null) found.damages.push(damage);
+    return kind === 'listed';
+  } catch (error) {
+    found.damages.push(damageIn(error));
+    return false;
+  }
+}
+
+async function examineReports(folder: JournalFolder, found: Examined): Promise<void> {
+  try {
+    found.reports = await scanReports(folder);
+    if (found.reports.damage !== null) found.damages.push(found.reports.damage);
+  } catch (error) {
+    found.damages.push(damageIn(error));
+  }
+}
+
+/** A plan and answers follow from a whole listing: where its end is gone, so is what the plan was made for. */
+async function examinePlan(folder: JournalFolder, found: Examined, isListed: boolean): Promise<void> {
+  const answers = found.reports && found.reports.bytes > 0;
+  const isBeyond = answers || (await exists(folder.planned));
+  if (isBeyond && !isListed) {
+    if (found.damages.length === 0) found.damages.push(`${folder.listing} lacks its end`);
+    return;
+  }
+  try {
+    await checkPlan(folder);
+    found.keepsPlan = true;
+  } catch (error) {
+    found.damages.push(damageIn(error));
+  }
+}
+
+/** Anything else, such as a disk that cannot be read, is no damage of the journal. */
+function damageIn(error: unknown): string {
+  if (error instanceof JournalError) return error.message;
+  throw error;
+}
+
+async function copyWhole(from: JournalFolder, to: JournalFolder, whole: Examined): Promise<void> {
+  if (whole.listingBytes > 0) {
+    await cp(from.listing, to.listing);
+    await truncate(to.listing, whole.listingBytes);
+    await syncFile(to.listing);
+  }
+  if (whole.keepsPlan) {
+    for (const name of ['plan', 'planned'] as const) {
+      if (!(await exists(from[name]))) continue;
+      await cp(from[name], to[name]);
+      await syncFile(to[name]);
+    }
+  }
+  if (!whole.reports) return;
+  if (!whole.keepsEnd) return copyAnswers(from, to);
+  if ((await sizeOf(from.reports)) > 0) await cp(from.reports, to.reports);
+}
+
+/** Each page's answer once; the end of the fetching, which is not there any more, left out. */
+async function copyAnswers(from: JournalFolder, to: JournalFolder): Promise<void> {
+  const file = new AppendFile(to.reports, 0);
+  const seen = new Set<string>();
+  try {
+    await scanReports(from, async (line, url) => {
+      if (seen.has(url)) return;
+      seen.add(url);
+      await file.append(`${line}\n`);
+    });
+  } finally {
+    file.close();
+  }
+}
+
+/** Never that of an earlier one. */
+async function freePlace(warehouse: string, { runId, websiteId }: JournalFolder): Promise<string> {
+  const first = join(damagedFolder(warehouse), runId, encodeId(websiteId));
+  let place = first;
+  for (let number = 2; await exists(place); number++) place = `${first}.${number}`;
+  return place;
+}

@@ -1,0 +1,45 @@
+import { crc32 } from 'node:zlib';
+import type { JournalFolder } from './folder.js';
+
+/** What a sealed text ends with. Inside a JSON text its quotes would be escaped, so no record can end like this. */
+const SEAL = /,"crc":"([0-9a-f]{8})"\}$/;
+const SEAL_LENGTH = ',"crc":"00000000"}'.length;
+
+/** Belongs to one website's part of one run, so that a line of another journal counts as damaged. */
+export function seedOf({ runId, websiteId }: JournalFolder): number {
+  return crc32(`${runId}/${websiteId}`);
+}
+
+/**
+ * Adds a checksum to the JSON text of an object, so that a flipped bit in the middle of a value is noticed, too. What
+ * has its seal is as it was written, and everything that is written can be staged.
+ *
+ * @param crc of what comes before it, or the journal's seed
+ */
+export function seal(text: string, crc: number): { text: string; crc: number } {
+  const own = crc32(text, crc);
+  return { text: `${text.slice(0, -1)},"crc":"${own.toString(16).padStart(8, '0')}"}`, crc: own };
+}
+
+export interface Opened {
+  isWhole: boolean;
+  /** Of this text and all that its seal stands for. */
+  crc: number;
+}
+
+/**
+ * Holds a text against its seal.
+ *
+ * @param isRequired false in journals of a version that wrote no seals: there a text without one counts as whole
+ */
+export function openSeal(text: string, crc: number, isRequired: boolean): Opened {
+  const sealed = SEAL.exec(text);
+  if (!sealed) return { isWhole: !isRequired, crc: crc32(text, crc) };
+  const own = crc32(`${text.slice(0, -SEAL_LENGTH)}}`, crc);
+  return { isWhole: Number.parseInt(sealed[1] ?? '', 16) === own, crc: own };
+}
+
+/** The checksum of a line that has no seal of its own: the seal of a later one stands for it. */
+export function passOver(text: string, crc: number): number {
+  return crc32(`${text}\n`, crc);
+}
