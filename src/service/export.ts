@@ -5,8 +5,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
 import { csvText } from '../observe/csv.js';
-import { ServiceError } from './errors.js';
-import type { WindowQuery } from './pagination.js';
 import { BROTLI_PARAMETERS } from './representation.js';
 import type { ListingStream } from './store.js';
 
@@ -20,19 +18,13 @@ export const formatParameters = z.object({
     .enum(['json', 'ndjson', 'csv'], 'format must be json, ndjson or csv.')
     .optional()
     .describe(
-      '`ndjson` or `csv`: the whole listing as one stream, an entry a line; `skip` and `limit` are left out then. `json`: a window of it.',
+      '`ndjson` or `csv`: the whole listing as one stream, an entry a line; `skip` and `limit` have no say then. `json`: a window of it.',
     ),
 });
 export type Format = 'ndjson' | 'csv';
 
 /** What a whole listing is sent as, by its format. */
 export const EXPORT_TYPES: Readonly<Record<Format, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
-
-/** @throws ServiceError 400 where a window of a stream is asked for */
-export function checkWhole({ skip, limit }: WindowQuery): void {
-  if (skip === undefined && limit === undefined) return;
-  throw new ServiceError(400, 'ndjson and csv hold the whole listing: leave out skip and limit.');
-}
 
 /**
  * Sends a whole listing. As much is read as its client takes; once the client is gone, no more is. A failure on the way

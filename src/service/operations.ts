@@ -6,7 +6,7 @@ import { servedKey, servedReport, servedWindow } from '../contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
-import { checkWhole, EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
+import { EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
 import { lastModified } from './last-modified.js';
 import {
   type ListingParameters,
@@ -65,7 +65,6 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     const query = listingQueryOf(known);
     const context = contextOf(request, reply);
     if (format !== 'json') {
-      checkWhole(known);
       const listing = await store.streamListing?.(websiteId, query, context);
       if (!listing) throw noSuchWebsite();
       reply.headers(snapshotHeaders(listing));
