@@ -4,6 +4,7 @@ import type { Scalar } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { QuestionError, QuestionStopped } from './errors.js';
 import type { Reader } from './reader.js';
+import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
 import { toRows, type Value } from './values.js';
 
 /** DuckDB's names of what is not the statement's fault: the disk's, the machine's or our own. */
@@ -11,7 +12,7 @@ const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corru
 const PIVOT = /^pivot\b/i;
 /** What the engine may refuse for another reason before it says what kind of statement it is. */
 const WRITING =
-  /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|set)\b/i;
+  /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|pragma|set)\b/i;
 
 /** Text that ends a statement without belonging to it, among everything else that a statement is made of. */
 const PIECES =
@@ -64,10 +65,14 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
   const text = bare(question.sql);
   if (text === '') throw new QuestionError(`${question.name}: there is no statement in it`);
   const prepared = await explained(question, async () => {
+    // Before the text is parsed, for which IMPORT DATABASE opens files.
+    const writing = WRITING.exec(text)?.[0];
+    if (writing && !PRAGMAS.test(text)) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
     const statements = await reader.engine.raw.extractStatements(question.sql);
     if (statements.count !== 1) throw several(question, statements.count);
-    const writing = WRITING.exec(text)?.[0];
-    if (writing) throw refusal(question, `is not a query but ${writing.toUpperCase()}`);
+    // Before it is prepared, which opens files.
+    const refused = await whatElseIsRead(reader.engine, text);
+    if (refused !== null) throw refusal(question, refused);
     return statements.prepare(0);
   });
   if (prepared.statementType !== duckdb.StatementType.SELECT) {
@@ -79,7 +84,7 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
 
 function refusal({ name }: Question, what: string): QuestionError {
   return new QuestionError(
-    `${name} ${what}. \`indexhouse query\` only reads: give exactly one statement, ` +
+    `${name} ${what}. \`indexhouse query\` only reads tables and views: give exactly one statement, ` +
       'such as SELECT, WITH, FROM, VALUES, SHOW, DESCRIBE or SUMMARIZE',
   );
 }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Engine } from '../storage/engine.js';
 import { identifier, literal } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
@@ -29,8 +29,8 @@ interface Seen {
 
 /**
  * A warehouse as it is at one moment: every table and view, over the files of exactly the commits that are there when
- * it opens. It takes no lock, so no sync can block it, nor it a sync. What is asked through it can read the warehouse
- * and nothing else of the machine.
+ * it opens. It takes no lock, so no sync can block it, nor it a sync. Its engine can read the log and the states, and
+ * nothing else of the machine; of a question of somebody else's, `ask` lets only tables and views through.
  *
  * Files that cannot be read are left out and named in `damaged`. States are derived: one that is missing or damaged is
  * made anew from the log for the first question that reads it, and kept where the warehouse can be written.
@@ -65,7 +65,7 @@ export class Reader {
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
-      await lockDown(engine, [warehouse, folder]);
+      await lockDown(engine, [join(warehouse, 'parquet'), join(warehouse, 'state'), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
       engine.close();

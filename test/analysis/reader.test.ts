@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { QuestionError } from '../../src/analysis/errors.js';
 import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
@@ -217,15 +218,106 @@ describe('a question', () => {
     expect(await rowsOf(asked, sql)).not.toEqual([]);
   });
 
-  it.each([
-    "select * from read_text('/etc/passwd')",
-    "select * from read_csv('/etc/passwd')",
-    "select * from glob('/etc/*')",
-    "select * from read_text($folder || '/../outside.txt')",
-  ])('cannot read outside the warehouse: %s', async (sql) => {
-    const parameters: Record<string, string> = sql.includes('$folder') ? { folder: warehouse.path } : {};
-    await expect(rowsOf(asked, sql, parameters)).rejects.toThrow('Permission Error');
+  /** Each with a file that is there: the keys of the service, and the log itself. */
+  it.each(
+    [
+      ...['read_text', 'read_blob', 'read_csv', 'read_csv_auto', 'read_json', 'read_json_auto', 'read_json_objects'],
+      ...[
+        'read_ndjson',
+        'read_ndjson_auto',
+        'read_ndjson_objects',
+        'read_parquet',
+        'parquet_scan',
+        'glob',
+        'sniff_csv',
+      ],
+      ...[
+        'parquet_metadata',
+        'parquet_schema',
+        'parquet_file_metadata',
+        'parquet_kv_metadata',
+        'parquet_full_metadata',
+      ],
+      ...['read_duckdb', 'READ_TEXT', '"read_text"', 'main.read_text', 'system.main.read_text', 'query', 'query_table'],
+    ]
+      .map((name) => `from ${name}('FILE')`)
+      .concat([
+        "from 'FILE'",
+        'from "FILE"',
+        "describe 'FILE'",
+        "summarize 'FILE'",
+        "from read_parquet(['FILE'])",
+        "from read_parquet('FOLDER/parquet/*/*/*/*.parquet')",
+        "from 'FOLDER/parquet/coverage/*/*/*.parquet'",
+        "from glob('FOLDER/*')",
+        "from glob('FOLDER/parquet/**')",
+        "from glob('FOLDER/parquet/../*')",
+        "from read_text('FOLDER/parquet/../service-keys.json')",
+        "select * from pages where url in (select content from read_text('FILE'))",
+        "with k as (from read_text('FILE')) from k",
+        "with recursive k as (select 1 as n union all select 2 from read_text('FILE')) from k",
+        "select (select content from read_text('FILE'))",
+        "select * from pages, lateral (select content from read_text('FILE'))",
+        "from pages union all by name from read_text('FILE')",
+        "from pages order by (select count(*) from glob('FOLDER/*'))",
+        "describe from read_text('FILE')",
+        "summarize from read_text('FILE')",
+        "select * from (describe from read_text('FILE'))",
+        "pivot (from read_text('FILE')) on size in (1) using count(*)",
+        "from query('from read_text(''FILE'')')",
+        "from json_execute_serialized_sql(json_serialize_sql('from read_text(''FILE'')'))",
+        "select list_transform([1], lambda n: getenv('HOME'))",
+        "select getenv('HOME')",
+        "select current_setting('temp_directory')",
+        "select getvariable('state_files')",
+        "select write_log('x')",
+        'from duckdb_settings()',
+        'from duckdb_secrets()',
+        "from which_secret('s3://x', 's3')",
+        'from duckdb_extensions()',
+        'from duckdb_variables()',
+        'from duckdb_external_file_cache()',
+        'from duckdb_temporary_files()',
+        'from duckdb_logs()',
+        'from enable_logging()',
+        'from checkpoint()',
+        "from sql_auto_complete('sel')",
+        "call glob('FOLDER/*')",
+        "pragma import_database('FOLDER')",
+        'pragma enable_profiling',
+        "pragma storage_info('pages')",
+        "explain analyze from read_text('FILE')",
+        "export database 'FOLDER/out'",
+        "install httpfs from 'FOLDER'",
+        "load 'FILE'",
+        "attach 'FOLDER/indexhouse.duckdb' as other",
+        "copy (from pages) to 'FOLDER/out.csv'",
+        "copy pages from 'FILE'",
+        "prepare p as from read_text('FILE')",
+        'execute p',
+        "import database 'FOLDER'",
+        'reset temp_directory',
+        "use 'FILE'",
+        "create macro m() as table from read_text('FILE')",
+      ]),
+  )('reads nothing but tables and views: %s', async (sql) => {
+    const keys = join(warehouse.path, 'service-keys.json');
+    writeFileSync(keys, '{"secret": "hash-of-a-key"}');
+    const text = sql.replaceAll('FILE', keys).replaceAll('FOLDER', warehouse.path);
+    const refused = await rowsOf(asked, text).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(QuestionError);
+    expect(String(refused)).not.toContain('hash-of-a-key');
+    expect(String(refused)).toContain('only reads tables and views');
+    expect(existsSync(join(warehouse.path, 'out.csv'))).toBe(false);
   });
+
+  it.each(['service-keys.json', 'warehouse.json', 'indexhouse.duckdb'])(
+    'has an engine that cannot read %s',
+    async (name) => {
+      const read = asked.engine.rows(z.unknown(), 'from read_text($file)', { file: join(warehouse.path, name) });
+      await expect(read).rejects.toThrow('Permission Error');
+    },
+  );
 
   it('takes parameters by name, and says which ones a statement uses', async () => {
     const sql = 'select url from coverage where index_summary = $summary and snapshot_date = $date order by url';

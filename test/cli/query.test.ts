@@ -117,7 +117,7 @@ describe('indexhouse query', () => {
     [['page_timeline'], 'the parameter url is missing'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
     [['--sql', 'select 1', '--json', '--format', 'csv'], 'contradict'],
-    [['--sql', "from read_text('/etc/passwd')"], '--sql: Permission Error'],
+    [['--sql', "from read_text('/etc/passwd')"], '--sql calls read_text() in FROM'],
     [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
     [['--sql', 'select 1', '--out', '/nowhere/x.csv'], 'cannot write /nowhere/x.csv'],
   ])('refuses %j', async (args, words) => {
