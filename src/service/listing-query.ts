@@ -79,7 +79,9 @@ export function listingQueryOf({
   limit: _limit,
   ...known
 }: ListingParameters & WindowQuery): ListingQuery {
-  const { as_of: _asOf, snapshot, ...selection } = known;
+  const { as_of: _asOf, snapshot, sort, ...filter } = known;
+  // By URL is how a listing is ordered anyway.
+  const selection = sort === 'url' ? filter : { ...filter, sort };
   const isSelective = Object.values(selection).some((value) => value !== undefined);
   return {
     moment: momentOf(known),
