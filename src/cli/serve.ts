@@ -85,7 +85,7 @@ async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<S
   const [{ checkWarehouseThere }, { readKeys }, { isLoopback }] = await Promise.all([
     import('../warehouse/prepare.js'),
     import('../keys/key-file.js'),
-    import('../service/loopback.js'),
+    import('../service/addresses.js'),
   ]);
   await checkWarehouseThere(warehouse);
   const keys = await readKeys(warehouse);
@@ -112,6 +112,12 @@ async function started({ warehouse, memoryLimit, service }: Settings, flags: Fla
     requestsPerMinute: service.requests_per_minute,
     pageSize: service.page_size,
     maxPageSize: service.max_page_size,
+    connectionsPerAddress: service.connections_per_address,
+    trustProxy: service.trust_proxy,
+    allowedHosts: service.allowed_hosts,
+    secureCookies: service.secure_cookies,
+    cors: service.cors,
+    accessLog: service.access_log,
     log: createLogger({ level: flags.logLevel ?? 'info' }),
   });
 }

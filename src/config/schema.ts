@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { globs } from './globs.js';
+import { addressRanges, hostNames, origins } from './network.js';
 import {
   baseUrl,
   cron,
@@ -184,9 +185,28 @@ const service = z.strictObject(
       .describe('Requests a minute that each key may send, or "unlimited".'),
     page_size: whole(1, 100_000).prefault(100).describe('Entries of a window where a request names no limit.'),
     max_page_size: whole(1, 100_000).prefault(1000).describe('Entries of a window at most; a larger limit gets this.'),
+    connections_per_address: whole(1, 100_000)
+      .prefault(256)
+      .describe('Connections that one address may have open; a proxy in `trust_proxy` may have any number.'),
+    trust_proxy: addressRanges()
+      .prefault([])
+      .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed.'),
+    allowed_hosts: hostNames()
+      .prefault([])
+      .describe('Host names it answers to; none: on loopback only addresses and localhost, elsewhere all.'),
+    secure_cookies: yesOrNo()
+      .prefault(false)
+      .describe('Always mark cookies `Secure`; they are anyway where a trusted proxy tells of HTTPS.'),
+    cors: origins().prefault([]).describe('Origins whose web pages may use the interface, or "*".'),
+    access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
   },
   mapping,
 );
+
+/** `true` or `false`. */
+function yesOrNo() {
+  return z.boolean(says('is neither true nor false', 'Write true or false.'));
+}
 
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
 export const SECTIONS = { api, reports, warehouse, retention, sync, quality, schedule, service } as const;

@@ -57,4 +57,10 @@ service:                                # for: indexhouse serve
   requests_per_minute: unlimited        # that each key may send; or a number
   page_size: 100                        # entries of a window where a request names no limit
   max_page_size: 1000                   # entries of a window at most
+  connections_per_address: 256          # that one address may have open
+  trust_proxy: []                       # proxies whose X-Forwarded-… headers are believed: [127.0.0.1]
+  allowed_hosts: []                     # names it answers to: [indexhouse.example.com]; localhost is always one
+  secure_cookies: false                 # true: cookies only over HTTPS, also where no trusted proxy tells of it
+  cors: []                              # origins whose web pages may use it: [https://app.example.com]
+  access_log: false                     # true: a line for each request
 `;

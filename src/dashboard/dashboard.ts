@@ -39,6 +39,8 @@ export interface DashboardOptions {
   prefix?: string;
   /** Whether cookies never travel without TLS, even where a request does not show that it came over it. Default: no. */
   secureCookie?: boolean;
+  /** Told whose key a request is signed in with. */
+  onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** Told of every failure that a browser sees as a 500. */
   onError?: (error: unknown) => void;
 }
@@ -64,7 +66,7 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
       addProblems(scope, { base, door, options });
       addAssets(scope);
       addDoor(scope, { base, door });
-      addPages(scope, { base, door, now, reader: options.reader });
+      addPages(scope, { base, door, now, reader: options.reader, onKey: options.onKey });
     },
     { prefix: base },
   );
@@ -104,13 +106,15 @@ interface Pages {
   door: Door;
   now: () => number;
   reader: Pick<LiveReader, 'ask'>;
+  onKey: DashboardOptions['onKey'];
 }
 
-function addPages(scope: FastifyInstance, { base, door, now, reader }: Pages): void {
+function addPages(scope: FastifyInstance, { base, door, now, reader, onKey }: Pages): void {
   const addPage = (path: string, page: Page): void => {
     scope.get(path, async (request, reply) => {
       const key = await door.keyOf(request);
       if (!key) return reply.redirect(signInLink(base, request.url), 303);
+      onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: Visit['ask'] = (question) => reader.ask(context, 'slow', question);
       return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));

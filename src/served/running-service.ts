@@ -5,6 +5,9 @@ import { addDashboard } from '../dashboard/dashboard.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
+import { addressesIn } from '../service/addresses.js';
+import { allowOrigins } from '../service/cors.js';
+import { refuseOtherHosts } from '../service/hosts.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
 import { addHealth } from './health.js';
@@ -34,6 +37,16 @@ export interface ServiceOptions {
   /** Entries of a window where a request names no number of them, and at most. */
   pageSize: number;
   maxPageSize: number;
+  connectionsPerAddress: number;
+  /** Addresses of proxies, or ranges of them, that say truly who asks. */
+  trustProxy: readonly string[];
+  /** Names of hosts; none: see `refuseOtherHosts`. */
+  allowedHosts: readonly string[];
+  secureCookies: boolean;
+  /** Origins of web pages that may use the interface. */
+  cors: readonly string[];
+  /** Whether each request is logged, and not only at level debug. */
+  accessLog: boolean;
   log: Logger;
 }
 
@@ -63,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const store = new WarehouseStore({ ...options, reader, findKey: (token) => keys.find(token) });
-  const log = requestLog(options.log, TOKENS);
+  const log = requestLog(options.log, TOKENS, options.accessLog ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
     ...log,
@@ -72,11 +85,23 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     defaultLimit: options.pageSize,
     maxLimit: options.maxPageSize,
     rateLimit: options.requestsPerMinute === Number.POSITIVE_INFINITY ? undefined : options.requestsPerMinute,
+    connections: { perAddress: options.connectionsPerAddress },
+    trustProxy: addressesIn(options.trustProxy),
     onError,
     setup: (server) => {
       log.setup?.(server);
       addHealth(server, reader, options.prefix);
-      addDashboard(server, { reader, findKey: (token) => keys.find(token), prefix: options.prefix, onError });
+      refuseOtherHosts(server, { listensOn: options.host, allowed: options.allowedHosts });
+      allowOrigins(server, options.cors, options.prefix);
+      const { prefix, secureCookies: secureCookie } = options;
+      addDashboard(server, {
+        reader,
+        findKey: (token) => keys.find(token),
+        onKey: log.onKey,
+        prefix,
+        secureCookie,
+        onError,
+      });
     },
   });
   const close = async (): Promise<void> => {

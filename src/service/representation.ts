@@ -23,13 +23,19 @@ export function addRepresentations(app: FastifyInstance): void {
     if (reply.hasHeader('cache-control') || request.method === 'POST') return compressed(request, reply, payload);
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
     // Who has no right to it must not get it from a shared cache.
-    reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
+    reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: varyWith(reply, 'Authorization') });
     if (isKnown(request.headers, tag, reply.getHeader('last-modified'))) {
-      reply.code(304).removeHeader('content-type');
+      reply.header('vary', varyWith(reply, 'Accept-Encoding')).code(304).removeHeader('content-type');
       return null;
     }
     return compressed(request, reply, payload);
   });
+}
+
+/** What a cache has to keep apart, this included. */
+function varyWith(reply: FastifyReply, header: string): string {
+  const known = reply.getHeader('vary');
+  return known === undefined ? header : `${known}, ${header}`;
 }
 
 /** What is sent as it is; a stream has no end yet. */
@@ -53,6 +59,7 @@ async function compressed(
   reply: FastifyReply,
   payload: string | Buffer,
 ): Promise<string | Buffer> {
+  reply.header('vary', varyWith(reply, 'Accept-Encoding'));
   const accepted = request.headers['accept-encoding'];
   if (accepted === undefined || payload.length < LEAST_COMPRESSED_BYTES) return payload;
   // Names of encodings are the same in any case.

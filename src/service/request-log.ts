@@ -1,28 +1,60 @@
-import type { FastifyRequest } from 'fastify';
-import type { Logger } from '../observe/log.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { safe } from '../observe/terminal.js';
 import type { ServerOptions } from './http.js';
 
+/** What it needs of a logger. */
+interface Log {
+  isLevelEnabled(level: string): boolean;
+  debug(line: object, message: string): void;
+  info(line: object, message: string): void;
+}
+
 /** A path may hold a page URL of any length. */
 const MAX_PATH_CHARACTERS = 2000;
+/** Parameters that somebody might put a secret into. */
+const SECRET_PARAMETERS = /([?&][\w.-]*(?:token|key|secret|password|authorization)=)[^&]*/gi;
 
 /**
- * What makes a server log each request at debug level: method, path, status, milliseconds, and the label of its key.
+ * What makes a server log each request: method, path, status, milliseconds, bytes of the body, the label of its key and
+ * the address that it came from.
  *
  * @param tokens what looks like a token is not repeated, should somebody put one into a path
+ * @param level at which it is logged; nothing is where the log leaves that out
  */
-export function requestLog(log: Logger, tokens: RegExp): Pick<ServerOptions, 'onKey' | 'setup'> {
-  if (!log.isLevelEnabled('debug')) return {};
+export function requestLog(
+  log: Log,
+  tokens: RegExp,
+  level: 'debug' | 'info' = 'debug',
+): Pick<ServerOptions, 'onKey' | 'setup'> {
+  if (!log.isLevelEnabled(level)) return {};
   const labels = new WeakMap<FastifyRequest, string>();
   return {
     onKey: (request, key) => void labels.set(request, key.api_key_label),
     setup: (app) => {
       app.addHook('onResponse', async (request, reply) => {
-        const path = safe(request.url.slice(0, MAX_PATH_CHARACTERS)).replace(tokens, '[secret]');
+        const { method, ip: address } = request;
+        const path = safe(request.url.replace(SECRET_PARAMETERS, '$1[secret]').slice(0, MAX_PATH_CHARACTERS));
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         const key = labels.get(request) ?? null;
-        log.debug({ method: request.method, path, status: reply.statusCode, ms, key }, 'answered');
+        const bytes = bodyBytes(request, reply);
+        const line = {
+          method,
+          path: path.replace(tokens, '[secret]'),
+          status: reply.statusCode,
+          ms,
+          bytes,
+          key,
+          address,
+        };
+        log[level](line, 'answered');
       });
     },
   };
+}
+
+/** Of the body that was sent; null for one that was streamed, whose length nobody counted. */
+function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number | null {
+  if (method === 'HEAD' || reply.statusCode === 304) return 0;
+  const length = reply.getHeader('content-length');
+  return length === undefined ? null : Number(length);
 }

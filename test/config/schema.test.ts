@@ -46,6 +46,12 @@ describe('defaults', () => {
         requests_per_minute: Number.POSITIVE_INFINITY,
         page_size: 100,
         max_page_size: 1000,
+        connections_per_address: 256,
+        trust_proxy: [],
+        allowed_hosts: [],
+        secure_cookies: false,
+        cors: [],
+        access_log: false,
       },
     });
   });
@@ -223,4 +229,27 @@ it('the default time zone is known without loading all of them', async () => {
   onTestFinished(() => formats.mockRestore());
   expect((await load(MINIMAL)).warehouse.time_zone).toBe('UTC');
   expect(formats).not.toHaveBeenCalled();
+});
+
+describe('service', () => {
+  it.each([
+    'trust_proxy: [127.0.0.1, 10.0.0.0/8, "::1", "2001:db8::/32"]',
+    'allowed_hosts: [indexhouse.example.com, house]',
+    'cors: [https://app.example.com, http://localhost:3000, "*"]',
+  ])('takes %s', async (line) => expect((await load(withKey('service', line))).service).toBeDefined());
+  it.each([
+    'trust_proxy: 127.0.0.1',
+    'trust_proxy: [all]',
+    'trust_proxy: [10.0.0.0/33]',
+    'trust_proxy: [10.0.0.0/8/8]',
+    'allowed_hosts: [https://indexhouse.example.com]',
+    'allowed_hosts: ["house:8090"]',
+    'cors: [https://app.example.com/]',
+    'cors: [app.example.com]',
+    'cors: ["null"]',
+    'access_log: "yes"',
+  ])('refuses %s', async (line) => {
+    const { message } = await failure(withKey('service', line));
+    expect(message).toContain(`service.${line.split(':')[0]}`);
+  });
 });

@@ -61,6 +61,12 @@ async function served(options: Partial<ServiceOptions> = {}) {
     requestsPerMinute: Number.POSITIVE_INFINITY,
     pageSize: 100,
     maxPageSize: 1000,
+    connectionsPerAddress: 256,
+    trustProxy: [],
+    allowedHosts: [],
+    secureCookies: false,
+    cors: [],
+    accessLog: false,
     log: createLogger({ level: 'silent' }),
     ...options,
   });
@@ -256,6 +262,30 @@ describe('the service', () => {
     expect((await window('/v1/urls/shop?limit=1000')).urls).toHaveLength(9);
   });
 
+  it('believes a trusted proxy, answers to its own names, lets listed origins read, and logs', async () => {
+    const { token } = await added('proxied');
+    const text: string[] = [];
+    const log = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
+    const { url } = await served({
+      trustProxy: ['127.0.0.0/8'],
+      allowedHosts: ['house.example'],
+      cors: ['https://app.example'],
+      accessLog: true,
+      log,
+    });
+    const headers = { authorization: `Bearer ${token}`, origin: 'https://app.example', 'x-forwarded-for': '192.0.2.1' };
+    const answer = await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'house.example' } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
+    expect((await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'evil.example' } })).status).toBe(
+      421,
+    );
+    // fetch asks a second time after a 421.
+    expect(text.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', path: '/v1', status: 200, bytes: expect.any(Number), key: 'proxied', address: '192.0.2.1' },
+      { level: 'info', path: '/v1', status: 421, key: null, address: '192.0.2.1' },
+    ]);
+  });
+
   it('needs a warehouse', async () => {
     const nowhere = join(built.path, 'nowhere');
     await expect(served({ warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
@@ -276,7 +306,7 @@ describe('the service', () => {
     const { token } = await added('slow');
     const { url, close } = await served();
     const slow = connection(url);
-    slow.write(`GET /v1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`);
+    slow.write(`GET /v1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`);
     // An answer on a later connection: the first one's bytes have been read by then.
     expect(await clientOf(url, token).status('/v1')).toBe(200);
     const closed = close();

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { isLoopback } from './addresses.js';
+import { ServiceError } from './errors.js';
+
+/**
+ * Refuses requests to another host than one of ours with a 421. Without it, any web site can give its own name the address
+ * of this machine, and then its pages read what only this machine should (DNS rebinding).
+ *
+ * @param allowed names; `localhost` is always one. None: on loopback addresses alone, elsewhere everything
+ */
+export function refuseOtherHosts(
+  app: FastifyInstance,
+  { listensOn, allowed }: { listensOn: string; allowed: readonly string[] },
+): void {
+  if (allowed.length === 0 && !isLoopback(listensOn)) return;
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  app.addHook('onRequest', async ({ host, headers }) => {
+    // Browsers always send it.
+    if (headers.host === undefined) return;
+    const name = hostnameOf(host);
+    const isAllowed = isLoopback(name) || (names.size === 0 ? isIP(name) !== 0 : names.has(name));
+    if (isAllowed) return;
+    throw new ServiceError(
+      421,
+      'This host name is not served here. Whoever runs the service can add it to service.allowed_hosts.',
+    );
+  });
+}
+
+/** In lower case, without port and brackets; nothing where it cannot be read. */
+function hostnameOf(host: string): string {
+  const address = `http://${host}`;
+  if (!URL.canParse(address)) return '';
+  return new URL(address).hostname.replace(/^\[|\]$/g, '');
+}
