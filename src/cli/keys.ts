@@ -12,6 +12,7 @@ The token is printed once and kept nowhere; the warehouse keeps its SHA-256.
 
 Examples:
   indexhouse keys add --label dashboard --website all
+  indexhouse keys add --label contractor --website all --expires 90d
   indexhouse keys add --label partner --website 645f2e5cd8cd9b7bd8b55ab1 --json`;
 
 interface Flags extends Globals {
@@ -21,6 +22,7 @@ interface Flags extends Globals {
 interface AddFlags extends Flags {
   label: string;
   website: string[];
+  expires?: string;
 }
 
 /** `indexhouse keys`: who may ask `indexhouse serve`. */
@@ -35,6 +37,10 @@ function addCommand(): Command {
   return newCommand('add', 'add a key, and print its token this once')
     .requiredOption('-l, --label <text>', 'what the key is called')
     .requiredOption('-w, --website <id...>', 'ids of the websites that it may read, or "all", later ones included')
+    .option(
+      '--expires <when>',
+      'until when it works: a date (its end, UTC), a time or a duration such as 90d (default: never)',
+    )
     .option(...WAREHOUSE)
     .addHelpText('after', ADD_HELP)
     .action(async (_: AddFlags, command: Command) => {
@@ -62,27 +68,43 @@ function revokeCommand(): Command {
 async function add(flags: AddFlags): Promise<void> {
   const websites = grantOf(flags.website);
   const [warehouse, { addKey }] = await Promise.all([folderOf(flags), import('../keys/manage-keys.js')]);
-  const { key, token } = await addKey(warehouse, { label: flags.label, websites });
-  if (flags.json) return print({ ...key, token });
+  const { key, token } = await addKey(warehouse, { label: flags.label, websites, expires: flags.expires });
+  if (flags.json) return print({ ...shown(key), token });
   const { safe } = await import('../observe/terminal.js');
   const { label, id } = key;
-  const text = `Key "${safe(label)}" for ${safe(grantText(key))}, id ${id}\nToken: ${token}\n\n`;
+  const until = key.expires_at === undefined ? '' : `, until ${key.expires_at}`;
+  const text = `Key "${safe(label)}" for ${safe(grantText(key))}${until}, id ${id}\nToken: ${token}\n\n`;
   process.stdout.write(`${text}${await unknownNote(warehouse, key)}It is shown only now; only its SHA-256 is kept.\n`);
 }
 
 async function list(flags: Flags): Promise<void> {
-  const [warehouse, { readKeys }, { known }, { checkWarehouseThere }, { formatTable }] = await Promise.all([
-    folderOf(flags),
-    import('../keys/key-file.js'),
-    import('../keys/manage-keys.js'),
-    import('../warehouse/prepare.js'),
-    import('./output.js'),
-  ]);
+  const [warehouse, { readKeys }, { readLastUses }, { known }, { checkWarehouseThere }, { formatTable }] =
+    await Promise.all([
+      folderOf(flags),
+      import('../keys/key-file.js'),
+      import('../keys/last-uses.js'),
+      import('../keys/manage-keys.js'),
+      import('../warehouse/prepare.js'),
+      import('./output.js'),
+    ]);
   await checkWarehouseThere(warehouse);
-  const keys = (await readKeys(warehouse)).map(known);
+  const uses = await readLastUses(warehouse);
+  const keys = (await readKeys(warehouse)).map((key) => ({
+    ...shown(known(key)),
+    last_used_at: uses[key.id] ?? null,
+  }));
   if (flags.json) return print(keys);
-  const rows = keys.map((key) => [key.label, grantText(key), key.created_at, key.id]);
-  const table = formatTable(['label', 'websites', 'created', 'id'], rows, { width: process.stdout.columns });
+  const rows = keys.map((key) => [
+    key.label,
+    grantText(key),
+    key.created_at,
+    expiryText(key.expires_at),
+    key.last_used_at ?? 'never',
+    key.id,
+  ]);
+  const table = formatTable(['label', 'websites', 'created', 'expires', 'last used', 'id'], rows, {
+    width: process.stdout.columns,
+  });
   const none = 'No keys yet. Add one: indexhouse keys add --label reader --website all\n';
   process.stdout.write(keys.length === 0 ? none : table);
 }
@@ -90,7 +112,7 @@ async function list(flags: Flags): Promise<void> {
 async function revoke(idOrLabel: string, flags: Flags): Promise<void> {
   const [warehouse, { revokeKey }] = await Promise.all([folderOf(flags), import('../keys/manage-keys.js')]);
   const key = await revokeKey(warehouse, idOrLabel);
-  if (flags.json) return print(key);
+  if (flags.json) return print(shown(key));
   const { safe } = await import('../observe/terminal.js');
   process.stdout.write(`Revoked the key "${safe(key.label)}" (${key.id}).\n`);
 }
@@ -101,7 +123,17 @@ function grantOf(websites: string[]): KnownKey['websites'] {
   return ALL;
 }
 
-function grantText({ websites }: KnownKey): string {
+/** As `--json` prints it: with all of its fields. */
+function shown(key: KnownKey) {
+  return { ...key, expires_at: key.expires_at ?? null };
+}
+
+function expiryText(at: string | null): string {
+  if (at === null) return 'never';
+  return Date.parse(at) <= Date.now() ? `expired ${at}` : at;
+}
+
+function grantText({ websites }: Pick<KnownKey, 'websites'>): string {
   return websites === ALL ? 'all websites' : websites.join(', ');
 }
 

@@ -20,6 +20,8 @@ const storedKey = z.strictObject({
   /** Of the token; hexadecimal. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.iso.datetime(),
+  /** From when on it opens nothing; without it, it does until it is revoked. */
+  expires_at: z.iso.datetime().optional(),
 });
 
 /** A key as it is stored: its token is not. */

@@ -15,6 +15,8 @@ type KnownWebsite = Readonly<{ id: string; name: string }>;
 interface LiveKey {
   hash: Buffer;
   details: KeyDetails;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
 }
 
 /** The keys of a warehouse as they are now, without reading their file for each request. */
@@ -31,10 +33,11 @@ export class LiveKeys {
     private readonly warehouse: string,
     private readonly websites: () => Promise<readonly KnownWebsite[]>,
     private readonly clock: () => number = () => performance.now(),
+    private readonly now: () => number = Date.now,
   ) {}
 
   /**
-   * What the key of a bearer token may read; null for no such key, revoked ones included.
+   * What the key of a bearer token may read; null for no such key, revoked and expired ones included.
    *
    * @throws WarehouseError where the file of the keys is damaged: then none opens anything
    */
@@ -43,7 +46,7 @@ export class LiveKeys {
     const known = isFresh ? keyOfToken(this.#seen, token) : null;
     // A key that was added a moment ago opens at once: who gets a 401 may give up for good.
     const key = known ?? keyOfToken(await this.#newest(), token);
-    return key?.details ?? null;
+    return key && this.now() < key.expiresAt ? key.details : null;
   }
 
   async #newest(): Promise<readonly LiveKey[]> {
@@ -65,6 +68,7 @@ export class LiveKeys {
     this.#seen = this.#stored.map((key) => ({
       hash: Buffer.from(key.sha256, 'hex'),
       details: detailsOf(key, websites),
+      expiresAt: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
     }));
     this.#lookedAt = lookedAt;
     return this.#seen;

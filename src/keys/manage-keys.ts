@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { duration } from '../config/scalars.js';
 import { changeKeys, type StoredKey } from './key-file.js';
 import { hashOf, newToken } from './token.js';
 
 const MAX_LABEL_CHARACTERS = 200;
+const DAY_MS = 86_400_000;
 
 /** What is asked of the keys cannot be: the label or the id is wrong. */
 export class KeyError extends Error {
@@ -16,12 +19,13 @@ export type KnownKey = Omit<StoredKey, 'sha256'>;
  * Adds a key to a warehouse.
  *
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
+ * @param expires a date, a time or a duration, see `expiryOf`
  * @returns with its token, which nobody can tell a second time
- * @throws KeyError for an unusable label; and as `changeKeys` does
+ * @throws KeyError for an unusable label or expiry; and as `changeKeys` does
  */
 export async function addKey(
   warehouse: string,
-  { label, websites }: Pick<StoredKey, 'label' | 'websites'>,
+  { label, websites, expires }: Pick<StoredKey, 'label' | 'websites'> & { expires?: string | undefined },
   now: () => number = Date.now,
 ): Promise<{ key: KnownKey; token: string }> {
   checkLabel(label);
@@ -32,6 +36,7 @@ export async function addKey(
     websites: websites === 'all' ? websites : [...new Set(websites)],
     sha256: hashOf(token).toString('hex'),
     created_at: new Date(now()).toISOString(),
+    ...(expires === undefined ? {} : { expires_at: new Date(expiryOf(expires, now())).toISOString() }),
   };
   await changeKeys(warehouse, 'keys add', (keys) => [...keys, key]);
   return { key: known(key), token };
@@ -65,6 +70,27 @@ function checkLabel(label: string): void {
   throw new KeyError(
     `a label is 1 to ${MAX_LABEL_CHARACTERS} characters, without control characters and without white space around it`,
   );
+}
+
+/**
+ * When a key ends, in milliseconds since 1970.
+ *
+ * @param text a date, through whose end (UTC) it is valid, a time with its offset, or a duration such as `90d`
+ * @throws KeyError where it is none of these, or lies in the past
+ */
+function expiryOf(text: string, now: number): number {
+  const at = timeOf(text, now);
+  if (at === null)
+    throw new KeyError('--expires takes a date (2027-01-31), a time (2027-01-31T12:00:00Z) or a duration (90d)');
+  if (at <= now) throw new KeyError(`${text} has passed: a key has to expire later than now`);
+  return at;
+}
+
+function timeOf(text: string, now: number): number | null {
+  if (z.iso.date().safeParse(text).success) return Date.parse(text) + DAY_MS;
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return Date.parse(text);
+  const parsed = duration().safeParse(text);
+  return parsed.success ? now + parsed.data : null;
 }
 
 function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {

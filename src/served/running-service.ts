@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
+import { LastUses } from '../keys/last-uses.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
@@ -19,6 +21,8 @@ import type { ServedWebsite } from './websites.js';
 const GRACE_MS = 3000;
 /** For the refusals of what was interrupted then to be sent. */
 const LAST_WORDS_MS = 500;
+/** How long the last use of a key may stay in memory only. */
+const WRITE_USES_MS = 60_000;
 const IDLE_CHECK_MS = 20;
 
 export interface ServiceOptions {
@@ -75,7 +79,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onUnreadable: (file, reason) => options.log.error({ file, reason }, 'a file of the warehouse cannot be read'),
   });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
-  const store = new WarehouseStore({ ...options, reader, findKey: (token) => keys.find(token) });
+  const uses = new LastUses(options.warehouse);
+  const findKey = async (token: string): Promise<KeyDetails | null> => {
+    const key = await keys.find(token);
+    if (key) uses.note(key._id);
+    return key;
+  };
+  const store = new WarehouseStore({ ...options, reader, findKey });
   const log = requestLog(options.log, TOKENS, options.accessLog ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
@@ -96,7 +106,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       const { prefix, secureCookies: secureCookie } = options;
       addDashboard(server, {
         reader,
-        findKey: (token) => keys.find(token),
+        findKey,
         onKey: log.onKey,
         prefix,
         secureCookie,
@@ -104,9 +114,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       });
     },
   });
+  const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
   const close = async (): Promise<void> => {
+    clearInterval(writing);
     await app.close();
     reader.close();
+    await uses.write();
   };
   try {
     const websites = await reader.websites();

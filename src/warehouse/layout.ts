@@ -13,6 +13,8 @@ export interface WarehouseFolder {
   identity: string;
   /** The keys that the service's own interface is opened with. */
   keys: string;
+  /** When each of them was last used. */
+  keyUses: string;
   /** Held open while the keys are changed. */
   keysLock: string;
 }
@@ -25,6 +27,7 @@ export function warehouseFolder(path: string): WarehouseFolder {
     analytics: join(path, 'analytics.duckdb'),
     identity: join(path, 'warehouse.json'),
     keys: join(path, 'service-keys.json'),
+    keyUses: join(path, 'service-keys-used.json'),
     keysLock: join(path, 'service-keys.lock.duckdb'),
   };
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
+import { LastUses, readLastUses } from '../../src/keys/last-uses.js';
 import { LiveKeys } from '../../src/keys/live-keys.js';
 import { addKey, KeyError, revokeKey } from '../../src/keys/manage-keys.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
@@ -180,5 +181,96 @@ describe('a damaged file', () => {
     await expect(find(token)).rejects.toThrow(WarehouseError);
     writeFileSync(keyFile(warehouse), whole);
     expect(await find(token)).not.toBeNull();
+  });
+});
+
+describe('expiry', () => {
+  const NOW = Date.parse('2026-01-31T12:00:00Z');
+  it.each([
+    ['2026-01-31', '2026-02-01T00:00:00.000Z'],
+    ['2026-03-01T10:00:00+02:00', '2026-03-01T08:00:00.000Z'],
+    ['90d', '2026-05-01T12:00:00.000Z'],
+    ['30m', '2026-01-31T12:30:00.000Z'],
+  ])('takes %s', async (expires, expires_at) => {
+    const { key } = await addKey(emptyWarehouse(), { label: 'x', websites: 'all', expires }, () => NOW);
+    expect(key.expires_at).toBe(expires_at);
+  });
+
+  it.each(['', 'soon', '2026-01-30', '2026-02-30', '2026-01-31T12:00:00Z', '0d', '-1d', '2027'])(
+    'refuses %j and adds no key',
+    async (expires) => {
+      const warehouse = emptyWarehouse();
+      const added = addKey(warehouse, { label: 'x', websites: 'all', expires }, () => NOW);
+      await expect(added).rejects.toThrow(KeyError);
+      expect(await readKeys(warehouse)).toEqual([]);
+    },
+  );
+
+  it('closes a key at its moment', async () => {
+    const warehouse = emptyWarehouse();
+    const { token } = await addKey(warehouse, { label: 'x', websites: 'all', expires: '1h' }, () => NOW);
+    let now = NOW + 3_600_000 - 1;
+    const keys = new LiveKeys(
+      warehouse,
+      async () => WEBSITES,
+      () => 0,
+      () => now,
+    );
+    expect(await keys.find(token)).not.toBeNull();
+    now++;
+    expect(await keys.find(token)).toBeNull();
+  });
+});
+
+describe('last uses', () => {
+  const AT = '2026-01-31T12:00:00.000Z';
+  const noting = (warehouse: string, at = AT) => new LastUses(warehouse, () => Date.parse(at));
+
+  it('are written together, beside those of others, the later one kept, and never the token', async () => {
+    const warehouse = emptyWarehouse();
+    const [one, two] = [
+      await addKey(warehouse, { label: 'one', websites: 'all' }),
+      await addKey(warehouse, { label: 'two', websites: 'all' }),
+    ];
+    const before = readFileSync(keyFile(warehouse), 'utf8');
+    const [early, late] = [noting(warehouse), noting(warehouse, '2026-01-31T13:00:00.000Z')];
+    for (const { key } of [one, two]) early.note(key.id);
+    late.note(two.key.id);
+    expect(await readLastUses(warehouse)).toEqual({});
+    await late.write();
+    await early.write();
+    expect(await readLastUses(warehouse)).toEqual({ [one.key.id]: AT, [two.key.id]: '2026-01-31T13:00:00.000Z' });
+    const file = join(warehouse, 'service-keys-used.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/ih_|sha256/);
+    expect(readFileSync(keyFile(warehouse), 'utf8')).toBe(before);
+  });
+
+  it('are not written without a new one, and forget keys that were revoked', async () => {
+    const warehouse = emptyWarehouse();
+    const { key } = await addKey(warehouse, { label: 'one', websites: 'all' });
+    const uses = noting(warehouse);
+    uses.note(key.id);
+    await uses.write();
+    rmSync(join(warehouse, 'service-keys-used.json'));
+    await uses.write();
+    expect(await readLastUses(warehouse)).toEqual({});
+    await revokeKey(warehouse, key.id);
+    uses.note(key.id);
+    await uses.write();
+    expect(await readLastUses(warehouse)).toEqual({});
+  });
+
+  it('do no harm where they cannot be written or read', async () => {
+    const warehouse = emptyWarehouse();
+    const { key } = await addKey(warehouse, { label: 'one', websites: 'all' });
+    mkdirSync(join(warehouse, 'service-keys-used.json'));
+    const uses = noting(warehouse);
+    uses.note(key.id);
+    await uses.write();
+    expect(await readLastUses(warehouse)).toEqual({});
+    const gone = noting(join(warehouse, 'gone'));
+    gone.note(key.id);
+    await gone.write();
   });
 });
