@@ -1,8 +1,9 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import { Stopped } from '../exit.js';
 import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
-import { QuestionError, QuestionStopped } from './errors.js';
+import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
 import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
 import { toRows, type Value } from './values.js';
@@ -126,7 +127,7 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
   } catch (cause) {
     if (cause instanceof QuestionError) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    if (/^INTERRUPT Error/i.test(message)) throw new QuestionStopped(question.name);
+    if (/^INTERRUPT Error/i.test(message)) throw new Stopped(`${question.name}: stopped before the answer was whole`);
     if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });
     throw new QuestionError(`${question.name}: ${message}`, { cause });
   }

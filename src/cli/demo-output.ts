@@ -4,6 +4,7 @@ import { type Reader, withReader } from '../analysis/reader.js';
 import type { Value } from '../analysis/values.js';
 import type { DemoResult } from '../demo/demo.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
+import type { Io } from './io.js';
 import { type Column, count, duration, formatJson, formatTable } from './output.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
@@ -40,21 +41,26 @@ const DIRECTORIES: Shown = {
 export async function demoText(
   result: DemoResult,
   { nights, pages }: { nights: number; pages: number },
+  { stdout, env, cwd }: Io,
 ): Promise<string> {
+  const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
     const sections = [
       heading(result, nights, pages),
-      await section(reader, 'How much of the site is indexed', 'indexing_trend', TREND),
-      await section(reader, 'What changed each night', 'changes_per_night', CHANGES),
-      await section(reader, 'Where pages fell out of the index', 'deindexed_by_directory', DIRECTORIES),
-      next(result, await examplePage(reader)),
+      await section(reader, 'How much of the site is indexed', 'indexing_trend', { shown: TREND, color }),
+      await section(reader, 'What changed each night', 'changes_per_night', { shown: CHANGES, color }),
+      await section(reader, 'Where pages fell out of the index', 'deindexed_by_directory', {
+        shown: DIRECTORIES,
+        color,
+      }),
+      next(result, await examplePage(reader), cwd),
     ];
     return `${sections.join('\n\n')}\n`;
   });
 }
 
-export async function demoJson({ warehouse, config, report, receipts, tookMs }: DemoResult): Promise<string> {
-  return `${formatJson({ warehouse, config, report, took_ms: Math.round(tookMs), receipts })}\n`;
+export function demoJson({ warehouse, config, report, receipts, tookMs }: DemoResult): string {
+  return formatJson({ warehouse, config, report, took_ms: Math.round(tookMs), receipts });
 }
 
 function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {
@@ -67,7 +73,12 @@ function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number
   );
 }
 
-async function section(reader: Reader, title: string, analysis: string, shown: Shown): Promise<string> {
+async function section(
+  reader: Reader,
+  title: string,
+  analysis: string,
+  { shown, color }: { shown: Shown; color: boolean },
+): Promise<string> {
   const answer = await askAnalysis(reader, analysis);
   const columns = Object.entries(shown).map(([name, { head, form }]) => ({
     at: answer.columns.indexOf(name),
@@ -76,7 +87,7 @@ async function section(reader: Reader, title: string, analysis: string, shown: S
   }));
   const heads = columns.map(({ head, form }): Column => ({ name: head, align: form === plain ? 'left' : 'right' }));
   const rows = answer.rows.map((row) => columns.map(({ at, form }) => form(row[at] ?? null)));
-  const table = formatTable(heads, rows, { color: colorsWanted(process.stdout, process.env) });
+  const table = formatTable(heads, rows, { color });
   return `${title} (query ${analysis})\n\n${indented(table)}`;
 }
 
@@ -94,7 +105,7 @@ function signed(value: Value): string {
 }
 
 function percent(value: Value): string {
-  return `${(Number(value ?? 0) * 100).toFixed(1)} %`;
+  return `${(Number(value ?? 0) * 100).toFixed(1)}%`;
 }
 
 function indented(text: string): string {
@@ -108,11 +119,11 @@ async function examplePage(reader: Reader): Promise<string | null> {
   return typeof url === 'string' ? url : null;
 }
 
-function next({ warehouse, config, report }: DemoResult, page: string | null): string {
-  const file = quoted(relative(process.cwd(), config));
+function next({ warehouse, config, report }: DemoResult, page: string | null, cwd: string): string {
+  const file = quoted(relative(cwd, config));
   const timeline = page ? `  npx indexhouse query page_timeline --param url=${quoted(page)} --config ${file}\n` : '';
-  const made = safe(relative(process.cwd(), report));
-  return `The warehouse lies in ${safe(relative(process.cwd(), warehouse))}, a report with charts in ${made}. Try next:
+  const made = safe(relative(cwd, report));
+  return `Warehouse: ${safe(relative(cwd, warehouse))}, report with charts: ${made}. Try next:
 
   npx indexhouse report --config ${file}
   npx indexhouse query deindexed_pages --config ${file}

@@ -1,41 +1,23 @@
-import type { Command } from 'commander';
+import { examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
-import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome } from './command.js';
-import { stopSignal } from './signals.js';
-
-const EXAMPLES = `
-Examples:
-  indexhouse doctor                  check everything; one request for the key, one for each website
-  indexhouse doctor --json           the findings as an array of {check, level, message, remedy}`;
+import { colorsWanted, safe } from '../observe/terminal.js';
+import { configOf } from './configured.js';
+import { EXIT, type Io, stoppable } from './io.js';
+import { formatJson } from './output.js';
+import type { Globals } from './program.js';
 
 const SIGN: Record<Finding['level'], string> = { ok: '✓', warning: '!', error: '✗' };
 const COLOR: Record<Finding['level'], number> = { ok: 32, warning: 33, error: 31 };
 
 /** `indexhouse doctor`: checks everything that a sync needs. */
-export function doctorCommand(outcome: Outcome): Command {
-  return newCommand('doctor', 'check config, token, access to each website, folder, locks, disk and clock')
-    .addHelpText('after', EXAMPLES)
-    .action(async (_: Globals, command: Command) => {
-      outcome.exitCode = await examineAll(flagsOf<Globals>(command));
-    });
+export async function run(flags: Globals, io: Io): Promise<number> {
+  const { findings, configured } = await stoppable(io, (signal) => examine(() => configOf(flags, io), signal));
+  io.stdout.write(flags.json ? formatJson(findings) : printed(findings, colorsWanted(io.stdout, io.env)));
+  if (!configured) return EXIT.usage;
+  return findings.some(({ level }) => level === 'error') ? EXIT.failed : EXIT.done;
 }
 
-async function examineAll(flags: Globals): Promise<number> {
-  const [{ examine }, { formatJson }] = await Promise.all([import('../doctor/examine.js'), import('./output.js')]);
-  const { signal, release } = stopSignal();
-  try {
-    const { findings, configured } = await examine(() => configOf(flags), signal);
-    process.stdout.write(flags.json ? formatJson(findings) : await printed(findings));
-    if (!configured) return EXIT.usage;
-    return findings.some(({ level }) => level === 'error') ? EXIT.failed : EXIT.done;
-  } finally {
-    release();
-  }
-}
-
-async function printed(findings: readonly Finding[]): Promise<string> {
-  const { colorsWanted, safe } = await import('../observe/terminal.js');
-  const color = colorsWanted(process.stdout, process.env);
+function printed(findings: readonly Finding[], color: boolean): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, message, remedy }) => {
     const sign = color ? `\x1b[${COLOR[level]}m${SIGN[level]}\x1b[39m` : SIGN[level];

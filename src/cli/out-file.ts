@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { UsageError } from '../exit.js';
 import { isReport, MARK_BYTES } from '../report/mark.js';
-import { UsageError } from './command.js';
 
 /** @throws UsageError for a file within the warehouse, where every file is the warehouse's own, or taken for one */
 export async function checkOutside(warehouse: string, out: string): Promise<void> {

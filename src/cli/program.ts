@@ -1,56 +1,100 @@
-import { Command } from 'commander';
-import { analyticsCommand } from './analytics.js';
-import { type Outcome, withGlobals } from './command.js';
-import { demoCommand } from './demo.js';
-import { doctorCommand } from './doctor.js';
-import { initCommand } from './init.js';
-import { keysCommand } from './keys.js';
-import { maintainCommand } from './maintain.js';
-import { planCommand } from './plan.js';
-import { queryCommand } from './query.js';
-import { rebuildCommand } from './rebuild.js';
-import { replayCommand } from './replay.js';
-import { reportCommand } from './report.js';
-import { scheduleCommand } from './schedule.js';
-import { serveCommand } from './serve.js';
-import { simulateCommand } from './simulate.js';
-import { statusCommand } from './status.js';
-import { syncCommand } from './sync.js';
-import { verifyCommand } from './verify.js';
+import { Command, CommanderError, Option } from 'commander';
+import type { LogLevel } from '../observe/log.js';
+import { answerCommands } from './commands/answers.js';
+import { runCommands } from './commands/runs.js';
+import { setupCommands } from './commands/setup.js';
+import { upkeepCommands } from './commands/upkeep.js';
+import { EXIT, type Io } from './io.js';
+import { packageVersion } from './version.js';
 
 const HELP = `
-Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 done, but look; 4 another process holds the run lock.
+Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 completed with warnings; 4 another process holds the run lock.
 
 Begin with:
   indexhouse demo        try everything against a simulated service
   indexhouse init        write a configuration`;
 
-/** The whole command line. Commands leave their exit code in `outcome`, and throw what went wrong. */
-export function buildProgram(version: string, outcome: Outcome): Command {
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** The options that every command takes, before or after its name. */
+export interface Globals {
+  config?: string;
+  json?: boolean;
+  logLevel?: LogLevel;
+}
+
+/** What a command does; it is loaded when the command is given. Gives the exit code. */
+export interface Work<Flags> {
+  run(flags: Flags, io: Io, words: string[]): Promise<number>;
+}
+
+/** Makes a command of its name, one line on what it does, and its work; a group of commands has none of its own. */
+export type Define = <Flags extends Globals>(
+  name: string,
+  description: string,
+  load?: () => Promise<Work<Flags>>,
+) => Command;
+
+/** Runs one command line and gives its exit code; whatever goes wrong is a line on stderr. */
+export async function runCli(args: readonly string[], io: Io): Promise<number> {
+  const outcome = { exitCode: EXIT.done as number };
+  try {
+    await buildProgram(await packageVersion(), io, outcome).parseAsync(args, { from: 'user' });
+    return outcome.exitCode;
+  } catch (error) {
+    return await explain(error, io);
+  }
+}
+
+/** The whole command line. A command leaves its exit code in `outcome`. */
+export function buildProgram(version: string, io: Io, outcome: { exitCode: number }): Command {
+  const define: Define = (name, description, load) => {
+    const command = withGlobals(new Command(name).description(description));
+    if (!load) return command;
+    return command.action(async () => {
+      const { run } = await load();
+      outcome.exitCode = await run(command.optsWithGlobals(), io, command.args);
+    });
+  };
   const program = withGlobals(new Command('indexhouse'))
     .description('a warehouse of how a search engine indexes your pages')
     .version(version, '-V, --version')
-    .addHelpText('after', HELP)
-    .exitOverride();
-  const commands = [
-    initCommand(),
-    doctorCommand(outcome),
-    planCommand(outcome),
-    syncCommand(outcome),
-    scheduleCommand(outcome),
-    statusCommand(outcome),
-    queryCommand(outcome),
-    reportCommand(outcome),
-    analyticsCommand(),
-    verifyCommand(outcome),
-    rebuildCommand(outcome),
-    replayCommand(outcome),
-    maintainCommand(outcome),
-    serveCommand(outcome),
-    keysCommand(),
-    simulateCommand(),
-    demoCommand(outcome),
-  ];
-  for (const command of commands) program.addCommand(command.exitOverride());
+    .addHelpText('after', HELP);
+  const groups = [setupCommands, runCommands, answerCommands, upkeepCommands];
+  for (const command of groups.flatMap((group) => group(define))) program.addCommand(command);
+  forEachCommand(program, (command) =>
+    command.exitOverride().configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 80,
+      getErrHelpWidth: () => io.stderr.columns ?? 80,
+    }),
+  );
   return program;
+}
+
+function withGlobals(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'configuration file (default: indexhouse.yaml)')
+    .option('--json', 'print one JSON document to stdout')
+    .addOption(new Option('--log-level <level>', 'how much to log to stderr (default: info)').choices(LEVELS));
+}
+
+function forEachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) forEachCommand(child, visit);
+}
+
+/** Says on stderr what went wrong, and gives the exit code for it. */
+async function explain(error: unknown, { stderr, env }: Io): Promise<number> {
+  // Commander has said it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  const [{ safeLines }, { withRemedy }, { Failure }] = await Promise.all([
+    import('../observe/terminal.js'),
+    import('../storage/disk-error.js'),
+    import('../exit.js'),
+  ]);
+  stderr.write(`${safeLines(`indexhouse: ${withRemedy(error)}`)}\n`);
+  if (env['INDEXHOUSE_DEBUG'] && error instanceof Error) stderr.write(`${safeLines(error.stack ?? '')}\n`);
+  return error instanceof Failure ? error.exitCode : EXIT.failed;
 }

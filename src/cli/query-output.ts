@@ -1,23 +1,19 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable, type Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Answer, ask, askIntoParquet, type Question } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Value } from '../analysis/values.js';
+import { UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
 import { colorsWanted } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
-import { UsageError } from './command.js';
+import { type Io, widthOf } from './io.js';
 import { escapedJson, formatTable } from './output.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet';
-
-/** Where results go. */
-export interface Terminal {
-  stdout: Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
-}
 
 export interface Sink {
   format: Format;
@@ -27,15 +23,15 @@ export interface Sink {
   force: boolean;
   /** In CSV. */
   guardFormulas: boolean;
-  terminal: Terminal;
+  io: Io;
 }
 
 /** @throws UsageError where an answer could not be written, before it is worked out */
-export async function checkSink({ format, out, force, terminal }: Sink): Promise<void> {
+export async function checkSink({ format, out, force, io }: Sink): Promise<void> {
   if (out !== undefined && !force && (await exists(out))) {
     throw new UsageError(`${out} exists already: choose another name, or give --force to write over it`);
   }
-  if (format === 'parquet' && out === undefined && terminal.stdout.isTTY) {
+  if (format === 'parquet' && out === undefined && io.stdout.isTTY) {
     throw new UsageError('Parquet is not for a terminal: give --out FILE, or send it into a pipe');
   }
 }
@@ -50,12 +46,12 @@ export async function writeAnswer(reader: Reader, question: Question, sink: Sink
 async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<void> {
   const file = join(reader.folder, 'answer.parquet');
   await askIntoParquet(reader, question, file);
-  if (sink.out === undefined) return pipeline(createReadStream(file), sink.terminal.stdout, { end: false });
+  if (sink.out === undefined) return pipeline(createReadStream(file), sink.io.stdout, { end: false });
   await inPlace(sink.out, (temporary) => copyFile(file, temporary));
 }
 
-async function writeText(parts: AsyncIterable<string>, { out, terminal }: Sink): Promise<void> {
-  if (out === undefined) return pipeline(Readable.from(parts), terminal.stdout, { end: false });
+async function writeText(parts: AsyncIterable<string>, { out, io }: Sink): Promise<void> {
+  if (out === undefined) return pipeline(Readable.from(parts), io.stdout, { end: false });
   await inPlace(out, (temporary) => pipeline(Readable.from(parts), createWriteStream(temporary)));
 }
 
@@ -74,9 +70,7 @@ export async function inPlace(out: string, write: (temporary: string) => Promise
 
 function textOf(answer: Answer, sink: Sink): AsyncIterable<string> {
   if (sink.format === 'json') return jsonText(answer);
-  if (sink.format === 'csv') {
-    return csvText(answer.columns, answer.parts, { guardFormulas: sink.guardFormulas });
-  }
+  if (sink.format === 'csv') return csvText(answer.columns, answer.parts, { guardFormulas: sink.guardFormulas });
   return tableText(answer, sink);
 }
 
@@ -93,11 +87,11 @@ async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
 }
 
 /** All rows at once, for a column is as wide as its widest cell. */
-async function* tableText({ columns, parts }: Answer, { out, terminal }: Sink): AsyncGenerator<string> {
+async function* tableText({ columns, parts }: Answer, { out, io }: Sink): AsyncGenerator<string> {
   const rows: Value[][] = [];
   for await (const part of parts) for (const row of part) rows.push(row);
-  const toTerminal = out === undefined && terminal.stdout.isTTY === true;
-  const width = toTerminal ? terminal.stdout.columns : undefined;
-  yield formatTable(columns, rows, { width, color: toTerminal && colorsWanted(terminal.stdout, process.env) });
+  const toTerminal = out === undefined && io.stdout.isTTY === true;
+  const width = toTerminal ? widthOf(io.stdout) : undefined;
+  yield formatTable(columns, rows, { width, color: toTerminal && colorsWanted(io.stdout, io.env) });
   if (rows.length === 0) yield '(no rows)\n';
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { safe } from '../observe/terminal.js';
 import { changeOf, counted, percent, signed } from '../report/figures.js';
 import { type Figure, type Headline, shareOf } from '../report/headline.js';
@@ -24,7 +23,7 @@ export function reportText(report: Report, file: string): string {
 export function reportJson({ made_at, period, total, websites }: Report, file: string): string {
   const { since, until, days } = period;
   return formatJson({
-    file: resolve(file),
+    file,
     made_at,
     since,
     until,

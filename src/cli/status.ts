@@ -1,17 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { FollowerLag } from '../analysis/follower-lag.js';
-import type { NewDrift, Status, StatusInput, WebsiteStatus } from '../analysis/status.js';
+import { type NewDrift, readStatus, type Status, type StatusInput, type WebsiteStatus } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
-import { configOf, EXIT, flagsOf, type Globals, newCommand, type Outcome, UsageError } from './command.js';
-import { DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './reader-options.js';
-
-const EXAMPLES = `
-Examples:
-  indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
-  indexhouse status --warehouse /data/wh   of a folder, without a configuration
-  indexhouse status --json || alert        for monitoring: exit code 3 if something needs a look`;
+import { UsageError } from '../exit.js';
+import { safe } from '../observe/terminal.js';
+import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
+import { EXIT, type Io, widthOf } from './io.js';
+import { count, duration, formatJson, formatTable } from './output.js';
+import type { Globals } from './program.js';
 
 /** What holds where only a folder is named: the defaults of the configuration. */
 const DEFAULTS = {
@@ -24,35 +21,23 @@ const DEFAULTS = {
 /** Lines of drift that are printed. */
 const DRIFT_TOLD = 10;
 
-interface Flags extends Globals {
+export interface Flags extends Globals {
   warehouse?: string;
 }
 
-type Tools = Pick<typeof import('./output.js'), 'count' | 'duration' | 'formatTable'>;
-
 /** `indexhouse status`: how the warehouse is doing. Asks the service nothing, and writes nothing. */
-export function statusCommand(outcome: Outcome): Command {
-  return newCommand('status', 'last runs, freshness, completeness, what is unfinished or lags')
-    .option('--warehouse <path>', 'this folder instead of the configured one; then no configuration is needed')
-    .addHelpText('after', EXAMPLES)
-    .action(async (_: Flags, command: Command) => {
-      outcome.exitCode = await showStatus(flagsOf<Flags>(command));
-    });
-}
-
-async function showStatus(flags: Flags): Promise<number> {
-  const input = { ...(await inputOf(flags)), onRebuilt: rebuiltLog(flags) };
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const input = { ...(await inputOf(flags, io)), onRebuilt: rebuiltLog(flags, io) };
   await checkFolder(input.warehouse);
-  const [{ readStatus }, output] = await Promise.all([import('../analysis/status.js'), import('./output.js')]);
   const status = await readStatus(input);
-  process.stdout.write(flags.json ? output.formatJson(status) : await printed(status, output));
-  return status.looks.length > 0 ? EXIT.look : EXIT.done;
+  io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+  return status.looks.length > 0 ? EXIT.warnings : EXIT.done;
 }
 
-async function inputOf(flags: Flags): Promise<StatusInput> {
+async function inputOf(flags: Flags, io: Io): Promise<StatusInput> {
   const now = Date.now();
-  if (flags.warehouse) return { ...DEFAULTS, warehouse: resolve(flags.warehouse), now };
-  const { warehouse, sync, quality, websites } = await configOf(flags, { withoutTokens: true });
+  if (flags.warehouse) return { ...DEFAULTS, warehouse: resolve(io.cwd, flags.warehouse), now };
+  const { warehouse, sync, quality, websites } = await configOf(flags, io, { withoutTokens: true });
   return {
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
@@ -70,38 +55,36 @@ async function checkFolder(path: string): Promise<void> {
   throw new UsageError(`the warehouse ${path} ${what}: run \`indexhouse sync\` first, or name it with --warehouse`);
 }
 
-async function printed(status: Status, tools: Tools): Promise<string> {
-  const { safe } = await import('../observe/terminal.js');
+function printed(status: Status, width: number | undefined): string {
   const { websites, unfinished, followers, running, looks, warehouse, quarantine, new_drift } = status;
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
   const lines = [
-    ...(none ? ['No snapshots yet: `indexhouse sync` makes the first one.'] : []),
-    running ? `A run is under way: ${running.holder}.` : 'No run is under way.',
-    ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status, tools)}`),
+    ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
+    running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.',
+    ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
     ...followers.map((follower) => followerLine(follower)),
-    ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status, tools)),
-    ...driftLines(new_drift, status, tools),
+    ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
+    ...driftLines(new_drift, status),
     ...looks.map((look) => `! ${look}`),
   ];
-  const tables = websites.length > 0 ? `${websiteTables(status, tools)}\n` : '';
-  return `Warehouse ${safe(warehouse)}\n\n${tables}${lines.map((line) => `${safe(line)}\n`).join('')}`;
+  const tables = websites.length > 0 ? `${websiteTables(status, { width })}\n` : '';
+  return `Warehouse: ${safe(warehouse)}\n\n${tables}${lines.map((line) => `${safe(line)}\n`).join('')}`;
 }
 
-function websiteTables({ websites, checked_at }: Status, tools: Tools): string {
-  const width = { width: process.stdout.columns };
-  const snapshots = tools.formatTable(
+function websiteTables({ websites, checked_at }: Status, width: { width: number | undefined }): string {
+  const snapshots = formatTable(
     ['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'],
-    websites.map((website) => snapshotRow(website, Date.parse(checked_at), tools)),
+    websites.map((website) => snapshotRow(website, Date.parse(checked_at))),
     width,
   );
-  const reports = tools.formatTable(
+  const reports = formatTable(
     ['website', 'last reports', 'fetched', 'planned', 'pages with a report', 'oldest', 'median'],
-    websites.filter(({ last_snapshot }) => last_snapshot).map((website) => reportsRow(website, tools)),
+    websites.filter(({ last_snapshot }) => last_snapshot).map((website) => reportsRow(website)),
     width,
   );
-  const requests = tools.formatTable(
+  const requests = formatTable(
     ['website', 'last requests', 'throttled', 'retried', 'utilised'],
-    websites.filter(({ last_run }) => last_run).map((website) => requestsRow(website, tools)),
+    websites.filter(({ last_run }) => last_run).map((website) => requestsRow(website)),
     width,
   );
   return [
@@ -111,7 +94,7 @@ function websiteTables({ websites, checked_at }: Status, tools: Tools): string {
   ].join('\n');
 }
 
-function snapshotRow(website: WebsiteStatus, now: number, { duration }: Tools): unknown[] {
+function snapshotRow(website: WebsiteStatus, now: number): unknown[] {
   const { last_snapshot: last, last_run: run } = website;
   return [
     website.website_name ?? website.website_id,
@@ -127,34 +110,34 @@ function snapshotRow(website: WebsiteStatus, now: number, { duration }: Tools): 
   ];
 }
 
-function reportsRow({ website_name, website_id, last_snapshot, pages }: WebsiteStatus, tools: Tools): unknown[] {
-  const age = (seconds: number | null | undefined) => (seconds == null ? '' : tools.duration(seconds * 1000));
+function reportsRow({ website_name, website_id, last_snapshot, pages }: WebsiteStatus): unknown[] {
+  const age = (seconds: number | null | undefined) => (seconds == null ? '' : duration(seconds * 1000));
   return [
     website_name ?? website_id,
     last_snapshot?.reports_status,
     last_snapshot?.reports_fetched,
     last_snapshot?.reports_planned,
-    percent(pages?.report_share, tools),
+    percent(pages?.report_share),
     age(pages?.oldest_report_seconds),
     age(pages?.median_report_seconds),
   ];
 }
 
-function requestsRow({ website_name, website_id, last_run }: WebsiteStatus, tools: Tools): unknown[] {
+function requestsRow({ website_name, website_id, last_run }: WebsiteStatus): unknown[] {
   return [
     website_name ?? website_id,
     last_run?.requests_sent,
     last_run?.requests_throttled,
     last_run?.requests_retried,
-    percent(last_run?.utilisation, tools),
+    percent(last_run?.utilisation),
   ];
 }
 
-function percent(share: number | null | undefined, { count }: Tools): string {
-  return share == null ? '' : `${count(Math.floor(share * 1000) / 10)} %`;
+function percent(share: number | null | undefined): string {
+  return share == null ? '' : `${count(Math.floor(share * 1000) / 10)}%`;
 }
 
-function unfinishedLine(run: UnfinishedRun, { checked_at }: Status, { count, duration }: Tools): string {
+function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
   const since = run.started_at ? `begun ${duration(Date.parse(checked_at) - Date.parse(run.started_at))} ago, ` : '';
   const last = `last written ${duration(Date.parse(checked_at) - Date.parse(run.last_activity_at))} ago`;
   const reached = {
@@ -170,17 +153,13 @@ function followerLine({ name, behind, exact, held }: FollowerLag): string {
   return `indexhouse.${name} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
 }
 
-function quarantineLine(
-  { website_id, waiting }: Status['quarantine'][number],
-  status: Status,
-  { count }: Tools,
-): string {
+function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
   const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
   return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` takes what passes.`;
 }
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */
-function driftLines(drift: readonly NewDrift[], status: Status, { count }: Tools): string[] {
+function driftLines(drift: readonly NewDrift[], status: Status): string[] {
   const lines = drift.slice(0, DRIFT_TOLD).map(({ website_id, source, kind, field, value, occurrences }) => {
     const what = `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
     return `New since last time, ${nameIn(status, website_id)}: ${what} in ${source} (${count(occurrences)}×)`;

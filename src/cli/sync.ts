@@ -1,58 +1,57 @@
-import { type Command, Option } from 'commander';
 import type { Config } from '../config/schema.js';
-import type { Receipt } from '../run/receipt.js';
-import { checkWebsites, configOf, flagsOf, newCommand, type Outcome, packageVersion } from './command.js';
-import { type SyncFlags, showPlan, withSyncFlags } from './plan.js';
+import { createLogger, type LogLevel } from '../observe/log.js';
+import { createProgress, type Progress } from '../observe/progress.js';
+import { colorsWanted } from '../observe/terminal.js';
+import { exitCodeOf, type Receipt } from '../run/receipt.js';
+import { sync } from '../run/sync.js';
+import { configOf, secretsOf, websiteIds } from './configured.js';
+import { type Io, stoppable, widthOf } from './io.js';
+import { formatJson } from './output.js';
+import { run as plan, type RunFlags } from './plan.js';
+import { syncSummary } from './sync-output.js';
+import { packageVersion } from './version.js';
 
-const EXAMPLES = `
-Examples:
-  indexhouse sync                                 one run now, every configured website
-  indexhouse sync --website 645f2e5c --max-reports 0   the listing of one website only
-  indexhouse sync --deadline 6h --json            for a script: stop fetching after six hours
-  indexhouse sync --max-reports 500 --dry-run     what that run would cost and reach, as indexhouse plan
-  indexhouse sync --recover                       only finish what an interrupted run left`;
-
-interface Flags extends SyncFlags {
+export interface Flags extends RunFlags {
   recover?: boolean;
   dryRun?: boolean;
 }
 
 /** `indexhouse sync`: one run now. */
-export function syncCommand(outcome: Outcome): Command {
-  return withSyncFlags(newCommand('sync', 'fetch the listing and the reports of each website, and commit a snapshot'))
-    .option('--recover', 'only finish what an interrupted run left')
-    .addOption(new Option('--dry-run', 'fetch nothing: print the plan of this run').conflicts('recover'))
-    .addHelpText('after', EXAMPLES)
-    .action(async (_: Flags, command: Command) => {
-      const { dryRun, ...flags } = flagsOf<Flags>(command);
-      if (dryRun) outcome.exitCode = await showPlan(flags);
-      else outcome.exitCode = await syncOnce(flags);
-    });
-}
-
-async function syncOnce(flags: Flags): Promise<number> {
-  const config = await configOf(flags, {
+export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> {
+  if (dryRun) return plan(flags, io);
+  const config = await configOf(flags, io, {
     overrides: { reports: { max_per_run: flags.maxReports, deadline: flags.deadline } },
   });
-  checkWebsites(flags.website ?? [], config.websites);
-  const [{ runSync }, { exitCodeOf }] = await Promise.all([import('./run-sync.js'), import('../run/receipt.js')]);
-  const receipt = await runSync(config, {
-    version: await packageVersion(),
-    logLevel: flags.logLevel ?? 'info',
-    websites: flags.website ?? [],
-    recoverOnly: flags.recover ?? false,
-  });
-  process.stdout.write(flags.json ? await jsonText(receipt) : await summary(receipt, config.websites));
+  const receipt = await syncOnce(config, flags, io);
+  io.stdout.write(
+    flags.json ? formatJson(receipt) : syncSummary(receipt, namesOf(config.websites), widthOf(io.stdout)),
+  );
   return exitCodeOf(receipt, config.quality.max_reject_ratio);
 }
 
-async function jsonText(receipt: Receipt): Promise<string> {
-  const { formatJson } = await import('./output.js');
-  return `${formatJson(receipt)}\n`;
+async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> {
+  const websites = websiteIds(flags.website ?? [], config.websites);
+  const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
+  const version = await packageVersion();
+  return stoppable(io, (signal) =>
+    sync({ config, version, websites, recoverOnly: flags.recover ?? false, log, progress, signal }),
+  );
 }
 
-async function summary(receipt: Receipt, configured: Config['websites']): Promise<string> {
-  const { syncSummary } = await import('./sync-output.js');
+/** Logs and a progress line on stderr, which keep out of each other's way. */
+export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] = []) {
+  const color = colorsWanted(stderr, env);
+  const progress: Progress = createProgress({
+    stream: stderr,
+    isTerminal: stderr.isTTY === true,
+    color,
+    log: (line) => log.info(line),
+  });
+  const log = createLogger({ level, destination: progress.logStream, color, secrets });
+  return { log, progress };
+}
+
+function namesOf(configured: Config['websites']): (id: string) => string {
   const names = new Map(configured === 'all' ? [] : configured.map(({ id, name }) => [id, name] as const));
-  return syncSummary(receipt, (id) => names.get(id) ?? id, process.stdout.columns);
+  return (id) => names.get(id) ?? id;
 }

@@ -1,3 +1,5 @@
+import { UsageError } from '../exit.js';
+
 /** One thing that is wrong with the configuration. */
 export interface ConfigProblem {
   /** Absolute path of the file, or what else the value came from, such as `environment INDEXHOUSE_API_TOKEN`. */
@@ -14,8 +16,7 @@ export interface ConfigProblem {
 }
 
 /** The configuration cannot be used. Lists all that is wrong with it at once; a retry cannot help. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
+export class ConfigError extends UsageError {
   readonly problems: ConfigProblem[];
 
   constructor(problems: ConfigProblem[]) {

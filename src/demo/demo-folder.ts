@@ -1,25 +1,20 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageError } from '../exit.js';
 import { exists, makeFolder } from '../storage/durable.js';
 
 const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder when it runs again.';
 
-/** The folder of a demo cannot be made, because something else is there. */
-export class DemoFolderError extends Error {
-  override name = 'UsageError';
-}
-
 /**
  * Makes the demo's folder, over that of an earlier demo and over nothing else.
  *
- * @throws DemoFolderError where the folder is somebody else's
+ * @throws UsageError where the folder is somebody else's
  */
 export async function prepareDemoFolder(folder: string): Promise<void> {
   const config = join(folder, 'indexhouse.yaml');
   if (await exists(folder)) {
     const ours = (await exists(config)) && (await readFile(config, 'utf8')).startsWith(FIRST_LINE);
-    if (!ours)
-      throw new DemoFolderError(`${folder} is there already and is no earlier demo: choose another with --folder`);
+    if (!ours) throw new UsageError(`${folder} is there already and is no earlier demo: choose another with --folder`);
     await rm(folder, { recursive: true });
   }
   await makeFolder(folder);

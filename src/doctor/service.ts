@@ -1,10 +1,11 @@
 import type { Config } from '../config/schema.js';
 import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
 import { issuesOf } from '../contract/validate.js';
+import { Stopped } from '../exit.js';
 import type { Website } from '../run/context.js';
 import type { Keys } from '../run/keys.js';
 import type { RequestCounts } from '../source/client.js';
-import { type FailureKind, SourceError, Stopped } from '../source/errors.js';
+import { type FailureKind, SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type Finding, findingsOf } from './finding.js';
 

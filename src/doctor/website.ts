@@ -1,7 +1,8 @@
+import { Stopped } from '../exit.js';
 import type { Website } from '../run/context.js';
 import type { Client, RequestCounts } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
-import { type FailureKind, SourceError, Stopped } from '../source/errors.js';
+import { type FailureKind, SourceError } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
 import { type Finding, findingsOf } from './finding.js';
 import { factOf } from './service.js';

@@ -1,6 +1,7 @@
 import { realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, win32 } from 'node:path';
 import { z } from 'zod';
+import { UsageError } from '../exit.js';
 import { exists, publish, syncFile } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
@@ -26,16 +27,11 @@ export interface Exported {
   views: string[];
 }
 
-/** What was asked for cannot be written; nothing was changed. */
-export class ExportError extends Error {
-  override name = 'UsageError';
-}
-
 /**
  * Writes what `analytics.duckdb` holds for readers that see the warehouse under another path. Takes no lock, and leaves
  * the warehouse as it is.
  *
- * @throws WarehouseError where there is none that can be read; ExportError for a root or a file that cannot be meant
+ * @throws WarehouseError where there is none that can be read; UsageError for a root or a file that cannot be meant
  */
 export async function exportAnalytics({ warehouse, root, out, memoryLimit }: ExportInput): Promise<Exported> {
   const seenAt = rootOf(root);
@@ -53,7 +49,7 @@ export async function exportAnalytics({ warehouse, root, out, memoryLimit }: Exp
 function rootOf(root: string): string {
   // Readers may run under Windows; what is absolute elsewhere is absolute there too.
   if (!win32.isAbsolute(root)) {
-    throw new ExportError(`--root is the absolute path under which the readers see the warehouse (given: ${root})`);
+    throw new UsageError(`--root is the absolute path under which the readers see the warehouse (given: ${root})`);
   }
   checkPath('--root', root);
   return root.replace(/(?<=.)[/\\]+$/, '');
@@ -62,16 +58,16 @@ function rootOf(root: string): string {
 /** The file to write, of which nothing is lost: only what is a file of views over a warehouse is written over. */
 async function replaceable(out: string, warehouse: string, engine: AnalyticsEngine): Promise<string> {
   const folder = dirname(resolve(out));
-  if (!(await isFolder(folder))) throw new ExportError(`there is no folder ${folder}`);
+  if (!(await isFolder(folder))) throw new UsageError(`there is no folder ${folder}`);
   const file = join(await realpath(folder), basename(resolve(out)));
   const { database, analytics, lock } = warehouseFolder(await realpath(warehouse));
   if ([database, analytics, lock].includes(file)) {
-    throw new ExportError(`${file} is the warehouse's own: choose another name for --out`);
+    throw new UsageError(`${file} is the warehouse's own: choose another name for --out`);
   }
   if (!(await exists(file))) return file;
-  if (await isFolder(file)) throw new ExportError(`${file} is a folder: name a file in it, such as analytics.duckdb`);
+  if (await isFolder(file)) throw new UsageError(`${file} is a folder: name a file in it, such as analytics.duckdb`);
   if (await isAnalytics(file, engine)) return file;
-  throw new ExportError(`${file} exists and is no analytics file: choose another name for --out, or delete it`);
+  throw new UsageError(`${file} exists and is no analytics file: choose another name for --out, or delete it`);
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -85,7 +81,7 @@ async function isAnalytics(file: string, engine: AnalyticsEngine): Promise<boole
     return ['snapshots', 'coverage', 'page_state'].every((name) => views.includes(name));
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) throw new ExportError(`${basename(file)} is held by ${holder}, which has it open for writing`);
+    if (holder) throw new UsageError(`${basename(file)} is held by ${holder}, which has it open for writing`);
     return false;
   }
 }

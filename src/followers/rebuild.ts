@@ -1,4 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
+import { BusyError, Failure } from '../exit.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
@@ -7,15 +8,8 @@ import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
 import { type Retention, readRetention } from './retention.js';
 
-/** The file that is to be replaced is in use. */
-export class HeldError extends Error {
-  override name = 'BusyError';
-}
-
 /** The new file could not be made whole; the old one is as it was. */
-export class RebuildError extends Error {
-  override name = 'RebuildError';
-}
+export class RebuildError extends Failure {}
 
 /**
  * Makes `indexhouse.duckdb` anew from the Parquet files, beside the old one, and puts it in its place. The caller
@@ -24,7 +18,7 @@ export class RebuildError extends Error {
  * @param retainedFrom the date that rows of `coverage` and `url_reports` are kept from, or null for all; left out: as in
  *   the old file
  * @returns a follower that lacks snapshots only where there was no usable file before
- * @throws HeldError where somebody has the old file open, RebuildError; the old file stays as it is then
+ * @throws BusyError where somebody has the old file open, RebuildError; the old file stays as it is then
  */
 export async function rebuildDuckdb({
   warehouse,
@@ -60,7 +54,7 @@ export async function rebuildDuckdb({
 
 /**
  * @returns what was dropped from the file; null where there is none that can be opened
- * @throws HeldError
+ * @throws BusyError
  */
 async function lookAtOld(database: string, warehouse: string): Promise<Retention | null> {
   if (!(await exists(database))) return null;
@@ -69,7 +63,7 @@ async function lookAtOld(database: string, warehouse: string): Promise<Retention
     return await withEngine(options, (engine) => readRetention(engine));
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) throw new HeldError(`cannot rebuild ${database}: ${holder} holds it. Close it there and try again`);
+    if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} holds it. Close it there and try again`);
     if (diskRemedy(error)) throw error;
     // Any other error is a broken file: what a rebuild is for.
     return null;

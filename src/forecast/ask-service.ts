@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.js';
+import { Failure } from '../exit.js';
 import { configuredWebsites, Keys } from '../run/keys.js';
 import type { Client } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
@@ -19,9 +20,7 @@ export interface ListingSize {
 }
 
 /** The service did not tell how many pages there are. */
-export class AskError extends Error {
-  override name = 'AskError';
-}
+export class AskError extends Failure {}
 
 /** Asks the service how many pages there are: a request for each website, and one for which those are. */
 export class ServiceQuestion {

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { Failure } from '../exit.js';
 import { makeFolder, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { openSeal, seal, seedOf } from './seal.js';
@@ -34,9 +35,7 @@ const headerSchema = z.object({
 export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'> & { journal_format?: 1 | 2 };
 
 /** A journal that cannot be used as it is: the next sync sets it aside. */
-export class JournalError extends Error {
-  override name = 'JournalError';
-}
+export class JournalError extends Failure {}
 
 /** A journal whose files mean something else than here: nothing can be taken from it. */
 export class JournalFormatError extends JournalError {}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { duration } from '../config/scalars.js';
+import { UsageError } from '../exit.js';
 import { changeKeys, type StoredKey } from './key-file.js';
 import { hashOf, newToken } from './token.js';
 
@@ -8,9 +9,7 @@ const MAX_LABEL_CHARACTERS = 200;
 const DAY_MS = 86_400_000;
 
 /** What is asked of the keys cannot be: the label or the id is wrong. */
-export class KeyError extends Error {
-  override name = 'KeyError';
-}
+export class KeyError extends UsageError {}
 
 /** A key as it is told of: neither its token nor what is stored of that. */
 export type KnownKey = Omit<StoredKey, 'sha256'>;

@@ -1,5 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
@@ -16,9 +17,7 @@ import { GRACE_MS } from './removal.js';
 const CHECKPOINTS_KEPT = 2;
 
 /** The warehouse is not as it should be, so nothing was put out of use. */
-export class MaintainError extends Error {
-  override name = 'MaintainError';
-}
+export class MaintainError extends Failure {}
 
 /** The state that a tombstone relies on. */
 export interface Kept {

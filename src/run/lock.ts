@@ -1,6 +1,7 @@
 import { link, rename, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DuckDBInstance } from '@duckdb/node-api';
+import { BusyError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import { duckdb } from '../storage/duckdb.js';
 import { exists } from '../storage/durable.js';
@@ -9,11 +10,6 @@ import { warehouseFolder } from '../warehouse/layout.js';
 
 /** `status` and `doctor` may hold the file for a moment while they look who holds it. */
 const SECOND_TRY_MS = 200;
-
-/** Another process holds the run lock of this warehouse. */
-export class BusyError extends Error {
-  override name = 'BusyError';
-}
 
 const held = new Set<string>();
 

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
+import { Stopped } from '../exit.js';
 import type { FollowerState } from '../followers/duckdb.js';
 import { followAll } from '../followers/follow.js';
 import { type JournalFolder, replayFolder, unfinishedJournals } from '../journal/folder.js';
@@ -82,14 +83,8 @@ export function exitCodeOf({ skipped, followers }: ReplayReceipt): 0 | 3 {
   return skipped.length > 0 || followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
 
-/** The process was asked to stop. */
-class ReplayStopped extends Error {
-  override name = 'Stopped';
-
-  constructor() {
-    super('stopped between two snapshots; what was replayed stays, and the next `indexhouse replay` takes the rest');
-  }
-}
+const STOPPED =
+  'stopped between two snapshots; what was replayed stays, and the next `indexhouse replay` takes the rest';
 
 class Replay {
   readonly #warehouse: string;
@@ -111,7 +106,7 @@ class Replay {
     const unfinished = await unfinishedWebsites(this.#warehouse);
     const snapshots: SnapshotReplayed[] = [];
     for (const snapshot of waiting.filter(({ websiteId }) => !unfinished.has(websiteId))) {
-      if (signal.aborted) throw new ReplayStopped();
+      if (signal.aborted) throw new Stopped(STOPPED);
       snapshots.push(await this.#replayOne(snapshot, markers));
     }
     const left = new Set(waiting.map(({ websiteId }) => websiteId).filter((id) => unfinished.has(id)));

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
+import { BusyError, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
 import type { Job, JobContext } from './job.js';
 import type { TimedJob } from './timetable.js';
@@ -80,12 +81,9 @@ async function runJob(job: Job, context: JobContext): Promise<void> {
   }
 }
 
-/** By the name of the error, so that the daemon knows no more of a job than it must. */
 function logFailure(error: unknown, log: Logger): void {
-  const name = error instanceof Error ? error.name : '';
-  const message = error instanceof Error ? error.message : String(error);
-  if (name === 'BusyError') log.warn(message);
-  else if (name === 'Stopped') log.info(message);
+  if (error instanceof BusyError) log.warn(error.message);
+  else if (error instanceof Stopped) log.info(error.message);
   else log.error({ err: error }, 'failed; it runs again at its next time');
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
+import { Failure } from '../exit.js';
 import { LastUses } from '../keys/last-uses.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
@@ -63,9 +64,7 @@ export interface RunningService {
 }
 
 /** The address cannot be listened on. */
-export class ListenError extends Error {
-  override name = 'ListenError';
-}
+export class ListenError extends Failure {}
 
 /**
  * Serves a warehouse over HTTP until it is closed.

@@ -1,7 +1,8 @@
 import { errorBodySchema } from '../contract/key.js';
+import { Stopped } from '../exit.js';
 import { duration } from '../observe/format.js';
 import { type Effects, realEffects } from './effects.js';
-import { type FailureKind, SourceError, Stopped, TooLate } from './errors.js';
+import { type FailureKind, SourceError, TooLate } from './errors.js';
 import { type PaceNotice, Pacer } from './pacer.js';
 import { Patience } from './patience.js';
 import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Stopped } from './errors.js';
+import { Stopped } from '../exit.js';
 
 /** What the outside world gives to this code, passed in so that a test can pin it. */
 export interface Effects {

@@ -1,3 +1,5 @@
+import { Failure } from '../exit.js';
+
 /** How a request ended without a usable answer. A closed set, because recovery and exit codes follow from it. */
 export type FailureKind =
   | 'unauthorized'
@@ -27,9 +29,7 @@ const FINAL_FOR_A_LISTING: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /** A request that gave no usable answer: what happened, and what the user can do about it. */
-export class SourceError extends Error {
-  override name = 'SourceError';
-
+export class SourceError extends Failure {
   constructor(
     readonly kind: FailureKind,
     message: string,
@@ -53,19 +53,8 @@ export class SourceError extends Error {
   }
 }
 
-/** The process was asked to stop. What is journaled stays, and the next sync goes on from there. */
-export class Stopped extends Error {
-  override name = 'Stopped';
-
-  constructor() {
-    super('stopped before the end; the next `indexhouse sync` goes on where this one was');
-  }
-}
-
 /** The next slot of the key comes later than the request is of use. Nothing was sent. */
-export class TooLate extends Error {
-  override name = 'TooLate';
-
+export class TooLate extends Failure {
   constructor() {
     super('the key has no slot for another request before it would be too late');
   }

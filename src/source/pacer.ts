@@ -1,6 +1,7 @@
+import { Stopped } from '../exit.js';
 import { Allowance } from './allowance.js';
 import { type Effects, realEffects } from './effects.js';
-import { Stopped, TooLate } from './errors.js';
+import { TooLate } from './errors.js';
 import { LearnedPace } from './learned-pace.js';
 import type { RateReading } from './rate-headers.js';
 import { SentLog } from './sent-log.js';

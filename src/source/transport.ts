@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { Stopped } from '../exit.js';
 import { type Collector, type Connection, Connections } from './connections.js';
-import { SourceError, Stopped } from './errors.js';
+import { SourceError } from './errors.js';
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;

@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { z } from 'zod';
+import { Failure } from '../exit.js';
 import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
 import { literal } from './sql.js';
@@ -32,9 +33,7 @@ export type Scalar = string | number | boolean | null;
 export type Parameters = Record<string, Scalar | string[]>;
 
 /** A statement that DuckDB refused, with what it was for. */
-export class EngineError extends Error {
-  override name = 'EngineError';
-
+export class EngineError extends Failure {
   constructor(
     message: string,
     /** What was bound: DuckDB does not always say which file it cannot read. */

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { HeldError, RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
+import { BusyError } from '../exit.js';
+import { RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
 import { type Marker, markerPaths, markersOf, readLog, viewDataTables } from '../warehouse/markers.js';
@@ -152,7 +153,7 @@ async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Ve
   try {
     await rebuildDuckdb({ warehouse, memoryLimit });
   } catch (error) {
-    if (!(error instanceof HeldError || error instanceof RebuildError)) throw error;
+    if (!(error instanceof BusyError || error instanceof RebuildError)) throw error;
     verified.findings.push(...found.map((finding) => ({ ...finding, remedy: error.message })));
     return;
   }

@@ -1,11 +1,10 @@
+import { Failure } from '../exit.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { listTableFiles, tableFile } from './layout.js';
 import type { Marker } from './markers.js';
 
 /** Files of the log are out of use, and nothing that is there stands for them. */
-export class CheckpointError extends Error {
-  override name = 'CheckpointError';
-}
+export class CheckpointError extends Failure {}
 
 /**
  * `parquet/checkpoints/website=<id>/date=<date>/<commit_id>.parquet`: the state after that commit, kept in the log

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
+import { Failure } from '../exit.js';
 import type { Engine } from '../storage/engine.js';
 import { decodeId } from '../storage/names.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
@@ -21,9 +22,7 @@ export interface DamagedFile {
 }
 
 /** Files of the log cannot be read, and what is to be done needs them. */
-export class DamageError extends Error {
-  override name = 'DamageError';
-
+export class DamageError extends Failure {
   constructor(readonly damaged: readonly DamagedFile[]) {
     super(`${told(damaged)}. ${REMEDY}`);
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { UsageError } from '../exit.js';
 import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
@@ -15,9 +16,7 @@ const PATTERN_CHARACTERS = /[*?[\]{}]/;
 const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string() });
 
 /** The warehouse cannot be used with this configuration; nothing was changed. */
-export class WarehouseError extends Error {
-  override name = 'WarehouseError';
-}
+export class WarehouseError extends UsageError {}
 
 /**
  * Makes the folder of a new warehouse, or checks that an existing one is of this configuration.

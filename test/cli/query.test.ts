@@ -2,11 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
-import { EXIT, UsageError } from '../../src/cli/command.js';
-import { queryCommand } from '../../src/cli/query.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { run, start } from '../given/cli.js';
@@ -35,45 +32,32 @@ interface Asked {
   isTTY?: boolean;
 }
 
-async function bytesOf(args: string[], tty: Asked = {}): Promise<Buffer> {
-  const written: Buffer[] = [];
-  const sink = new Writable({
-    write: (chunk: Buffer | string, _encoding, done) => {
-      written.push(Buffer.from(chunk));
-      done();
-    },
-  });
-  await queryCommand({ exitCode: EXIT.done }, { stdout: Object.assign(sink, tty) })
-    .exitOverride()
-    .parseAsync(args, { from: 'user' });
-  return Buffer.concat(written);
-}
-
-async function query(args: string[], tty: Asked = {}): Promise<string> {
-  return (await bytesOf([...args, '--warehouse', warehouse.path], tty)).toString();
+async function query(args: string[], { columns, isTTY }: Asked = {}): Promise<string> {
+  const where = ['--warehouse', warehouse.path];
+  const ended = await run(['query', ...args, ...where], isTTY ? { columns: columns ?? 80 } : {});
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  return ended.stdout;
 }
 
 const sql = (text: string, ...more: string[]) => query(['--sql', text, ...more]);
 
-async function refusal(args: string[], tty: Asked = {}): Promise<string> {
-  const error = await query(args, tty).then(
-    () => new Error('it was not refused'),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(UsageError);
-  return error instanceof Error ? error.message : '';
+async function refusal(args: string[], { columns, isTTY }: Asked = {}): Promise<string> {
+  const where = ['--warehouse', warehouse.path];
+  const { code, stderr } = await run(['query', ...args, ...where], isTTY ? { columns: columns ?? 80 } : {});
+  expect(code).toBe(2);
+  return stderr.replace('indexhouse: ', '').trimEnd();
 }
 
 describe('indexhouse query', () => {
   it('without anything lists every analysis with title and parameters, and needs no warehouse', async () => {
-    const text = (await bytesOf([])).toString();
+    const text = (await run(['query'])).stdout;
     for (const { name, title } of analyses()) expect(text).toContain(`${name}: ${title}\n`);
     expect(text).toContain('    url (text, required): ');
-    expect(JSON.parse((await bytesOf(['--json'])).toString())).toHaveLength(analyses().length);
+    expect(JSON.parse((await run(['query', '--json'])).stdout)).toHaveLength(analyses().length);
   });
 
   it('describes one analysis', async () => {
-    const text = (await bytesOf(['--describe', 'page_timeline'])).toString();
+    const text = (await run(['query', '--describe', 'page_timeline'])).stdout;
     expect(text).toMatch(
       /^page_timeline: Page timeline\n[\s\S]+Gives one row per[\s\S]+url \(text, required\)[\s\S]+with known as/,
     );
@@ -83,8 +67,8 @@ describe('indexhouse query', () => {
     const folder = temporaryFolder();
     const sections = { warehouse: { path: warehouse.path } };
     const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', token: `\${NOT_SET_AT_ALL}`, sections });
-    const text = await bytesOf(['indexing_trend', '--json', '--config', config]);
-    expect(JSON.parse(text.toString())).toMatchObject([{ website_id: 'shop', pages: 2 }]);
+    const { stdout } = await run(['query', 'indexing_trend', '--json', '--config', config]);
+    expect(JSON.parse(stdout)).toMatchObject([{ website_id: 'shop', pages: 2 }]);
   });
 
   it('takes parameters before and after the name, with the option and without', async () => {
@@ -263,7 +247,7 @@ describe('Parquet', () => {
 
   it('goes to a pipe, but not to a terminal', async () => {
     const out = join(temporaryFolder(), 'piped.parquet');
-    writeFileSync(out, await bytesOf([...ARGS, '--warehouse', warehouse.path]));
+    writeFileSync(out, (await run(['query', ...ARGS, '--warehouse', warehouse.path])).bytes);
     expect(await readParquet(out)).toEqual([ROW]);
     expect(await refusal(ARGS, { isTTY: true })).toContain('Parquet is not for a terminal');
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { analyses } from '../../src/analysis/catalog.js';
+import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { configJsonSchema } from '../../src/config/json-schema.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
@@ -39,7 +40,7 @@ export function updateContract(parts: Record<string, string>): void {
 }
 
 function commands(): string {
-  const program = buildProgram('0.0.0', { exitCode: 0 });
+  const program = buildProgram('0.0.0', processIo(), { exitCode: 0 });
   const shared = new Set(program.options.map(({ long }) => long));
   const common = optionTable(program.options.filter(({ long }) => long !== '--version'));
   const each = program.commands.flatMap(withSubcommands).map(({ name, command }) => {

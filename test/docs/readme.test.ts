@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { packageFolder } from '../../src/storage/sql.js';
@@ -26,7 +27,7 @@ test('the README names the two commands that do everything, and every command th
   expect(README).toContain('npm ci && npm run demo');
   expect(README).toContain('npm ci && npm test');
   const named = new Set([...README.matchAll(/(?:npx indexhouse|`indexhouse) (\w+)/g)].map(([, name]) => name));
-  const all = buildProgram('0.0.0', { exitCode: 0 }).commands.map((command) => command.name());
+  const all = buildProgram('0.0.0', processIo(), { exitCode: 0 }).commands.map((command) => command.name());
   expect(all.filter((name) => !named.has(name) && name !== 'demo')).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { run } from '../given/cli.js';
+import { runProcess } from '../given/cli.js';
 import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
@@ -65,7 +65,7 @@ describe('a sync that dies behind a step and is recovered', () => {
   test.concurrent.for(STEPS)('ends up as if it had not died: %s', { timeout: 60_000 }, async (step, { expect }) => {
     const home = KILLED.includes(step) ? first.copyTo(folderOf(`${step}, killed`)) : homeIn(step);
     if (KILLED.includes(step)) {
-      const killed = await run(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+      const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
       expect(killed.signal).toBe('SIGKILL');
     }
     expect(exitCodeOf(await home.sync({ recoverOnly: true }), 0)).toBe(0);

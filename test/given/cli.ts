@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { runCli } from '../../src/cli/program.js';
 import { packageFolder } from '../../src/storage/sql.js';
 
 /** The built program; `npm test` builds it before the tests run. */
-export const PROGRAM = join(packageFolder(), 'dist', 'src', 'cli', 'main.js');
+export const PROGRAM = join(packageFolder(), 'dist', 'src', 'cli', 'indexhouse.cjs');
 
 export interface Ended {
   code: number | null;
@@ -51,7 +53,48 @@ export function start(args: string[], options: { cwd?: string; env?: Record<stri
   return { ended, spoken, pid: child.pid ?? -1, printed: () => stdout, kill: (signal) => child.kill(signal) };
 }
 
-/** Runs `indexhouse` to its end. */
-export function run(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Ended> {
+/** Runs `indexhouse` as a real process to its end. */
+export function runProcess(
+  args: string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ended> {
   return start(args, options).ended;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Cells of a terminal; left out: stdout is a pipe. */
+  columns?: number;
+  /** What somebody types at a terminal, a line for each question. */
+  typed?: readonly string[];
+}
+
+/** Runs `indexhouse` in this process, with streams of its own: as a real process does, and many times as fast. */
+export async function run(args: string[], options: RunOptions = {}): Promise<Ended & { bytes: Buffer }> {
+  const { cwd = process.cwd(), env = {}, columns, typed } = options;
+  const [stdout, stderr] = [collector(), collector()];
+  const isTTY = columns !== undefined || typed !== undefined;
+  const code = await runCli(args, {
+    stdin: Object.assign(Readable.from((typed ?? []).map((line) => `${line}\n`)), { isTTY: typed !== undefined }),
+    stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80 }),
+    stderr: stderr.stream,
+    env: { NO_COLOR: '1', ...env },
+    cwd,
+    stopSignal: () => ({ signal: new AbortController().signal, release: () => {} }),
+  });
+  const bytes = stdout.bytes();
+  return { code, signal: null, stdout: bytes.toString(), bytes, stderr: stderr.bytes().toString() };
+}
+
+/** A stream that keeps what is written to it. */
+function collector(): { stream: Writable; bytes(): Buffer } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write: (chunk: Buffer | string, _encoding, done) => {
+      chunks.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  return { stream, bytes: () => Buffer.concat(chunks) };
 }

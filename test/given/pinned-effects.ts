@@ -1,5 +1,5 @@
+import { Stopped } from '../../src/exit.js';
 import type { Effects } from '../../src/source/effects.js';
-import { Stopped } from '../../src/source/errors.js';
 
 export interface PinnedEffects extends Effects {
   /** Every wait that was asked for, in milliseconds. */

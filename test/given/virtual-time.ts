@@ -1,5 +1,5 @@
+import { Stopped } from '../../src/exit.js';
 import type { Effects } from '../../src/source/effects.js';
-import { Stopped } from '../../src/source/errors.js';
 
 const START_MS = 1_700_000_000_000;
 

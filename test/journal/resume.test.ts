@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { Stopped } from '../../src/exit.js';
 import { ListingJournal, readListing } from '../../src/journal/listing.js';
-import { Stopped } from '../../src/source/errors.js';
 import { type WalkResult, walkListing } from '../../src/source/walk.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';

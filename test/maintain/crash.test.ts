@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { readMarkers } from '../../src/warehouse/markers.js';
-import { run } from '../given/cli.js';
+import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { answersOf, buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
@@ -63,7 +63,7 @@ describe('a maintain that dies behind a step and is started again', () => {
     const warehouse = copyOf(built.path, onTestFinished);
     const sections = { retention: RETENTION };
     const config = writeConfig(join(warehouse, '..'), { baseUrl: 'http://127.0.0.1:1', sections });
-    const died = await run(['maintain', '--config', config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
+    const died = await runProcess(['maintain', '--config', config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });
     expect([died.signal, died.stderr]).toEqual(['SIGKILL', '']);
     expect((await findingsOf(warehouse)).filter(({ level }) => level === 'difference')).toEqual([]);
 

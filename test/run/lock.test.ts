@@ -1,7 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BusyError, RunLock } from '../../src/run/lock.js';
+import { BusyError } from '../../src/exit.js';
+import { RunLock } from '../../src/run/lock.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

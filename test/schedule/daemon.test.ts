@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/schema.js';
+import { BusyError, Stopped } from '../../src/exit.js';
 import { createLogger } from '../../src/observe/log.js';
-import { BusyError } from '../../src/run/lock.js';
 import { runDaemon } from '../../src/schedule/daemon.js';
 import type { Job, JobContext } from '../../src/schedule/job.js';
-import { Stopped } from '../../src/source/errors.js';
 
 /** node-cron takes a field for seconds before the five. */
 const EVERY_SECOND = '* * * * * *';

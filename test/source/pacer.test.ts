@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Stopped } from '../../src/exit.js';
 import { realEffects } from '../../src/source/effects.js';
-import { Stopped, TooLate } from '../../src/source/errors.js';
+import { TooLate } from '../../src/source/errors.js';
 import { type PaceNotice, Pacer, type PacerOptions } from '../../src/source/pacer.js';
 import type { Slot } from '../../src/source/slot.js';
 import { PacedKey } from '../given/paced-key.js';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Stopped } from '../../src/exit.js';
 import { Client } from '../../src/source/client.js';
-import { SourceError, Stopped } from '../../src/source/errors.js';
+import { SourceError } from '../../src/source/errors.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
 import { http, type RawAnswer, startRawServer } from '../given/raw-server.js';
 

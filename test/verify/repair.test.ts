@@ -7,7 +7,7 @@ import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { run } from '../given/cli.js';
+import { run, runProcess } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
 import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../given/tamper.js';
@@ -93,7 +93,7 @@ describe('verify --repair', () => {
 
   test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
     const env = { INDEXHOUSE_TEST_CRASH_AT: 'moved url_reports' };
-    await run(['sync', '--config', home.config], { env });
+    await runProcess(['sync', '--config', home.config], { env });
     const moved = await newestFile(home.warehouse, 'coverage');
     expect((await home.verify(true)).repaired).toEqual([]);
     writeFileSync(join(home.journal('w'), 'run.json'), 'garbage');

@@ -1,0 +1,83 @@
+import { type Command, Option } from 'commander';
+import type { Define } from '../program.js';
+import { calendarDate, wholeNumber } from './flag-values.js';
+
+const PLAN_HELP = `
+Tells how many requests the next run takes, when it ends and which pages it does not reach. Reads the newest snapshots
+and asks the service nothing but how many pages a website has that has no snapshot yet. Writes nothing.
+
+Examples:
+  indexhouse plan                                 before the first run, and before any other
+  indexhouse plan --max-reports 500 --deadline 2h what these would leave out
+  indexhouse plan --younger-than 7d               nights until every report is newer than a week
+  indexhouse plan --out plan.csv                  every wanted page in order, and whether it is reached
+  indexhouse plan --ask                           with as many pages as the service counts now`;
+
+const SYNC_HELP = `
+Examples:
+  indexhouse sync                                 one run now, every configured website
+  indexhouse sync --website example.com --max-reports 0   the listing of one website only
+  indexhouse sync --deadline 6h --json            for a script: stop fetching after six hours
+  indexhouse sync --max-reports 500 --dry-run     what that run would cost and reach, as indexhouse plan
+  indexhouse sync --recover                       only finish an interrupted run`;
+
+const SCHEDULE_HELP = `
+Examples:
+  indexhouse schedule                      run until stopped; each job at its time under \`schedule\`
+  indexhouse schedule --once nightly-sync  run a job now, as the daemon would, and exit with its exit code
+
+SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
+
+const REPLAY_HELP = `
+Records that break the contract of the interface are kept with their own text. After an upgrade whose contract accepts
+them, this commits them as what they were then, once and without a request; the originals stay in rejected_records.
+
+Examples:
+  indexhouse replay --dry-run             what would pass now
+  indexhouse replay --since 2026-11-01    of the snapshots of this date and later`;
+
+/** The commands that fetch, or tell what fetching costs. */
+export function runCommands(define: Define): Command[] {
+  return [
+    withRunFlags(
+      define(
+        'plan',
+        'what the next run costs, when it ends, and which pages it does not reach',
+        () => import('../plan.js'),
+      ),
+    )
+      .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
+      .option('--ask', 'ask the service how many pages there are, even where snapshots tell')
+      .option('--offline', 'ask the service nothing')
+      .option('--first <number>', 'pages to name that come first', wholeNumber(), 10)
+      .option('-o, --out <file>', 'write every wanted page there, as CSV')
+      .option('--force', 'overwrite an existing file')
+      .addHelpText('after', PLAN_HELP),
+    withRunFlags(
+      define(
+        'sync',
+        'fetch the listing and the reports of each website, and commit a snapshot',
+        () => import('../sync.js'),
+      ),
+    )
+      .option('--recover', 'only finish an interrupted run')
+      .addOption(new Option('--dry-run', 'fetch nothing: print the plan of this run').conflicts('recover'))
+      .addHelpText('after', SYNC_HELP),
+    define('schedule', 'the daemon: run each job at its time', () => import('../schedule.js'))
+      .option('--once <job>', 'run this job now and exit')
+      .addHelpText('after', SCHEDULE_HELP),
+    define('replay', 're-validate quarantined records after a fix, without a request', () => import('../replay.js'))
+      .option('-w, --website <id...>', 'only these websites, by id or name')
+      .option('--since <date>', 'only snapshots of this date, such as 2026-11-01, or later', calendarDate)
+      .option('--dry-run', 'only show what would pass')
+      .addHelpText('after', REPLAY_HELP),
+  ];
+}
+
+/** The options that say which run it is. */
+function withRunFlags(command: Command): Command {
+  return command
+    .option('-w, --website <id...>', 'only these websites, by id or name')
+    .option('--max-reports <number>', 'reports to fetch at most; 0: the listing only', wholeNumber())
+    .option('--deadline <duration>', 'stop fetching reports after this long, such as 6h, and commit what is there');
+}

@@ -1,0 +1,96 @@
+import { type Command, Option } from 'commander';
+import { LIMITER_KINDS, RATE_HEADERS } from '../../simulator/limiters.js';
+import type { Define } from '../program.js';
+import { faultRates, requestRate, wholeNumber } from './flag-values.js';
+
+const DOCTOR_HELP = `
+Examples:
+  indexhouse doctor                  check everything; one request for the key, one for each website
+  indexhouse doctor --json           the findings as an array of {check, level, message, remedy}`;
+
+const DEMO_HELP = `
+Examples:
+  indexhouse demo
+  indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
+
+const SIMULATE_HELP = `
+The world stands still until it is told to go on:
+  curl -X POST http://127.0.0.1:8089/control/advance?nights=1
+
+Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, endless, slow, truncated, violation, wrong_url.
+Each rate is the share of the requests that meet it.
+
+Examples:
+  indexhouse simulate
+  indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
+  indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api`;
+
+/** The commands to begin with. */
+export function setupCommands(define: Define): Command[] {
+  return [
+    define('init', 'write a commented indexhouse.yaml (never over an existing one)', () => import('../init.js')).option(
+      '--pages <number>',
+      'how many pages the websites have together, to show what they cost',
+    ),
+    define(
+      'doctor',
+      'check config, token, access to each website, folder, locks, disk and clock',
+      () => import('../doctor.js'),
+    ).addHelpText('after', DOCTOR_HELP),
+    simulateCommand(define),
+    define(
+      'demo',
+      'try everything: a simulated service, two weeks of nightly syncs, first answers',
+      () => import('../demo.js'),
+    )
+      .option('--folder <folder>', "where it goes; an earlier demo's folder is replaced", 'indexhouse-demo')
+      .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
+      .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
+      .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
+      .addHelpText('after', DEMO_HELP),
+  ];
+}
+
+function simulateCommand(define: Define): Command {
+  const about = 'run a seeded, evolving upstream service with fault injection, for trying out and testing';
+  return define('simulate', about, () => import('../simulate.js'))
+    .option('--port <number>', '0 takes a free one', wholeNumber(0, 65_535), 8089)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option('--pages <number>', 'pages of each website', wholeNumber(0, 5_000_000), 3000)
+    .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
+    .option('--token <token>', 'the API key that may read them', 'demo-token')
+    .option('--nights <number>', 'nights to live through first', wholeNumber(0, 10_000), 0)
+    .addOption(
+      new Option('--rate-limit <per minute>', 'requests a minute for the key, or "unlimited"')
+        .argParser(requestRate)
+        .default(60),
+    )
+    .option(
+      '--rate-window <seconds>',
+      'count the rate limit over this many seconds instead of a minute',
+      wholeNumber(1, 86_400),
+      60,
+    )
+    .addOption(
+      new Option(
+        '--limiter <kind>',
+        'how the rate limit counts: windows from the first request, windows of the clock, any such time, or a bucket',
+      )
+        .choices(LIMITER_KINDS)
+        .default('first-request'),
+    )
+    .addOption(
+      new Option(
+        '--rate-headers <meaning>',
+        "what X-RateLimit-Reset means: the window's boundary, a window from now, the next request, the full allowance; off: no rate headers",
+      )
+        .choices(RATE_HEADERS)
+        .default('boundary'),
+    )
+    .option('--max-limit <entries>', 'largest window of the listing', wholeNumber(1, 1_000_000), 1000)
+    .option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api', '')
+    .addOption(new Option('--faults <rates>', 'JSON, or kind=rate,…').argParser(faultRates).default({}, 'none'))
+    .option('--nasty', 'add pages whose URLs are hard to encode', false)
+    .addHelpText('after', SIMULATE_HELP);
+}

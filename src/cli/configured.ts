@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import type { ReaderOptions } from '../analysis/reader.js';
+import { loadConfig } from '../config/load.js';
+import type { Overrides } from '../config/overrides.js';
+import type { Config } from '../config/schema.js';
+import { UsageError } from '../exit.js';
+import { createLogger, type Logger } from '../observe/log.js';
+import { colorsWanted, safeLines } from '../observe/terminal.js';
+import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
+import { EXIT, type Io } from './io.js';
+import type { Globals } from './program.js';
+
+/** What holds where only a folder is named: the default of the configuration. */
+export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+
+/** Loads the configuration that the flags name. `withoutTokens`: for what asks the service nothing. */
+export function configOf(
+  flags: Globals,
+  { env, cwd }: Io,
+  options: { withoutTokens?: boolean; overrides?: Overrides } = {},
+): Promise<Config> {
+  return loadConfig({ file: flags.config, env, cwd, ...options });
+}
+
+/** The warehouse to read: the folder that a flag names, or that of the configuration. */
+export async function readerOptions(flags: Globals & { warehouse?: string }, io: Io): Promise<ReaderOptions> {
+  const onRebuilt = rebuiltLog(flags, io);
+  if (flags.warehouse !== undefined) {
+    return { warehouse: resolve(io.cwd, flags.warehouse), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
+  }
+  const { warehouse } = await configOf(flags, io, { withoutTokens: true });
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt };
+}
+
+/** Logs each state that had to be rebuilt from the log. */
+export function rebuiltLog(flags: Globals, io: Io): (websiteId: string, file: string) => void {
+  return (website_id, file) => loggerOf(flags, io).info({ website_id, file }, 'rebuilt the state from the log');
+}
+
+/** Says on stderr what was left out of an answer because it cannot be read, and gives the exit code for it. */
+export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number {
+  if (damaged.length === 0) return EXIT.done;
+  stderr.write(`${safeLines(`indexhouse: ${damageWarning(damaged)}`)}\n`);
+  return EXIT.warnings;
+}
+
+/**
+ * The ids of the websites that flags name by id or name.
+ *
+ * @throws UsageError where one is not configured; where the configuration says `all`, any id may be asked for
+ */
+export function websiteIds(asked: readonly string[], configured: Config['websites']): string[] {
+  if (configured === 'all') return [...asked];
+  return asked.map((text) => {
+    const id = knownId(text, configured);
+    if (id !== null) return id;
+    const known = configured.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ');
+    throw new UsageError(`--website ${text} is not configured; configured are: ${known}`);
+  });
+}
+
+/** The id of the configured website that has this id or name, or null. */
+export function knownId(text: string, configured: Config['websites']): string | null {
+  if (configured === 'all') return null;
+  return (configured.find(({ id }) => id === text) ?? configured.find(({ name }) => name === text))?.id ?? null;
+}
+
+/** A logger on stderr that masks the configuration's tokens. */
+export function loggerOf(flags: Globals, io: Io, config?: Config): Logger {
+  return createLogger({
+    level: flags.logLevel ?? 'info',
+    destination: io.stderr,
+    color: colorsWanted(io.stderr, io.env),
+    secrets: config ? secretsOf(config) : [],
+  });
+}
+
+/** A token of the configuration, as the logger masks them. */
+export function secretsOf({ api, websites }: Config): string[] {
+  const own = websites === 'all' ? [] : websites.flatMap(({ token }) => (token ? [token] : []));
+  return [api.token, ...own];
+}
+
+/** Left bare where a shell would take it as one word, else in single quotes. */
+export function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

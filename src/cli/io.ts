@@ -1,0 +1,56 @@
+import type { Readable, Writable } from 'node:stream';
+import { EXIT } from '../exit.js';
+
+export { EXIT };
+
+/** A stream that may be a terminal. */
+export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
+
+/** What a command has of the process that it runs in. */
+export interface Io {
+  stdin: Readable & { isTTY?: boolean | undefined };
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder that relative paths count from. */
+  cwd: string;
+  /** A signal that fires when the process is asked to stop, and what to call when it is no longer needed. */
+  stopSignal(): { signal: AbortSignal; release(): void };
+}
+
+/** The process itself. */
+export function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  return { stdin, stdout, stderr, env, cwd: process.cwd(), stopSignal };
+}
+
+/** Turns SIGINT and SIGTERM into an abort signal; a second one ends the process at once, as it would have. */
+function stopSignal(): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const stop = () => {
+    controller.abort();
+    release();
+  };
+  const release = () => {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return { signal: controller.signal, release };
+}
+
+/** Hands a stop signal to `work`, and lets go of it whatever happens. */
+export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, release } = io.stopSignal();
+  try {
+    return await work(signal);
+  } finally {
+    release();
+  }
+}
+
+/** Cells of a terminal; undefined where the text goes to a file or a pipe, so that nothing is cut. */
+export function widthOf({ isTTY, columns }: Output): number | undefined {
+  return isTTY ? columns : undefined;
+}

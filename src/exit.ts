@@ -1,0 +1,32 @@
+/** Exit codes of every command. */
+export const EXIT = { done: 0, failed: 1, usage: 2, warnings: 3, busy: 4, stopped: 130 } as const;
+
+/** An error whose message tells the user what happened, where, and what to do. */
+export class Failure extends Error {
+  /** What the process ends with where nothing catches it. */
+  readonly exitCode: number = EXIT.failed;
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** What was asked for cannot be done as it was asked: flags, configuration, names, files. Nothing was changed. */
+export class UsageError extends Failure {
+  override readonly exitCode = EXIT.usage;
+}
+
+/** Another process holds what this one needs to write. */
+export class BusyError extends Failure {
+  override readonly exitCode = EXIT.busy;
+}
+
+/** The process was asked to stop. */
+export class Stopped extends Failure {
+  override readonly exitCode = EXIT.stopped;
+
+  constructor(message = 'stopped before the end; the next `indexhouse sync` resumes the run') {
+    super(message);
+  }
+}
