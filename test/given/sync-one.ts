@@ -14,10 +14,11 @@ export interface OneSync {
   at: string;
   token?: string;
   api?: Record<string, unknown>;
+  follow?: RunEffects['follow'];
 }
 
 /** A real sync of the website `w`, which no reject makes partial, at a time of the test's choosing. */
-export async function syncOne({ baseUrl, warehouse, at, token, api = {} }: OneSync): Promise<{
+export async function syncOne({ baseUrl, warehouse, at, token, api = {}, follow }: OneSync): Promise<{
   receipt: WebsiteReceipt;
   /** Why which follower is behind. */
   lagging: string[];
@@ -32,7 +33,7 @@ export async function syncOne({ baseUrl, warehouse, at, token, api = {} }: OneSy
     websites: [],
     recoverOnly: false,
     signal: new AbortController().signal,
-    effects: sleepless(at),
+    effects: { ...sleepless(at), ...(follow ? { follow } : {}) },
   });
   const [website] = receipt.websites;
   if (!website) throw new Error('the run has no website');

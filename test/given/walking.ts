@@ -48,23 +48,30 @@ export class Walking {
   listed(walk: number): string[] {
     return effectiveListing(this.windows, walk);
   }
+
+  /** Every entry that a walk keeps, pages that are listed twice included. */
+  kept(walk: number): string[] {
+    return keptEntries(this.windows, walk);
+  }
 }
 
-/**
- * The rule of the journal: an entry counts while its position is below the least `keep` of the windows that follow;
- * of a URL that is there more than once the later one wins.
- */
+/** Each page of a walk once: of a URL that it keeps more than once the later one wins. */
 export function effectiveListing(windows: readonly AcceptedWindow[], walk: number): string[] {
+  return [...new Set(keptEntries(windows, walk))];
+}
+
+/** The rule of the journal: an entry counts while its position is below the least `keep` of the windows that follow. */
+function keptEntries(windows: readonly AcceptedWindow[], walk: number): string[] {
   const own = windows.filter(({ state }) => state.walk === walk);
   let keptBelow = Number.POSITIVE_INFINITY;
-  const kept: { url: string; position: number }[] = [];
+  const kept: string[] = [];
   for (const { keep, fresh } of own.reverse()) {
     for (const [at, { url }] of [...fresh.entries()].reverse()) {
-      if (keep + at < keptBelow) kept.unshift({ url: url ?? `(entry ${keep + at})`, position: keep + at });
+      if (keep + at < keptBelow) kept.unshift(url ?? `(entry ${keep + at})`);
     }
     keptBelow = Math.min(keptBelow, keep);
   }
-  return [...new Map(kept.map((entry) => [entry.url, entry])).keys()];
+  return kept;
 }
 
 function sorted(urls: string[]): string {
