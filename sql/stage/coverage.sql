@@ -11,6 +11,6 @@ select
   entry.inspection_link as inspection_link,
   entry.service_link as service_link,
   coalesce(canonicals_match_present, true) as canonicals_match_present,
-  extra::json as extra
+  extra::json::varchar as extra
 from listed_entries
 where kind = 'entry'

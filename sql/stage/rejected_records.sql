@@ -3,7 +3,7 @@ select
   url,
   position,
   received_at,
-  issues::json as issues,
+  issues::json::varchar as issues,
   payload,
   reason
 from (

@@ -9,4 +9,4 @@ select
   $url_reports_replayed::integer as url_reports_replayed,
   $still_rejected::integer as still_rejected,
   $version::varchar as version,
-  $files::json as files
+  $files::varchar as files

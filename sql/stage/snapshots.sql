@@ -21,8 +21,8 @@ select
   $requests_throttled::integer as requests_throttled,
   $resumed::boolean as resumed,
   $version::varchar as version,
-  $files::json as files,
+  $files::varchar as files,
   $requests_retried::integer as requests_retried,
   $utilisation::double as utilisation,
   $reports_wanted::integer as reports_wanted,
-  $reports_by_reason::json as reports_by_reason
+  $reports_by_reason::varchar as reports_by_reason

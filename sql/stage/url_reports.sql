@@ -2,6 +2,6 @@ select
   "at" as fetched_at,
   reason,
   unnest(report),
-  extra::json as extra
+  extra::json::varchar as extra
 from journal_reports
 where kind = 'fetched'

@@ -2,7 +2,7 @@ import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { Stopped } from '../exit.js';
 import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
-import { literal } from '../storage/sql.js';
+import { identifier, literal } from '../storage/sql.js';
 import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
 import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
@@ -53,12 +53,21 @@ export async function ask(reader: Reader, question: Question): Promise<Answer> {
   return { columns: result.deduplicatedColumnNames(), parts: partsOf(question, result, () => reader.turn === turn) };
 }
 
-/** Answers into a Parquet file with DuckDB's own types. Throws as `ask` does. */
+/** Answers into a Parquet file with DuckDB's own types, but for JSON, which is text there. Throws as `ask` does. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
-  await reader.withStates(() => prepare(reader, question));
-  const copy = `copy (${bare(question.sql)}\n) to ${literal(file)} (format parquet, compression zstd)`;
+  const prepared = await reader.withStates(() => prepare(reader, question));
+  const copy = `copy (${withJsonAsText(prepared, bare(question.sql))}\n) to ${literal(file)} (format parquet, compression zstd)`;
   await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
+}
+
+/** Many readers do not know Parquet's JSON type. */
+function withJsonAsText(prepared: DuckDBPreparedStatement, text: string): string {
+  const columns = Array.from({ length: prepared.columnCount }, (_, index) => index);
+  const json = columns.filter((index) => prepared.columnType(index).alias === 'JSON');
+  const names = new Set(json.map((index) => identifier(prepared.columnName(index))));
+  if (names.size === 0) return text;
+  return `select * replace (${[...names].map((name) => `${name}::varchar as ${name}`).join(', ')}) from (${text}\n)`;
 }
 
 /** Makes sure that the question is one statement that only reads, with just these parameters. */

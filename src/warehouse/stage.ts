@@ -9,7 +9,7 @@ import { parseLine } from '../journal/lines.js';
 import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
-import { type Engine, type EngineOptions, type Parameters, type Scalar, withEngine } from '../storage/engine.js';
+import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { keepOddRecords, viewJournal, viewKeptWalk } from './journal-views.js';
@@ -139,8 +139,7 @@ async function stageComparison(
 
 async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
-  const plain = await plainly(engine, sql(`stage/${table}`), input.compression);
-  const sorted = `select * from (${plain}\n) order by ${SORTED_BY[table]}`;
+  const sorted = `select * from (${sql(`stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
   // The summary's macro, which views use as well, names the commit itself.
   const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
   const rows = await engine.copy(query, file, parquetFormat(input.compression));
@@ -155,30 +154,12 @@ function ofTheCommit(query: string): string {
 
 /**
  * Snappy and gzip are chosen for readers that know no zstd. The same readers give the values of a dictionary back as
- * text, so there is none then: 10 to 20 % more bytes.
+ * text, so there is none then: 10 to 20 % more bytes. What `sql/stage` writes holds JSON as text: many readers cannot
+ * open a file whose columns carry Parquet's JSON type.
  */
 export function parquetFormat(compression: string): string {
   const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
   return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
-}
-
-const describedColumn = z.object({ column_name: z.string(), column_type: z.string() });
-
-/**
- * A query with its JSON columns as text, for the same readers: DuckDB cuts a column's statistics at 256 bytes, and a
- * reader that takes them for JSON cannot even open the file then.
- */
-async function plainly(
-  engine: Engine,
-  query: string,
-  compression: string,
-  parameters: Parameters = {},
-): Promise<string> {
-  if (compression === 'zstd') return query;
-  const columns = await engine.rows(describedColumn, `describe ${query}`, parameters);
-  const json = columns.filter(({ column_type }) => column_type === 'JSON').map(({ column_name: name }) => name);
-  if (json.length === 0) return query;
-  return `select * replace (${json.map((name) => `${name}::varchar as ${name}`).join(', ')}) from (${query}\n)`;
 }
 
 async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTable, number>): Promise<Manifest> {
@@ -234,8 +215,7 @@ export async function stageRow(
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
   const file = stagedFile(folder, table);
-  const query = await plainly(engine, sql(`stage/${table}`), compression, row);
-  await engine.run(`copy (${query}\n) to $file (${parquetFormat(compression)})`, { ...row, file });
+  await engine.run(`copy (${sql(`stage/${table}`)}\n) to $file (${parquetFormat(compression)})`, { ...row, file });
 }
 
 /** Hex, of the file's bytes. */

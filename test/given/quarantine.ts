@@ -17,7 +17,6 @@ export async function mendPayloads(
   texts: Record<string, string>,
   format = 'format parquet',
 ): Promise<void> {
-  const jsonType = /snappy|gzip/.test(format) ? 'varchar' : 'json';
   await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder(() => {}) }, async (engine) => {
     for (const marker of await readMarkers(engine, warehouse)) {
       if (!marker.files['rejected_records']) continue;
@@ -30,7 +29,7 @@ export async function mendPayloads(
       await rewrite(engine, file, `* replace (${mended} as payload)`, format);
       const files = { ...marker.files, rejected_records: { ...marker.files['rejected_records'] } };
       files.rejected_records.sha256 = await sha256Of(file);
-      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}'::${jsonType} as files)`, format);
+      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}' as files)`, format);
     }
   });
 }

@@ -86,7 +86,7 @@ function valueText(value: unknown, type: string): string | null {
   if (value === null || value === undefined) return null;
   if (type === 'DATE') return instant(value).slice(0, 'YYYY-MM-DD'.length);
   if (type.startsWith('TIMESTAMP')) return instant(value);
-  // Two readers parse it.
+  // Some readers parse the JSON type, which files of older versions carry.
   if (type === 'JSON') return JSON.stringify(typeof value === 'string' ? JSON.parse(value) : value);
   return String(value);
 }

@@ -11,7 +11,6 @@ import { askClickhouse, askDuckdb, duckdbModule, installReaders } from './packag
 
 const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'Nullable(String)',
-  // By itself it makes an object of JSON text, which the lists in `issues` are none of.
   JSON: 'Nullable(String)',
   INTEGER: 'Nullable(Int32)',
   BIGINT: 'Nullable(Int64)',

@@ -2,12 +2,18 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { literal } from '../../src/storage/sql.js';
+import { openReader, rowsOf } from '../analysis/given.js';
 import { filesOfTable, givenEveryTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 import { readParquet } from '../given/parquet.js';
 import { byDuckdb, byHyparquet, byParquetjs, canonical, documentedColumns } from '../given/readers.js';
+import { hashOf, rewrite } from '../given/tamper.js';
+import { findingsOf } from '../given/verified.js';
 
 function schemaOf(file: string) {
   const bytes = readFileSync(file);
@@ -26,12 +32,21 @@ function columnsIn(file: string): string[] {
   return names;
 }
 
+/** The columns that carry Parquet's JSON type, which Polars and others do not read as text. */
+function jsonTypesIn(file: string): string[] {
+  const typed = schemaOf(file).filter((one) => one.converted_type === 'JSON' || one.logical_type?.type === 'JSON');
+  return typed.map(({ name }) => name);
+}
+
 describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of every table', (codec) => {
   test('hold the documented columns in their order, and the same for every reader', async () => {
     const warehouse = await givenEveryTable(codec, onTestFinished);
     for (const [table, columns] of await documentedColumns()) {
       const files = await filesOfTable(warehouse, table);
-      for (const file of files) expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
+      for (const file of files) {
+        expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
+        expect([table, jsonTypesIn(file)]).toEqual([table, []]);
+      }
       const rows = canonical(await byDuckdb(files), columns);
       expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
       expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
@@ -48,6 +63,51 @@ describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of ever
     ]);
   });
 });
+
+test('files with the JSON type, as older versions wrote them, and files with text are one type side by side', async () => {
+  const nights = await givenNights(onTestFinished, 'followed');
+  const { warehouse } = nights;
+  await nights.night({ list: { a: { colour: 'red' }, b: { index_summary: 7 } } });
+  await writeAsOlderVersions(warehouse);
+  await nights.night({ list: { a: { colour: 'blue' }, b: { index_summary: 8 } } });
+  const files = await filesOfTable(warehouse, 'coverage');
+  expect(files.map(jsonTypesIn)).toEqual([['extra'], []]);
+
+  const [extra = { name: '', type: '' }] = (await documentedColumns()).get('coverage')?.slice(-1) ?? [];
+  expect(canonical(await byHyparquet(files), [extra])).toEqual(canonical(await byDuckdb(files), [extra]));
+  const asked = `select typeof(extra) as extra, extra->>'colour' as colour, typeof(issues) as issues,
+    issues->>'$[0].path' as path, (select string_agg(distinct typeof(files)) from snapshots) as files
+    from coverage join rejected_records using (snapshot_id) order by snapshot_id`;
+  const json = { extra: 'JSON', issues: 'JSON', files: 'JSON', path: 'index_summary' };
+  const told = [
+    { ...json, colour: 'red' },
+    { ...json, colour: 'blue' },
+  ];
+  const reader = await openReader(warehouse);
+  expect(await rowsOf(reader, asked)).toEqual(told);
+  reader.close();
+  await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
+  expect(await findingsOf(warehouse)).toEqual([]);
+  for (const name of ['indexhouse.duckdb', 'analytics.duckdb']) {
+    const views = { file: join(warehouse, name), readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder() };
+    expect(await withEngine(views, (engine) => engine.rows(z.unknown(), asked))).toEqual(told);
+  }
+});
+
+/** Gives the JSON columns of every file the type that they had in zstd files once, under its hash in the marker. */
+async function writeAsOlderVersions(warehouse: string): Promise<void> {
+  const [marker = ''] = await filesOfTable(warehouse, 'snapshots');
+  const [coverage = ''] = await filesOfTable(warehouse, 'coverage');
+  const [rejected = ''] = await filesOfTable(warehouse, 'rejected_records');
+  await rewrite(coverage, 'select * replace (extra::json as extra) from self');
+  await rewrite(rejected, 'select * replace (issues::json as issues) from self');
+  const hashes = JSON.stringify({
+    coverage: { rows: 1, sha256: hashOf(coverage) },
+    rejected_records: { rows: 1, sha256: hashOf(rejected) },
+  });
+  const files = `json_merge_patch(files, ${literal(hashes)})`;
+  await rewrite(marker, `select * replace (${files} as files, reports_by_reason::json as reports_by_reason) from self`);
+}
 
 test('files from before a column was added are read beside newer ones, null where they lack it', async () => {
   const nights = await givenNights(onTestFinished, 'followed');
