@@ -24,11 +24,6 @@ from runs
 left join snapshots on snapshots.snapshot_id = runs.snapshot_id
 where
   runs.snapshot_date between $since::date and $until::date
-  and (
-    $website::varchar is null
-    -- A website that never got a snapshot has no name.
-    or runs.website_id = $website::varchar
-    or runs.website_id in (select website_id from snapshots where website_name = $website::varchar)
-  )
+  and is_website(runs.website_id, $website::varchar)
 order by runs.started_at desc, runs.website_id
 limit $limit::bigint

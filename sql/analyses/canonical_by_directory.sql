@@ -17,10 +17,7 @@ select
 from pages
 where
   is_monitored
-  and (
-    $website::varchar is null
-    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(website_id, $website::varchar)
 group by website_id, directory
 order by differing desc, pages desc, website_id, directory
 limit $limit::bigint

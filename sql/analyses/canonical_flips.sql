@@ -23,9 +23,6 @@ where
   and flips.from_value is not null
   and flips.to_value is not null
   and flips.snapshot_date between $since::date and $until::date
-  and (
-    $website::varchar is null
-    or flips.website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(flips.website_id, $website::varchar)
 order by flips.observed_at desc, flips.website_id, flips.url, chosen_by
 limit $limit::bigint

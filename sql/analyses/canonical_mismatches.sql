@@ -9,10 +9,7 @@ with mismatched as (
   where
     is_monitored
     and searchengine_selected_canonical <> user_selected_canonical
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 -- What each was before a change, in a struct, because null is a value too.
 flips as (

@@ -19,9 +19,6 @@ select
 from page_changes
 where
   snapshot_date >= $since::date
-  and (
-    $website::varchar is null
-    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(website_id, $website::varchar)
 group by website_id, snapshot_date
 order by website_id, snapshot_date

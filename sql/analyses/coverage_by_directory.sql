@@ -13,53 +13,45 @@ with listings as (
   from snapshots
   where
     listing_status = 'complete'
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
   group by website_id
 ),
 counted as (
   select
-    summary.website_id,
-    summary.directory,
-    listings.since_id,
-    coalesce(summary.snapshot_id = listings.snapshot_id, false) as is_now,
-    coalesce(summary.snapshot_id = listings.since_id, false) as is_then,
-    summary.index_summary,
-    summary.pages,
-    summary.crawled,
-    summary.days_since_crawl_total
-  from snapshot_summary as summary
-  join listings on summary.website_id = listings.website_id
-  where summary.snapshot_id in (listings.snapshot_id, listings.since_id)
-),
--- A directory that only one of both listings has by its name may be among the `(other)` of the other one.
-known as (
-  select
     website_id,
     directory,
-    bool_or(is_now) as in_now,
-    bool_or(is_then) as in_then,
-    bool_or(directory = '(other)' and in_now) over (partition by website_id) as other_now,
-    bool_or(directory = '(other)' and in_then) over (partition by website_id) as other_then
-  from counted
+    any_value(since_id) as since_id,
+    bool_or(summary.snapshot_id = listings.snapshot_id) is true as in_now,
+    bool_or(summary.snapshot_id = since_id) is true as in_then,
+    sum(pages) filter (summary.snapshot_id = listings.snapshot_id) as pages,
+    sum(pages) filter (summary.snapshot_id = listings.snapshot_id and index_summary = 'Indexed') as indexed,
+    sum(pages) filter (summary.snapshot_id = listings.snapshot_id and index_summary is null) as without_data,
+    sum(crawled) filter (summary.snapshot_id = listings.snapshot_id) as crawled,
+    sum(days_since_crawl_total) filter (summary.snapshot_id = listings.snapshot_id) as days_since_crawl_total,
+    sum(pages) filter (summary.snapshot_id = since_id) as pages_then,
+    sum(pages) filter (summary.snapshot_id = since_id and index_summary = 'Indexed') as indexed_then
+  from snapshot_summary as summary
+  join listings using (website_id)
+  where summary.snapshot_id in (listings.snapshot_id, since_id)
   group by website_id, directory
+),
+named as (
+  select * replace (told_directory(website_id, directory, in_now, in_then) as directory)
+  from counted
 ),
 summed as (
   select
-    counted.website_id,
-    if((other_now and not in_now) or (other_then and not in_then), '(other)', counted.directory) as directory,
-    since_id,
-    coalesce(sum(pages) filter (is_now), 0)::bigint as pages,
-    coalesce(sum(pages) filter (is_now and index_summary = 'Indexed'), 0)::bigint as indexed,
-    coalesce(sum(pages) filter (is_now and index_summary is null), 0)::bigint as without_data,
-    sum(days_since_crawl_total) filter (is_now) / nullif(sum(crawled) filter (is_now), 0) as days_since_crawl,
-    coalesce(sum(pages) filter (is_then), 0)::bigint as pages_then,
-    coalesce(sum(pages) filter (is_then and index_summary = 'Indexed'), 0)::bigint as indexed_then
-  from counted
-  join known using (website_id, directory)
-  group by all
+    website_id,
+    directory,
+    any_value(since_id) as since_id,
+    coalesce(sum(pages), 0)::bigint as pages,
+    coalesce(sum(indexed), 0)::bigint as indexed,
+    coalesce(sum(without_data), 0)::bigint as without_data,
+    sum(days_since_crawl_total) / nullif(sum(crawled), 0) as days_since_crawl,
+    coalesce(sum(pages_then), 0)::bigint as pages_then,
+    coalesce(sum(indexed_then), 0)::bigint as indexed_then
+  from named
+  group by website_id, directory
 )
 select
   website_id,

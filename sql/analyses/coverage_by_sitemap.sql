@@ -15,10 +15,7 @@ with listed as (
   from pages
   where
     is_monitored
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 )
 select
   website_id,

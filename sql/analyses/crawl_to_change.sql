@@ -10,10 +10,7 @@ with told as (
   where
     change in ('indexed', 'deindexed', 'coverage_state', 'crawled')
     and snapshot_date between $since::date and $until::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 changed as (
   select * from told where change <> 'crawled'

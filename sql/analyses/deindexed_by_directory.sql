@@ -9,10 +9,7 @@ with fallen as (
   from page_changes
   where change = 'deindexed'
     and snapshot_date >= $since::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 )
 select
   pages.website_id,

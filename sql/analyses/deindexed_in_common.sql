@@ -13,10 +13,7 @@ with fell as (
   where
     change = 'deindexed'
     and snapshot_date between $since::date and $until::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
   group by website_id, url
 ),
 went_to as (

@@ -22,9 +22,6 @@ where
   dropped.change = 'deindexed'
   and dropped.snapshot_date between $since::date and $until::date
   and ($reindexed::boolean or pages.is_indexed is not true)
-  and (
-    $website::varchar is null
-    or dropped.website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(dropped.website_id, $website::varchar)
 order by dropped.observed_at desc, dropped.website_id, dropped.url
 limit $limit::bigint

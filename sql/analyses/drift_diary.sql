@@ -17,9 +17,7 @@ select
   sum(occurrences)::bigint as occurrences,
   first(sample order by snapshot_at desc, sample) filter (sample is not null) as sample
 from drift_observations
-where
-  $website::varchar is null
-  or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+where is_website(website_id, $website::varchar)
 group by website_id, source, kind, field, "value"
 having $since::date is null or min(snapshot_date) >= $since::date
 order by first_seen desc, website_id, source, kind, field, "value"

@@ -11,10 +11,7 @@ with problems as (
     is_monitored
     and report_page_fetch_status <> 'Successful'
     and ($status::varchar is null or report_page_fetch_status = $status::varchar)
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 began as (
   select website_id, url, max(observed_at) as since

@@ -19,10 +19,7 @@ with flapping as (
     change in ('indexed', 'deindexed')
     and from_value is not null
     and snapshot_date between $since::date and $until::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
   group by website_id, url
   having greatest(left_index, entered_index) >= $times::bigint
 )

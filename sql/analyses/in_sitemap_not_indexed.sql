@@ -20,9 +20,6 @@ where
   and is_indexed is not true
   and len(report_sitemaps) > 0
   and ($sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar))
-  and (
-    $website::varchar is null
-    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(website_id, $website::varchar)
 order by first_seen_at, website_id, url
 limit $limit::bigint

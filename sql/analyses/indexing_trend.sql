@@ -13,10 +13,7 @@ with listings as (
       json_exists(files, '$.coverage_summary')
       or snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
     )
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
   qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
 ),
 counted as (

@@ -15,10 +15,7 @@ with chosen as (
     listing_status = 'complete'
     -- What a listing held that retention put out of use is not known any more.
     and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
   group by website_id
   having then_id <> now_id
 ),

@@ -11,10 +11,7 @@ with entered as (
   where
     (change = 'indexed' or (change = 'appeared' and to_value = 'Indexed'))
     and snapshot_date between $since::date and $until::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 left_before as (
   select website_id, url, min(observed_at) as first_left_at

@@ -8,10 +8,7 @@ with known as (
   from page_state
   where
     url = $url::varchar
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 quarantined as (
   select rejected_records.*

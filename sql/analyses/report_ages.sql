@@ -5,9 +5,7 @@
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at
   from snapshots
-  where
-    $website::varchar is null
-    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
+  where is_website(website_id, $website::varchar)
   group by website_id
 ),
 aged as (

@@ -16,10 +16,7 @@ with blocked as (
       is_blocked
       or ($earlier::boolean and was_ever_blocked_by_robots_txt)
     )
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 last_blocked as (
   select website_id, url, max(observed_at) as observed_at

@@ -16,9 +16,6 @@ from page_changes
 where
   change = 'coverage_state'
   and snapshot_date between $since::date and $until::date
-  and (
-    $website::varchar is null
-    or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-  )
+  and is_website(website_id, $website::varchar)
 group by website_id, from_value, to_value
 order by changes desc, website_id, from_state, to_state

@@ -12,10 +12,7 @@ with appeared as (
     -- One that returns has been listed before.
     and from_snapshot_id is null
     and snapshot_date between $since::date and $until::date
-    and (
-      $website::varchar is null
-      or website_id in (select website_id from snapshots where $website::varchar in (website_id, website_name))
-    )
+    and is_website(website_id, $website::varchar)
 ),
 first_indexed as (
   select website_id, url, min(observed_at) as indexed_at

@@ -15,21 +15,13 @@ with counted as (
   group by website_id, directory
 ),
 others as (
-  select website_id, in_now as other_now, in_before as other_before
+  select website_id
   from counted
   where directory = '(other)'
 ),
--- A directory that only one of both listings has by its name may be among the `(other)` of the other one.
 named as (
-  select
-    *,
-    if(
-      (coalesce(other_now, false) and not in_now) or (coalesce(other_before, false) and not in_before),
-      '(other)',
-      directory
-    ) as told_as
+  select *, told_directory(website_id, directory, in_now, in_before) as told_as
   from counted
-  left join others using (website_id)
 ),
 stood as (
   select
