@@ -1,5 +1,6 @@
 import { nearest } from '../config/suggest.js';
 import type { Scalar } from '../storage/engine.js';
+import { DAY_MS } from '../time.js';
 import { QuestionError } from './errors.js';
 
 export const PARAMETER_TYPES = ['text', 'integer', 'number', 'date', 'timestamp', 'boolean'] as const;
@@ -16,7 +17,6 @@ export interface Parameter {
 
 type Asked = { name: string; parameters: readonly Parameter[] };
 
-const DAY_MS = 86_400_000;
 const NULL_WORDS = new Set(['none', 'all']);
 const RELATIVE = /^(\d{1,5}) (day|week)s? ago$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -5,6 +5,7 @@ import { type NewDrift, readStatus, type Status, type StatusInput, type WebsiteS
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
+import { HOUR_MS } from '../time.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { count, duration, formatJson, formatTable } from './output.js';
@@ -13,7 +14,7 @@ import type { Globals } from './program.js';
 /** What holds where only a folder is named: the defaults of the configuration. */
 const DEFAULTS = {
   memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
-  resumeWithin: 6 * 3_600_000,
+  resumeWithin: 6 * HOUR_MS,
   maxRejectRatio: 0.01,
   websites: [],
 };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { codeOf } from '../storage/durable.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
@@ -89,7 +90,7 @@ async function readText(file: string): Promise<string> {
 }
 
 function unreadable(error: unknown): [message: string, remedy: string] {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (code === 'ENOENT')
     return ['there is no such file', 'Run `indexhouse init` to write one, or name it with --config.'];
   if (code === 'EISDIR') return ['this is a folder, not a file', 'Name the file itself with --config.'];

@@ -1,10 +1,10 @@
 import { nodeCron } from 'node-cron';
 import { z } from 'zod';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 
-const DAY_MS = 86_400_000;
 /** Longest duration that the configuration takes: ten years. */
-const MAX_DURATION_MS = 3650 * 86_400_000;
-const DURATION_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MAX_DURATION_MS = 3650 * DAY_MS;
+const DURATION_MS: Record<string, number> = { ms: 1, s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 const DURATION = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/;
 
 const SIZE_BYTES: Record<string, number> = {
@@ -42,7 +42,7 @@ export function duration(min = 0, max = MAX_DURATION_MS) {
     .regex(DURATION, bad)
     .transform((text) => scaled(DURATION, DURATION_MS, text))
     .refine((ms) => ms >= min, says('is too short', `Write at least ${min}ms.`))
-    .refine((ms) => ms <= max, says('is too long', `Write at most ${max / 3_600_000}h.`));
+    .refine((ms) => ms <= max, says('is too long', `Write at most ${max / HOUR_MS}h.`));
 }
 
 /** Text such as `256MB`, `1GB`, `1GiB` → bytes, at least `min`. As in DuckDB, GB is 10^9 and GiB 2^30. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../time.js';
 import { globs } from './globs.js';
 import { addressRanges, hostNames, origins } from './network.js';
 import {
@@ -15,7 +16,6 @@ import {
   whole,
 } from './scalars.js';
 
-const DAY_MS = 86_400_000;
 const MIN_MEMORY_BYTES = 64e6;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;

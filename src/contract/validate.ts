@@ -56,3 +56,12 @@ export function issuesOf(error: z.ZodError): Issue[] {
     message: issue.message,
   }));
 }
+
+/** What a JSON text holds; null where it is none, as no record is. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -7,10 +7,10 @@ import type { Receipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
 import { DEMO_TOKEN, type Simulator, startSimulator } from '../simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from '../simulator/world.js';
+import { DAY_MS } from '../time.js';
 import { prepareDemoFolder, writeDemoConfig } from './demo-folder.js';
 import { writeDemoReport } from './demo-report.js';
 
-const DAY_MS = 86_400_000;
 /** The hour at which the simulated nights are synced. */
 const NIGHT_HOUR = 'T02:00:00.000Z';
 /** The night of the story: much of one directory falls out of the index, five nights before the last. */

@@ -1,15 +1,16 @@
 import type { Config } from '../config/schema.js';
 import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
-import { issuesOf } from '../contract/validate.js';
+import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Stopped } from '../exit.js';
 import type { Website } from '../run/context.js';
 import type { Keys } from '../run/keys.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FailureKind, SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
+import { MINUTE_MS } from '../time.js';
 import { type Finding, findingsOf } from './finding.js';
 
-const CLOCK_SKEW_MS = 60_000;
+const CLOCK_SKEW_MS = MINUTE_MS;
 /** The client ends its message of these with what to do. */
 const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
 const UNREACHABLE = new Set(['network', 'timeout']);
@@ -31,21 +32,13 @@ export async function askForKey(keys: Keys, { api }: Config, counts: RequestCoun
   const answer: KeyAnswer = { details: null, error: null, schemaProblem: null };
   try {
     const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts });
-    const parsed = keyDetailsSchema.safeParse(json(text));
+    const parsed = keyDetailsSchema.safeParse(jsonOf(text));
     if (parsed.success) return { ...answer, details: parsed.data };
     const issue = issuesOf(parsed.error)[0];
     return { ...answer, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };
   } catch (error) {
     if (error instanceof SourceError || error instanceof Stopped) return { ...answer, error };
     throw error;
-  }
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

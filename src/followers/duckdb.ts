@@ -1,11 +1,10 @@
 import { rename, rm } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
-import { lockHolder } from '../storage/lock-holder.js';
+import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
 import { type DamagedFile, findDamaged, firstLine, without } from '../warehouse/damage.js';
 import { listTableFiles, scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
@@ -94,16 +93,9 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
 /** Opens the file for writing, waiting for who holds it; made if missing. @throws EngineError where it stays held */
 export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
-  const until = Date.now() + input.lockTimeout;
   if (!(await exists(file))) await makeWhole(input, file);
-  for (;;) {
-    try {
-      return await openDatabase(input, file);
-    } catch (error) {
-      if (lockHolder(error) === null || Date.now() >= until) throw error;
-      await delay(RETRY_INTERVAL_MS);
-    }
-  }
+  const tries = { withinMs: input.lockTimeout, everyMs: RETRY_INTERVAL_MS };
+  return waitingForLock(() => openDatabase(input, file), tries);
 }
 
 /** Under another name first: DuckDB refuses a file that a death or a full disk left empty or half-written. */

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifThere } from '../storage/durable.js';
 import { decodeId, encodeId } from '../storage/names.js';
 
 const DAMAGED = 'damaged';
@@ -109,11 +110,6 @@ async function foldersIn(root: string): Promise<JournalFolder[]> {
 }
 
 async function subfolders(path: string): Promise<string[]> {
-  try {
-    const entries = await readdir(path, { withFileTypes: true });
-    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
+  const entries = await ifThere(readdir(path, { withFileTypes: true }), []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
 }

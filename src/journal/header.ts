@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { jsonOf } from '../contract/validate.js';
 import { Failure } from '../exit.js';
-import { makeFolder, writeDurably } from '../storage/durable.js';
+import { makeFolder, readIfThere, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
@@ -58,19 +59,14 @@ export async function isSealed(folder: JournalFolder): Promise<boolean> {
  * @throws JournalError where the header is damaged, of another journal or of another version
  */
 export async function readHeader(folder: JournalFolder): Promise<RunHeader | null> {
-  let text: string;
-  try {
-    text = await readFile(folder.header, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(folder.header);
+  if (text === null) return null;
   const format = formatIn(text);
   if (format !== null && format > JOURNAL_FORMAT) {
     const what = `is of journal format ${format}, and this version writes ${JOURNAL_FORMAT}`;
     throw new JournalFormatError(`${folder.header} ${what}`);
   }
-  const parsed = headerSchema.safeParse(parse(text));
+  const parsed = headerSchema.safeParse(jsonOf(text));
   const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), format !== UNSEALED_FORMAT);
   if (!parsed.success || !isWhole) throw new JournalError(`${folder.header} is damaged`);
   const { data } = parsed;
@@ -81,27 +77,17 @@ export async function readHeader(folder: JournalFolder): Promise<RunHeader | nul
 /** When the run last wrote something, in milliseconds since 1970. */
 export async function lastActivity(folder: JournalFolder): Promise<number> {
   const files = [folder.header, folder.listing, folder.plan, folder.reports];
-  const times = await Promise.all(files.map((file) => modified(file)));
+  const times = await Promise.all(
+    files.map((file) =>
+      stat(file)
+        .then(({ mtimeMs }) => mtimeMs)
+        .catch(() => 0),
+    ),
+  );
   return Math.max(...times);
 }
 
-async function modified(file: string): Promise<number> {
-  try {
-    return (await stat(file)).mtimeMs;
-  } catch {
-    return 0;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 function formatIn(text: string): number | null {
-  const format = z.object({ journal_format: z.int() }).safeParse(parse(text));
+  const format = z.object({ journal_format: z.int() }).safeParse(jsonOf(text));
   return format.success ? format.data.journal_format : null;
 }

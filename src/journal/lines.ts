@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
+import { codeOf } from '../storage/durable.js';
 import { JournalError } from './header.js';
 
 const NEWLINE = 0x0a;
@@ -95,10 +96,8 @@ export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of createReadStream(file, { highWaterMark: PIECE_BYTES })) yield chunk;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    if (error instanceof Error && 'code' in error && error.code === 'EISDIR') {
-      throw new JournalError(`${file} is a folder`);
-    }
+    if (codeOf(error) === 'ENOENT') return;
+    if (codeOf(error) === 'EISDIR') throw new JournalError(`${file} is a folder`);
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
   walkStateSchema,
 } from '../source/walk-state.js';
 import { AppendFile, sizeOf } from '../storage/durable.js';
+import { MINUTE_MS } from '../time.js';
 import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { isSealed, JournalError } from './header.js';
@@ -19,7 +20,7 @@ import { parseLine, rawLineGroups } from './lines.js';
 import { openSeal, passOver, seal, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer begins anew: too much of the listing may have moved. */
-const WALK_RESUME_WITHIN_MS = 10 * 60_000;
+const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
 /** Of one window; a hostile service can send any number of unknown fields. */
 const MAX_DRIFT = 100;
 

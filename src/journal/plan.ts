@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { exists, writeDurably } from '../storage/durable.js';
+import { exists, readIfThere, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { isSealed, JournalError } from './header.js';
 import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
@@ -61,13 +60,8 @@ export async function checkPlan(folder: JournalFolder): Promise<boolean> {
 }
 
 async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
-  let text: string;
-  try {
-    text = await readFile(folder.planned, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(folder.planned);
+  if (text === null) return null;
   const stored = parseLine(text, storedSchema);
   const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
   if (stored && isWhole) return stored;

@@ -1,17 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { issuesOf } from '../contract/validate.js';
-import { BusyError } from '../exit.js';
+import { issuesOf, jsonOf } from '../contract/validate.js';
 import { RunLock } from '../run/lock.js';
-import { writeDurably } from '../storage/durable.js';
+import { codeOf, readIfThere, writeDurably } from '../storage/durable.js';
+import { waitingForLock } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkWarehouseThere, WarehouseError } from '../warehouse/prepare.js';
 
 const OWNER_ONLY = 0o600;
 /** A change takes milliseconds; what lasts longer than this hangs. */
-const LOCK_WITHIN_MS = 10_000;
-const LOCK_RETRY_MS = 20;
+const LOCK_TRIES = { withinMs: 10_000, everyMs: 20 };
 
 const storedKey = z.strictObject({
   id: z.uuid(),
@@ -62,7 +59,9 @@ export async function changeKeys(
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
 ): Promise<void> {
   await checkWarehouseThere(warehouse);
-  const lock = await lockKeys(warehouse, what);
+  // Not the run lock: a key can be revoked while a sync of many hours runs.
+  const { keysLock } = warehouseFolder(warehouse);
+  const lock = await waitingForLock(() => RunLock.take(warehouse, what, keysLock), LOCK_TRIES);
   try {
     const keys = change(await readKeys(warehouse));
     await writeDurably(warehouseFolder(warehouse).keys, `${JSON.stringify({ keys }, null, 2)}\n`, OWNER_ONLY);
@@ -71,36 +70,12 @@ export async function changeKeys(
   }
 }
 
-/** Not the run lock: a key can be revoked while a sync of many hours runs. */
-async function lockKeys(warehouse: string, what: string): Promise<RunLock> {
-  const { keysLock } = warehouseFolder(warehouse);
-  for (const end = Date.now() + LOCK_WITHIN_MS; ; ) {
-    try {
-      return await RunLock.take(warehouse, what, keysLock);
-    } catch (error) {
-      if (!(error instanceof BusyError) || Date.now() > end) throw error;
-      await delay(LOCK_RETRY_MS);
-    }
-  }
-}
-
 async function readText(file: string): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return await readIfThere(file);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    if (code === 'ENOENT') return null;
     const remedy = 'only the user that added the keys may read them, so run this as that user';
-    throw new Error(code === 'EACCES' ? `${file} may not be read: ${remedy}` : `cannot read ${file}: ${cause}`, {
-      cause,
-    });
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+    const isForbidden = codeOf(cause) === 'EACCES';
+    throw new Error(isForbidden ? `${file} may not be read: ${remedy}` : `cannot read ${file}: ${cause}`, { cause });
   }
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { KeyDetails } from '../contract/key.js';
+import { ifThere } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readKeys, type StoredKey } from './key-file.js';
 import { keyOfToken } from './token.js';
@@ -77,10 +78,7 @@ export class LiveKeys {
 
 /** Each change renames a new file into place, so that its inode tells even what comes within a tick of the clock. */
 async function stampOf(file: string): Promise<string> {
-  const found = await stat(file, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const found = await ifThere(stat(file, { bigint: true }), null);
   return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
 }
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { duration } from '../config/scalars.js';
 import { UsageError } from '../exit.js';
+import { DAY_MS } from '../time.js';
 import { changeKeys, type StoredKey } from './key-file.js';
 import { hashOf, newToken } from './token.js';
 
 const MAX_LABEL_CHARACTERS = 200;
-const DAY_MS = 86_400_000;
 
 /** What is asked of the keys cannot be: the label or the id is wrong. */
 export class KeyError extends UsageError {}

@@ -1,8 +1,4 @@
-const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 /** Milliseconds in the two largest units that matter: `850ms`, `4.2s`, `3m 5s`, `2h 10m`, `3d 4h`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '∞';

@@ -1,11 +1,12 @@
 import stringWidth from 'string-width';
+import { MINUTE_MS } from '../time.js';
 import { count, duration } from './format.js';
 import { safe } from './terminal.js';
 
 const REDRAW_MS = 100;
 const LOG_EVERY_MS = 30_000;
 /** The rate is that of the last minute, so that it follows the service's pace. */
-const RATE_WINDOW_MS = 60_000;
+const RATE_WINDOW_MS = MINUTE_MS;
 const SAMPLE_MS = 1000;
 const BAR_CELLS = 20;
 const DEFAULT_COLUMNS = 80;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.js';
 import { keyDetailsSchema } from '../contract/key.js';
-import { issuesOf } from '../contract/validate.js';
+import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Client, type ClientOptions } from '../source/client.js';
 import { SourceError } from '../source/errors.js';
 import type { PaceNotice } from '../source/pacer.js';
@@ -61,7 +61,7 @@ export async function configuredWebsites(config: Config, keys: Keys): Promise<We
     return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
   }
   const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
-  const details = keyDetailsSchema.safeParse(parse(text));
+  const details = keyDetailsSchema.safeParse(jsonOf(text));
   if (!details.success) {
     const [issue] = issuesOf(details.error);
     throw new SourceError(
@@ -70,12 +70,4 @@ export async function configuredWebsites(config: Config, keys: Keys): Promise<We
     );
   }
   return details.data.websites_access.map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

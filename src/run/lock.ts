@@ -1,15 +1,14 @@
 import { link, rename, rm } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { BusyError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import { duckdb } from '../storage/duckdb.js';
 import { exists } from '../storage/durable.js';
-import { lockHolder } from '../storage/lock-holder.js';
+import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 
 /** `status` and `doctor` may hold the file for a moment while they look who holds it. */
-const SECOND_TRY_MS = 200;
+const SECOND_TRY = { withinMs: 200, everyMs: 200 };
 
 const held = new Set<string>();
 
@@ -35,7 +34,7 @@ export class RunLock {
     held.add(path);
     try {
       if (!(await exists(path))) await makeWhole(path);
-      return new RunLock(path, await openTwice(path));
+      return new RunLock(path, await waitingForLock(() => duckdb.DuckDBInstance.create(path, OPTIONS), SECOND_TRY));
     } catch (cause) {
       held.delete(path);
       const holder = lockHolder(cause);
@@ -79,16 +78,6 @@ async function linkOnce(from: string, to: string): Promise<void> {
     // A file system without links.
     if (error instanceof Error && 'code' in error && error.code !== 'ENOSPC') return rename(from, to);
     throw error;
-  }
-}
-
-async function openTwice(path: string): Promise<DuckDBInstance> {
-  try {
-    return await duckdb.DuckDBInstance.create(path, OPTIONS);
-  } catch (error) {
-    if (lockHolder(error) === null) throw error;
-    await delay(SECOND_TRY_MS);
-    return duckdb.DuckDBInstance.create(path, OPTIONS);
   }
 }
 

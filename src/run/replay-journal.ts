@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonOf } from '../contract/validate.js';
 import { journalLine, storable, stringified } from '../journal/embed.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { entryText } from '../journal/listing.js';
@@ -78,18 +79,9 @@ async function judgeOne(record: WaitingRecord, contract: Contract, journal: Repl
 }
 
 function acceptedEntry({ payload }: WaitingRecord, contract: Contract): CheckedEntry | null {
-  const entry = contract.judgeEntry(parsed(payload));
+  const entry = contract.judgeEntry(jsonOf(payload));
   if (!entry.verdict.accepted || storable(stringified(entry.payload))) return null;
   return { ...entry, url: entry.verdict.record.url };
-}
-
-/** Also null where it is no JSON: that passes under no contract. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Entries that were received together make one window, because a window's time is that of its entries. */

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
 import { BusyError, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
+import { HOUR_MS } from '../time.js';
 import type { Job, JobContext } from './job.js';
 import type { TimedJob } from './timetable.js';
 
 /** A job whose time passed while the machine slept still runs within this time: late is better than a night lost. */
-const LATE_WITHIN_MS = 3_600_000;
+const LATE_WITHIN_MS = HOUR_MS;
 /** The longest time-out of Node. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 

@@ -1,6 +1,7 @@
 import type { CoverageEntry } from '../contract/coverage.js';
 import { COVERAGE_STATES } from '../contract/known-values.js';
 import type { UrlReport } from '../contract/report.js';
+import { DAY_MS, HOUR_MS } from '../time.js';
 import {
   BLOCKED,
   type Canonical,
@@ -15,8 +16,6 @@ import { DECLARES_CANONICAL, IN_SITEMAP, NEVER } from './page-table.js';
 import { hash } from './random.js';
 import type { SimulatedWebsite } from './website.js';
 
-export const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 /** How long before a night's 'now' things happen: a page is detected, then visited, then inspected. */
 const DETECTION_MS = { from: 23 * HOUR_MS, span: HOUR_MS, salt: 1 } as const;
 const CRAWL_MS = { from: 2 * HOUR_MS, span: 21 * HOUR_MS, salt: 2 } as const;

@@ -1,7 +1,8 @@
 import type { CoverageEntry } from '../contract/coverage.js';
 import type { UrlReport } from '../contract/report.js';
+import { DAY_MS } from '../time.js';
 import type { Deindexing } from './page-life.js';
-import { DAY_MS, Renderer } from './render.js';
+import { Renderer } from './render.js';
 import { SimulatedWebsite } from './website.js';
 
 export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';

@@ -1,8 +1,8 @@
+import { MINUTE_MS } from '../time.js';
 import type { RateReading } from './rate-headers.js';
 import type { SentLog } from './sent-log.js';
 import { type Pace, withMargin } from './spacing.js';
 
-const MINUTE_MS = 60_000;
 /** No longer than this lies between two requests because of headers alone: a unit that was misread must not stop a run. */
 const MAX_WAIT_MS = 5 * MINUTE_MS;
 /** Windows are so long, or some multiple of it: shorter ones cannot be told from headers that say whole seconds. */

@@ -1,6 +1,8 @@
 import { errorBodySchema } from '../contract/key.js';
+import { jsonOf } from '../contract/validate.js';
 import { Stopped } from '../exit.js';
 import { duration } from '../observe/format.js';
+import { MINUTE_MS } from '../time.js';
 import { type Effects, realEffects } from './effects.js';
 import { type FailureKind, SourceError, TooLate } from './errors.js';
 import { type PaceNotice, Pacer } from './pacer.js';
@@ -11,7 +13,7 @@ import type { Slot } from './slot.js';
 import { type Answer, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = MINUTE_MS;
 /** What a 429 without `Retry-After` asks for. */
 const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
@@ -263,12 +265,8 @@ function kindOf(status: number): FailureKind {
 /** The service's own words where the body is an error body, else an excerpt of what came instead. */
 function saying(answer: Answer): string {
   if (!answer.text) return '';
-  try {
-    const body = errorBodySchema.safeParse(JSON.parse(answer.text));
-    if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
-  } catch {
-    // Not JSON: the excerpt says so better than a parser's message.
-  }
+  const body = errorBodySchema.safeParse(jsonOf(answer.text));
+  if (body.success) return ` (${excerpt(body.data.error)}: ${excerpt(body.data.message)})`;
   return ` (${excerpt(answer.text).replace(/\s+/g, ' ').trim()})`;
 }
 

@@ -1,6 +1,6 @@
+import { MINUTE_MS } from '../time.js';
 import { minutePace, type Pace } from './spacing.js';
 
-const MINUTE_MS = 60_000;
 /** After a refusal a little less than what was answered is asked for. */
 const CAREFUL = 0.97;
 /** A pace that is refused again before so many are answered is too fast by more. */

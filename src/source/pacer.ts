@@ -1,4 +1,5 @@
 import { Stopped } from '../exit.js';
+import { MINUTE_MS } from '../time.js';
 import { Allowance } from './allowance.js';
 import { type Effects, realEffects } from './effects.js';
 import { TooLate } from './errors.js';
@@ -8,13 +9,12 @@ import { SentLog } from './sent-log.js';
 import { GrantedSlot, type Slot, type SlotEnds, type SlotRequest } from './slot.js';
 import { minutePace, Spacing, slower } from './spacing.js';
 
-const MINUTE_MS = 60_000;
 /** A learned pace is told again when it has changed by this factor. */
 const TOLD_CHANGE = 1.5;
 /** Timers are no finer than this. */
 const TIMER_STEP_MS = 1;
 /** Waits that the user is told of, though no 429 came: longer ones than the pace alone makes. */
-const LONG_WAIT_MS = 60_000;
+const LONG_WAIT_MS = MINUTE_MS;
 /** A pause that another answer lengthens by this much is told again. */
 const LONGER_PAUSE_MS = 10_000;
 

@@ -1,6 +1,4 @@
-const DAY_MS = 24 * 3_600_000;
-const MINUTE_MS = 60_000;
-
+import { DAY_MS, MINUTE_MS } from '../time.js';
 /**
  * How long a run lets a service keep one key waiting: a day at once, and in all a day and a minute more for each
  * answer, so that neither a wait of a year nor a day's wait for each window of a listing makes a run hang. A limit that

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { SECOND_MS } from '../time.js';
 
 const LIMIT = ['x-ratelimit-limit', 'x-rate-limit-limit', 'ratelimit-limit'];
 const REMAINING = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
@@ -8,7 +9,6 @@ const NUMBER = /^\d+(\.\d+)?$/;
 const LEAST_EPOCH_S = 1e9;
 /** As milliseconds this is 1973, as seconds the year 5138. */
 const LEAST_EPOCH_MS = 1e11;
-const SECOND_MS = 1000;
 
 /** What the rate headers of one answer say about the key. */
 export interface RateReading {

@@ -1,6 +1,6 @@
+import { MINUTE_MS } from '../time.js';
 import type { SentLog } from './sent-log.js';
 
-const MINUTE_MS = 60_000;
 /**
  * Requests do not all travel equally fast, and the service counts when they arrive: a minute is counted as this much
  * longer, and any other time in proportion. It costs half a percent.

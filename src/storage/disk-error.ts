@@ -32,7 +32,5 @@ export function cannotWrite(file: string, cause: unknown): Error {
 }
 
 function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : '';
-  return `${code} ${error.message}`;
+  return error instanceof Error ? `${'code' in error ? error.code : ''} ${error.message}` : String(error);
 }

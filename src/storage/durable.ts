@@ -1,5 +1,5 @@
 import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { access, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cannotWrite } from './disk-error.js';
 
@@ -55,14 +55,29 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** A file's bytes; none where it is missing. */
-export async function sizeOf(file: string): Promise<number> {
+/** The system's code of an error, such as `ENOENT`; empty where it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** What `read` gives of a file or folder; `otherwise` where there is none. */
+export async function ifThere<T, N>(read: Promise<T>, otherwise: N): Promise<T | N> {
   try {
-    return (await stat(file)).size;
+    return await read;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    if (codeOf(error) === 'ENOENT') return otherwise;
     throw error;
   }
+}
+
+/** A file's text; null where it is missing. */
+export function readIfThere(file: string): Promise<string | null> {
+  return ifThere(readFile(file, 'utf8'), null);
+}
+
+/** A file's bytes; none where it is missing. */
+export async function sizeOf(file: string): Promise<number> {
+  return (await ifThere(stat(file), null))?.size ?? 0;
 }
 
 /** Makes a folder and its missing parents; their names survive a power loss. */
@@ -79,8 +94,7 @@ export async function makeFolders(folder: string): Promise<string[]> {
   try {
     return await makeOne(folder);
   } catch (error) {
-    const isOrphan = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isOrphan || dirname(folder) === folder) throw error;
+    if (codeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
   }
   return [...(await makeFolders(dirname(folder))), ...(await makeOne(folder))];
 }
@@ -90,8 +104,7 @@ async function makeOne(folder: string): Promise<string[]> {
     await mkdir(folder);
     return [folder];
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (isThere && (await stat(folder)).isDirectory()) return [];
+    if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return [];
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { codeOf } from './durable.js';
 
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
@@ -18,9 +19,9 @@ export async function whyNotParquet(file: string): Promise<string | null> {
   try {
     handle = await open(file, 'r');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'is missing';
-    if (error.code === 'EACCES' || error.code === 'EPERM') return 'may not be read by this user';
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'is missing';
+    if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
     throw error;
   }
   try {
