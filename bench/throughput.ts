@@ -8,9 +8,9 @@ import { type Config, configSchema } from '../src/config/schema.js';
 import { journalFolder } from '../src/journal/folder.js';
 import { createLogger } from '../src/observe/log.js';
 import { createProgress } from '../src/observe/progress.js';
+import { Clients } from '../src/run/clients.js';
 import { realRunEffects, type WebsiteRun } from '../src/run/context.js';
 import { fetchReports } from '../src/run/fetch-reports.js';
-import { Keys } from '../src/run/keys.js';
 import { RunProgress } from '../src/run/run-progress.js';
 import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
 import { reportPath } from '../src/source/links.js';
@@ -157,9 +157,9 @@ async function bareLoop({ service, urls, concurrency }: Site): Promise<Side> {
 async function indexhouse(site: Site): Promise<Side> {
   const warehouse = mkdtempSync(join(site.folder, 'warehouse-'));
   const config = configOf(site, warehouse);
-  const keys = new Keys(config, { effects: realRunEffects });
+  const clients = new Clients(config, { effects: realRunEffects });
   try {
-    const run = runOf(config, keys);
+    const run = runOf(config, clients);
     mkdirSync(run.folder.path, { recursive: true });
     writeFileSync(run.folder.plan, site.urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
     const planned = { planned: site.urls.length, wanted: site.urls.length };
@@ -169,7 +169,7 @@ async function indexhouse(site: Site): Promise<Side> {
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);
     });
   } finally {
-    await keys.close();
+    await clients.close();
     rmSync(warehouse, { recursive: true, force: true });
   }
 }
@@ -183,7 +183,7 @@ function configOf({ service, concurrency }: Site, warehouse: string): Config {
   return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
 }
 
-function runOf(config: Config, keys: Keys): WebsiteRun {
+function runOf(config: Config, clients: Clients): WebsiteRun {
   const warehouse = config.warehouse.path;
   const log = createLogger({ level: 'warn', destination: process.stderr });
   const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
@@ -207,7 +207,7 @@ function runOf(config: Config, keys: Keys): WebsiteRun {
       version: 'bench',
       resumed: 0,
     },
-    client: keys.clientOf(TOKEN),
+    client: clients.clientOf(TOKEN),
     requests: { sent: 0, throttled: 0, retried: 0 },
     utilisation: () => null,
   };

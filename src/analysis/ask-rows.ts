@@ -25,17 +25,22 @@ export async function askSelected<T>(
   reader: Reader,
   name: string,
   schema: z.ZodType<T>,
-  { wished, skip, limit, columns }: { wished: Parameters; skip: number; limit: number; columns?: readonly string[] },
+  {
+    selection,
+    skip,
+    limit,
+    columns,
+  }: { selection: Parameters; skip: number; limit: number; columns?: readonly string[] },
 ): Promise<{ count: number; rows: T[] }> {
   const selected = `(${sql(name)}\n)`;
-  const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, wished);
+  const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, selection);
   const named = columns?.join(', ') ?? '* exclude (ascending, descending)';
   const rows = await askText(
     reader,
     `select ${named} from ${selected}
      order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
     schema,
-    { ...wished, limit, skip },
+    { ...selection, limit, skip },
   );
   return { count: counted?.rows ?? 0, rows };
 }

@@ -29,7 +29,7 @@ export interface Question {
 }
 
 /** The answer to a question, in parts, so that it need not fit into memory. */
-export interface Answer {
+export interface Result {
   /** Each once: a name that comes twice is told apart by a suffix. */
   columns: string[];
   /** One value a column. May throw what `ask` throws. */
@@ -41,7 +41,7 @@ export interface Answer {
  *
  * @throws QuestionError for what is not one reading statement, for wrong parameters, and for SQL that fails
  */
-export async function ask(reader: Reader, question: Question): Promise<Answer> {
+export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
   const result = await reader.withStates(async () => {
     const prepared = await prepare(reader, question);

@@ -12,7 +12,7 @@ import { readStates, type StateOptions } from '../warehouse/state.js';
 import { DATA_TABLES, type Table } from '../warehouse/tables.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
-import { whatNeedsALook } from './status-looks.js';
+import { warningsOf } from './status-warnings.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 
 const time = z.iso.datetime();
@@ -113,7 +113,7 @@ export interface Status {
   /** Files of the log that cannot be read. */
   damaged: DamagedStatus[];
   /** What somebody should look at, a sentence each. */
-  looks: string[];
+  warnings: string[];
 }
 
 export interface StatusInput extends Pick<StateOptions, 'onRebuilt'> {
@@ -156,7 +156,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       quarantine: quarantineOf(markers),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
-    return { ...found, looks: whatNeedsALook(found, input.maxRejectRatio) };
+    return { ...found, warnings: warningsOf(found, input.maxRejectRatio) };
   });
 }
 

@@ -1,13 +1,13 @@
+import type { CheckResult } from '../doctor/check-result.js';
 import { examine } from '../doctor/examine.js';
-import type { Finding } from '../doctor/finding.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
 import { configOf } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import { formatJson } from './output.js';
 import type { Globals } from './program.js';
 
-const SIGN: Record<Finding['level'], string> = { ok: '✓', warning: '!', error: '✗' };
-const COLOR: Record<Finding['level'], number> = { ok: 32, warning: 33, error: 31 };
+const SIGN: Record<CheckResult['level'], string> = { ok: '✓', warning: '!', error: '✗' };
+const COLOR: Record<CheckResult['level'], number> = { ok: 32, warning: 33, error: 31 };
 
 /** `indexhouse doctor`: checks everything that a sync needs. */
 export async function run(flags: Globals, io: Io): Promise<number> {
@@ -17,7 +17,7 @@ export async function run(flags: Globals, io: Io): Promise<number> {
   return findings.some(({ level }) => level === 'error') ? EXIT.failed : EXIT.done;
 }
 
-function printed(findings: readonly Finding[], color: boolean): string {
+function printed(findings: readonly CheckResult[], color: boolean): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, message, remedy }) => {
     const sign = color ? `\x1b[${COLOR[level]}m${SIGN[level]}\x1b[39m` : SIGN[level];

@@ -3,7 +3,7 @@ import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Answer, ask, askIntoParquet, type Question } from '../analysis/question.js';
+import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Value } from '../analysis/values.js';
 import { UsageError } from '../exit.js';
@@ -68,13 +68,13 @@ export async function inPlace(out: string, write: (temporary: string) => Promise
   }
 }
 
-function textOf(answer: Answer, sink: Sink): AsyncIterable<string> {
+function textOf(answer: Result, sink: Sink): AsyncIterable<string> {
   if (sink.format === 'json') return jsonText(answer);
   if (sink.format === 'csv') return csvText(answer.columns, answer.parts, { guardFormulas: sink.guardFormulas });
   return tableText(answer, sink);
 }
 
-async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
+async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
   let before = '[\n';
   for await (const rows of parts) {
     const texts = rows.map((row) =>
@@ -87,7 +87,7 @@ async function* jsonText({ columns, parts }: Answer): AsyncGenerator<string> {
 }
 
 /** All rows at once, for a column is as wide as its widest cell. */
-async function* tableText({ columns, parts }: Answer, { out, io }: Sink): AsyncGenerator<string> {
+async function* tableText({ columns, parts }: Result, { out, io }: Sink): AsyncGenerator<string> {
   const rows: Value[][] = [];
   for await (const part of parts) for (const row of part) rows.push(row);
   const toTerminal = out === undefined && io.stdout.isTTY === true;

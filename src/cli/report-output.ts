@@ -1,5 +1,5 @@
+import { changeOf, counted, percent, signed } from '../html/figures.js';
 import { safe } from '../observe/terminal.js';
-import { changeOf, counted, percent, signed } from '../report/figures.js';
 import { type Figure, type Headline, shareOf } from '../report/headline.js';
 import type { Report } from '../report/report.js';
 import { count, formatJson, formatTable } from './output.js';

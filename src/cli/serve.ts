@@ -5,13 +5,13 @@ import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { readKeys, type StoredKey } from '../keys/key-file.js';
 import { safe } from '../observe/terminal.js';
-import { type RunningService, startService } from '../served/running-service.js';
 import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, loggerOf, quoted } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
 import { escapedJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
+import { type RunningService, startService } from './running-service.js';
 
 export interface Flags extends Globals {
   host?: string;

@@ -32,7 +32,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   await checkFolder(input.warehouse);
   const status = await readStatus(input);
   io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
-  return status.looks.length > 0 ? EXIT.warnings : EXIT.done;
+  return status.warnings.length > 0 ? EXIT.warnings : EXIT.done;
 }
 
 async function inputOf(flags: Flags, io: Io): Promise<StatusInput> {
@@ -57,7 +57,7 @@ async function checkFolder(path: string): Promise<void> {
 }
 
 function printed(status: Status, width: number | undefined): string {
-  const { websites, unfinished, followers, running, looks, warehouse, quarantine, new_drift } = status;
+  const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift } = status;
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
   const lines = [
     ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
@@ -66,7 +66,7 @@ function printed(status: Status, width: number | undefined): string {
     ...followers.map((follower) => followerLine(follower)),
     ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
-    ...looks.map((look) => `! ${look}`),
+    ...warnings.map((warning) => `! ${warning}`),
   ];
   const tables = websites.length > 0 ? `${websiteTables(status, { width })}\n` : '';
   return `Warehouse: ${safe(warehouse)}\n\n${tables}${lines.map((line) => `${safe(line)}\n`).join('')}`;

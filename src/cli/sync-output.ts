@@ -28,12 +28,12 @@ export function syncSummary(
     ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
     ...websites.flatMap((website) => troubleLine(website, nameOf(website.website_id))),
   ];
-  const looks = [
+  const warnings = [
     ...websites.flatMap(({ website_id, error }) => (error ? [`${nameOf(website_id)}: ${error}`] : [])),
     ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
   ];
   const told = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
-  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${looks.map((look) => `\n! ${safe(look)}\n`).join('')}`;
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${warnings.map((warning) => `\n! ${safe(warning)}\n`).join('')}`;
 }
 
 /** Figures that are nothing in every line are left out, so that the rest fits into a terminal. */
@@ -63,7 +63,7 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
 
 /** `98 %`, and never 100 % for less than all of it. */
 function percent(share: number): string {
-  return `${Math.floor(share * 100)} %`;
+  return `${Math.floor(share * 100)}%`;
 }
 
 /** Of all websites together, in the order of the plan. */

@@ -3,22 +3,22 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
-import type { Html } from '../report/html.js';
-import type { LiveReader } from '../served/live-reader.js';
+import type { Html } from '../html/html.js';
 import { clientSignal } from '../service/client-signal.js';
 import { publicError, ServiceError } from '../service/errors.js';
+import type { LiveReader } from '../store/live-reader.js';
 import { WarehouseError } from '../warehouse/prepare.js';
-import { Door } from './access/door.js';
 import { addAssets } from './assets.js';
+import { Authentication } from './authentication.js';
+import { type DashboardContext, ROUTES, type Route } from './context.js';
 import { findWebsite, readWebsites, websitesQuery } from './data/websites.js';
 import { HEADERS } from './headers.js';
 import { readQuery } from './query.js';
-import { ROOM_PAGES, type RoomPage } from './rooms.js';
+import { PAGES, type WebsitePage } from './routes.js';
 import { layout } from './views/layout.js';
 import { problemView } from './views/problem-view.js';
 import { signInView } from './views/sign-in-view.js';
 import { websitesView } from './views/websites-view.js';
-import { ROOMS, type Room, type Visit } from './visit.js';
 
 const MOST_FORM_BYTES = 65_536;
 /** Percent-encoded once more it still fits into a request's head. */
@@ -45,7 +45,7 @@ export interface DashboardOptions {
   onError?: (error: unknown) => void;
 }
 
-type Page = (visit: Visit, request: FastifyRequest) => Promise<Html>;
+type Page = (context: DashboardContext, request: FastifyRequest) => Promise<Html>;
 
 /**
  * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
@@ -60,13 +60,13 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
       await scope.register(cookies);
       await scope.register(rateLimit, { global: false });
       const countWrong = scope.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
-      const door = new Door({ findKey, now, base, secureCookie, countWrong });
+      const authentication = new Authentication({ findKey, now, base, secureCookie, countWrong });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       acceptForms(scope);
-      addProblems(scope, { base, door, options });
+      addProblems(scope, { base, authentication, options });
       addAssets(scope);
-      addDoor(scope, { base, door });
-      addPages(scope, { base, door, now, reader: options.reader, onKey: options.onKey });
+      addSignIn(scope, { base, authentication });
+      addPages(scope, { base, authentication, now, reader: options.reader, onKey: options.onKey });
     },
     { prefix: base },
   );
@@ -82,48 +82,51 @@ function acceptForms(scope: FastifyInstance): void {
   );
 }
 
-function addDoor(scope: FastifyInstance, { base, door }: { base: string; door: Door }): void {
+function addSignIn(
+  scope: FastifyInstance,
+  { base, authentication }: { base: string; authentication: Authentication },
+): void {
   const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
-    door.handOut(request, reply);
+    authentication.handOut(request, reply);
     return sendPage(reply, signInView(base, { to, problem: null }));
   });
   scope.post('/sign-in', async (request, reply) => {
-    const { to, isKnown } = await door.signIn(request, reply);
+    const { to, isKnown } = await authentication.signIn(request, reply);
     if (isKnown) return reply.redirect(to, 303);
-    door.handOut(request, reply);
+    authentication.handOut(request, reply);
     return sendPage(reply.code(401), signInView(base, { to, problem: 'This API key is not known.' }));
   });
   scope.post('/sign-out', async (request, reply) => {
-    door.signOut(request, reply);
+    authentication.signOut(request, reply);
     return reply.redirect(`${base}/sign-in`, 303);
   });
 }
 
 interface Pages {
   base: string;
-  door: Door;
+  authentication: Authentication;
   now: () => number;
   reader: Pick<LiveReader, 'ask'>;
   onKey: DashboardOptions['onKey'];
 }
 
-function addPages(scope: FastifyInstance, { base, door, now, reader, onKey }: Pages): void {
+function addPages(scope: FastifyInstance, { base, authentication, now, reader, onKey }: Pages): void {
   const addPage = (path: string, page: Page): void => {
     scope.get(path, async (request, reply) => {
-      const key = await door.keyOf(request);
+      const key = await authentication.keyOf(request);
       if (!key) return reply.redirect(signInLink(base, request.url), 303);
       onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
-      const ask: Visit['ask'] = (question) => reader.ask(context, 'slow', question);
+      const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
       return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));
     });
   };
   addPage('/', homePage);
-  for (const room of ROOMS) {
-    const path = room === 'overview' ? '' : `/${room}`;
-    addPage(`/websites/:websiteId${path}`, (visit, request) => roomPage(room, ROOM_PAGES[room], visit, request));
+  for (const route of ROUTES) {
+    const path = route === 'overview' ? '' : `/${route}`;
+    addPage(`/websites/:websiteId${path}`, (context, request) => websitePage(route, PAGES[route], context, request));
   }
 }
 
@@ -133,32 +136,37 @@ function signInLink(base: string, to: string): string {
   return `${base}/sign-in${query}`;
 }
 
-async function homePage(visit: Visit): Promise<Html> {
-  const { base, key, ask } = visit;
-  const query = readQuery(websitesQuery, visit.query);
+async function homePage(context: DashboardContext): Promise<Html> {
+  const { base, key, ask } = context;
+  const query = readQuery(websitesQuery, context.query);
   const websites = await ask((reader) => readWebsites(reader, key, query));
   return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, websitesView(base, query, websites));
 }
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
-async function roomPage(room: Room, page: RoomPage, visit: Visit, request: FastifyRequest): Promise<Html> {
+async function websitePage(
+  route: Route,
+  page: WebsitePage,
+  context: DashboardContext,
+  request: FastifyRequest,
+): Promise<Html> {
   const { websiteId } = websiteParameters.parse(request.params);
-  const website = await visit.ask((reader) => findWebsite(reader, visit.key, websiteId));
-  const { title, content } = await page({ ...visit, website });
-  const { base, key } = visit;
-  return layout({ base, title, keyLabel: key.api_key_label, at: { website, room } }, content);
+  const website = await context.ask((reader) => findWebsite(reader, context.key, websiteId));
+  const { title, content } = await page({ ...context, website });
+  const { base, key } = context;
+  return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);
 }
 
 function addProblems(
   scope: FastifyInstance,
-  { base, door, options }: { base: string; door: Door; options: DashboardOptions },
+  { base, authentication, options }: { base: string; authentication: Authentication; options: DashboardOptions },
 ): void {
   const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { status, message, headers } = publicError(told(error));
     if (status === 500) options.onError?.(error);
     // Without whom it would be told to cannot be found out, it is told to nobody.
-    const key = await door.keyOf(request).catch(() => null);
+    const key = await authentication.keyOf(request).catch(() => null);
     const view = problemView(base, { status, message, keyLabel: key?.api_key_label ?? null });
     // What is refused before the dashboard sees it has none of its headers yet.
     return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);

@@ -26,7 +26,7 @@ export const pagingQuery = {
 };
 
 /** A text that is looked for, or a value that is chosen. */
-export const wishedText = z.string().max(MOST_TEXT_CHARACTERS).optional();
+export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
 export const pageUrl = z.string().max(MOST_URL_CHARACTERS);
 
 /**

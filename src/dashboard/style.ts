@@ -1,4 +1,4 @@
-import { STYLE } from '../report/style.js';
+import { STYLE } from '../html/style.js';
 
 /** The style sheet of the dashboard: the report's, and what only an application has. It loads nothing. */
 export const DASHBOARD_STYLE = `${STYLE}

@@ -1,9 +1,9 @@
 import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { timetable } from '../schedule/timetable.js';
-import { type Finding, findingsOf } from './finding.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 
-const config = findingsOf('config');
+const config = resultsOf('config');
 
 /**
  * Whether the configuration can be read and every job in it exists.
@@ -11,7 +11,9 @@ const config = findingsOf('config');
  * @param load throws ConfigError for what is wrong
  * @returns the configuration, or null where nothing else can be checked
  */
-export async function checkConfig(load: () => Promise<Config>): Promise<{ config: Config | null; found: Finding[] }> {
+export async function checkConfig(
+  load: () => Promise<Config>,
+): Promise<{ config: Config | null; found: CheckResult[] }> {
   try {
     const loaded = await load();
     timetable(loaded);
@@ -22,7 +24,7 @@ export async function checkConfig(load: () => Promise<Config>): Promise<{ config
   }
 }
 
-function problemsIn({ problems }: ConfigError): Finding[] {
+function problemsIn({ problems }: ConfigError): CheckResult[] {
   return problems.map(({ file, line, column, path, message, remedy }) => {
     const place = line === null ? file : `${file}:${line}:${column}`;
     return config.error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);

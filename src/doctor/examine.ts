@@ -1,11 +1,11 @@
 import { totalmem } from 'node:os';
 import type { Config } from '../config/schema.js';
+import { Clients } from '../run/clients.js';
 import { type RunEffects, realRunEffects, type Website } from '../run/context.js';
-import { Keys } from '../run/keys.js';
 import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 import { checkConfig } from './configuration.js';
-import { type Finding, findingsOf } from './finding.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
 import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer, websitesOf } from './service.js';
 import { checkDuckdb, checkFolder, checkJournals, checkRunLock, nearestExisting } from './warehouse.js';
@@ -27,7 +27,7 @@ const realDoctorEffects: DoctorEffects = {
 };
 
 export interface Examination {
-  findings: Finding[];
+  findings: CheckResult[];
   /** Whether the configuration could be used. */
   configured: boolean;
 }
@@ -62,12 +62,12 @@ export async function examine(
 }
 
 /** A check that breaks is a finding too: the others still tell something. */
-async function guarded(check: string, run: () => Promise<Finding>): Promise<Finding> {
+async function guarded(check: string, run: () => Promise<CheckResult>): Promise<CheckResult> {
   try {
     return await run();
   } catch (error) {
     const message = `cannot be checked: ${error instanceof Error ? error.message : error}`;
-    return findingsOf(check).error(message, 'See whether the warehouse folder is whole: `indexhouse verify`.');
+    return resultsOf(check).error(message, 'See whether the warehouse folder is whole: `indexhouse verify`.');
   }
 }
 
@@ -75,40 +75,40 @@ async function examineService(
   config: Config,
   signal: AbortSignal,
   effects: DoctorEffects,
-): Promise<{ findings: Finding[]; pages: number }> {
+): Promise<{ findings: CheckResult[]; pages: number }> {
   const seen: { answer: Answer; at: number }[] = [];
   // Once each: whether it works now is what is asked.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-  const keys = new Keys(once, {
+  const clients = new Clients(once, {
     effects,
     signal,
     onAnswer: (answer) => seen.push({ answer, at: effects.now() }),
   });
   try {
-    const key = await askForKey(keys, config, { sent: 0, throttled: 0, retried: 0 });
+    const key = await askForKey(clients, config, { sent: 0, throttled: 0, retried: 0 });
     const { answer = null, at = 0 } = seen[0] ?? {};
     const first = [checkBaseUrl(config, key, answer), checkToken(key, config.websites), checkClock(answer, at)];
-    const websites = await examineWebsites(config, keys, key);
+    const websites = await examineWebsites(config, clients, key);
     const pages = websites.reduce((all, website) => all + website.pages, 0);
     return { findings: [...first, ...websites.map(({ finding }) => finding)], pages };
   } finally {
-    await keys.close();
+    await clients.close();
   }
 }
 
-async function examineWebsites(config: Config, keys: Keys, key: KeyAnswer): Promise<WebsiteCheck[]> {
+async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
   const websites = websitesOf(config, key);
   const asked = websites.filter((website) => mayAsk(website, config, key));
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
   const checks = await Promise.all(
     asked.map((website) => {
       const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known };
-      return checkWebsite(website, keys.clientOf(website.token), input);
+      return checkWebsite(website, clients.clientOf(website.token), input);
     }),
   );
   const skipped = websites.length - asked.length;
   if (skipped === 0) return checks;
-  const finding = findingsOf('website').warning(
+  const finding = resultsOf('website').warning(
     `${skipped} of ${websites.length} websites were not asked for, because of what is wrong above`,
     'Mend that, and run `indexhouse doctor` again.',
   );

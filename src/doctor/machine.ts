@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.js';
 import { size as sized } from '../observe/format.js';
-import { type Finding, findingsOf } from './finding.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 
 const LEAST_NODE = [20, 19] as const;
 /** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
@@ -10,12 +10,12 @@ const FEW_NIGHTS = 30;
 /** DuckDB goes beyond its limit, and Node needs some too. */
 const SAFE_SHARE_OF_MEMORY = 0.75;
 
-const node = findingsOf('node');
-const disk = findingsOf('disk');
-const memory = findingsOf('memory');
+const node = resultsOf('node');
+const disk = resultsOf('disk');
+const memory = resultsOf('memory');
 
 /** @param version such as `v20.19.2` */
-export function checkNode(version: string): Finding {
+export function checkNode(version: string): CheckResult {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   const [leastMajor, leastMinor] = LEAST_NODE;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return node.ok(version);
@@ -23,7 +23,7 @@ export function checkNode(version: string): Finding {
 }
 
 /** @param free bytes; @param pages of all websites, as far as the service told */
-export function checkDisk({ warehouse }: Config, free: number, pages: number): Finding {
+export function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
   const least = warehouse.min_free_disk;
   const nightly = pages * BYTES_PER_PAGE;
   const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
@@ -36,7 +36,7 @@ export function checkDisk({ warehouse }: Config, free: number, pages: number): F
 }
 
 /** @param available bytes of the machine or of the container */
-export function checkMemory({ warehouse }: Config, available: number): Finding {
+export function checkMemory({ warehouse }: Config, available: number): CheckResult {
   const limit = warehouse.memory_limit;
   const message = `memory_limit is ${sized(limit)}, the machine has ${sized(available)}`;
   if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);

@@ -2,22 +2,22 @@ import type { Config } from '../config/schema.js';
 import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
 import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Stopped } from '../exit.js';
+import type { Clients } from '../run/clients.js';
 import type { Website } from '../run/context.js';
-import type { Keys } from '../run/keys.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FailureKind, SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { MINUTE_MS } from '../time.js';
-import { type Finding, findingsOf } from './finding.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 
 const CLOCK_SKEW_MS = MINUTE_MS;
 /** The client ends its message of these with what to do. */
 const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
 const UNREACHABLE = new Set(['network', 'timeout']);
 
-const base = findingsOf('base_url');
-const token = findingsOf('token');
-const clock = findingsOf('clock');
+const base = resultsOf('base_url');
+const token = resultsOf('token');
+const clock = resultsOf('clock');
 
 /** What one request for the key's details told. */
 export interface KeyAnswer {
@@ -28,10 +28,10 @@ export interface KeyAnswer {
 }
 
 /** The one request that is for no website. */
-export async function askForKey(keys: Keys, { api }: Config, counts: RequestCounts): Promise<KeyAnswer> {
+export async function askForKey(clients: Clients, { api }: Config, counts: RequestCounts): Promise<KeyAnswer> {
   const answer: KeyAnswer = { details: null, error: null, schemaProblem: null };
   try {
-    const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts });
+    const text = await clients.clientOf(api.token).get('/v1', { lane: '', counts });
     const parsed = keyDetailsSchema.safeParse(jsonOf(text));
     if (parsed.success) return { ...answer, details: parsed.data };
     const issue = issuesOf(parsed.error)[0];
@@ -43,7 +43,7 @@ export async function askForKey(keys: Keys, { api }: Config, counts: RequestCoun
 }
 
 /** Whether something answers at the base address, and answers itself. */
-export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answer | null): Finding {
+export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answer | null): CheckResult {
   if (error instanceof SourceError && error.kind === 'redirect') {
     const to = answer?.headers.location ?? 'another address';
     return base.error(
@@ -60,7 +60,7 @@ export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answ
 }
 
 /** Whether the service knows the token. Key details are an optional operation, so their absence is no fault. */
-export function checkToken({ details, error, schemaProblem }: KeyAnswer, websites: Config['websites']): Finding {
+export function checkToken({ details, error, schemaProblem }: KeyAnswer, websites: Config['websites']): CheckResult {
   if (details) {
     const readable = details.websites_access.length;
     return token.ok(`the key "${details.api_key_label}" may read ${readable} website${readable === 1 ? '' : 's'}`);
@@ -94,7 +94,7 @@ export function factOf(error: Error | null): string {
 }
 
 /** Whether this machine's clock agrees with the service's `Date` header: snapshots are dated by this clock. */
-export function checkClock(answer: Answer | null, receivedAt: number): Finding {
+export function checkClock(answer: Answer | null, receivedAt: number): CheckResult {
   const date = answer?.headers.date;
   const theirs = Date.parse(typeof date === 'string' ? date : '');
   if (Number.isNaN(theirs)) return clock.ok('not compared: the service sent no Date header');

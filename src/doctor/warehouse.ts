@@ -9,15 +9,15 @@ import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readLog } from '../warehouse/markers.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
-import { type Finding, findingsOf } from './finding.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 
-const folder = findingsOf('warehouse');
-const lock = findingsOf('run_lock');
-const journals = findingsOf('journals');
-const follower = findingsOf('duckdb');
+const folder = resultsOf('warehouse');
+const lock = resultsOf('run_lock');
+const journals = resultsOf('journals');
+const follower = resultsOf('duckdb');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
-export async function checkFolder({ warehouse }: Config): Promise<Finding> {
+export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
   const { path, time_zone } = warehouse;
   try {
     const isWarehouse = await checkIdentity(path, time_zone);
@@ -44,7 +44,7 @@ export async function nearestExisting(path: string): Promise<string> {
 }
 
 /** Whether another process is writing to the warehouse. */
-export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
+export async function checkRunLock({ warehouse }: Config): Promise<CheckResult> {
   const held = await probeLock(warehouseFolder(warehouse.path).lock);
   if (held === null) return lock.ok('free');
   return lock.warning(
@@ -54,7 +54,7 @@ export async function checkRunLock({ warehouse }: Config): Promise<Finding> {
 }
 
 /** Whether damaged journals were set aside. */
-export async function checkJournals({ warehouse }: Config): Promise<Finding> {
+export async function checkJournals({ warehouse }: Config): Promise<CheckResult> {
   const folders = await journalsSetAside(warehouse.path);
   if (folders.length === 0) return journals.ok('none was damaged');
   return journals.warning(
@@ -64,7 +64,7 @@ export async function checkJournals({ warehouse }: Config): Promise<Finding> {
 }
 
 /** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */
-export function checkDuckdb({ warehouse }: Config): Promise<Finding> {
+export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
     const { markers } = await withEngine(engine, (opened) => readLog(opened, warehouse.path));

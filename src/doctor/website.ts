@@ -4,10 +4,10 @@ import type { Client, RequestCounts } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
 import { type FailureKind, SourceError } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
-import { type Finding, findingsOf } from './finding.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 import { factOf } from './service.js';
 
-const website = findingsOf('website');
+const website = resultsOf('website');
 
 const REMEDY: Partial<Record<FailureKind, string>> = {
   unauthorized: 'Check the token of this website, and the environment variable that it reads.',
@@ -19,7 +19,7 @@ const REMEDY: Partial<Record<FailureKind, string>> = {
 };
 
 export interface WebsiteCheck {
-  finding: Finding;
+  finding: CheckResult;
   /** As the service counts them; 0 where it does not tell. */
   pages: number;
 }
@@ -41,7 +41,7 @@ export async function checkWebsite(
   }
 }
 
-function judged(called: string, { entries, pagination, drift }: Window): Finding {
+function judged(called: string, { entries, pagination, drift }: Window): CheckResult {
   const verdicts = entries.flatMap((entry) => ('verdict' in entry ? [entry.verdict] : []));
   const broken = verdicts.flatMap((verdict) => (verdict.accepted ? [] : verdict.issues))[0];
   if (broken) {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.js';
 import { Failure } from '../exit.js';
-import { configuredWebsites, Keys } from '../run/keys.js';
+import { Clients, configuredWebsites } from '../run/clients.js';
 import type { Client } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
 import type { Effects } from '../source/effects.js';
@@ -24,7 +24,7 @@ export class AskError extends Failure {}
 
 /** Asks the service how many pages there are: a request for each website, and one for which those are. */
 export class ServiceQuestion {
-  readonly #keys: Keys;
+  readonly #clients: Clients;
   /** What else can be done where the service does not answer. */
   readonly #remedy: string;
   #sent = 0;
@@ -39,7 +39,7 @@ export class ServiceQuestion {
     const onAnswer = () => {
       this.#sent += 1;
     };
-    this.#keys = new Keys(once, { effects, signal, onAnswer });
+    this.#clients = new Clients(once, { effects, signal, onAnswer });
   }
 
   /** Requests that were answered so far. */
@@ -50,7 +50,7 @@ export class ServiceQuestion {
   /** @throws AskError */
   async websites(): Promise<SelectedWebsite[]> {
     const websites = await this.#explained('which websites the key may read', () =>
-      configuredWebsites(this.config, this.#keys),
+      configuredWebsites(this.config, this.#clients),
     );
     return websites.map((website) => ({ ...website, key: 'api.token' }));
   }
@@ -58,7 +58,7 @@ export class ServiceQuestion {
   /** @throws AskError */
   async listingSize({ id, name, token }: SelectedWebsite): Promise<ListingSize> {
     const what = `how many pages ${name ? `${name} (${id})` : id} has`;
-    const window = await this.#explained(what, () => this.#firstWindow(id, this.#keys.clientOf(token)));
+    const window = await this.#explained(what, () => this.#firstWindow(id, this.#clients.clientOf(token)));
     const { count, end } = window.pagination;
     const received = window.entries.length;
     const isAll = end === true || window.pagination.next_page === null;
@@ -69,7 +69,7 @@ export class ServiceQuestion {
   }
 
   close(): Promise<void> {
-    return this.#keys.close();
+    return this.#clients.close();
   }
 
   async #firstWindow(id: string, client: Client): Promise<Window> {

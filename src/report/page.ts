@@ -1,5 +1,6 @@
-import { counted, moment } from './figures.js';
-import { Html, html, type Part } from './html.js';
+import { counted, moment } from '../html/figures.js';
+import { Html, html, type Part } from '../html/html.js';
+import { STYLE } from '../html/style.js';
 import { GENERATOR } from './mark.js';
 import { deindexedPart, flipsPart } from './parts/changed-pages-part.js';
 import { directoriesPart } from './parts/directories-part.js';
@@ -13,7 +14,6 @@ import { nameOf } from './parts/website-name.js';
 import type { Period } from './period.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
-import { STYLE } from './style.js';
 
 /** Nothing may be loaded and nothing run, whatever stands in the data. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -11,6 +11,7 @@ import { SourceError } from '../source/errors.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { dropScratch } from '../warehouse/layout.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
+import { Clients, configuredWebsites } from './clients.js';
 import { commit, stage } from './commit-snapshot.js';
 import {
   journalEngine,
@@ -22,7 +23,6 @@ import {
 } from './context.js';
 import { readBefore } from './facts.js';
 import { fetchReports } from './fetch-reports.js';
-import { configuredWebsites, Keys } from './keys.js';
 import { RunLock } from './lock.js';
 import { plan } from './plan-reports.js';
 import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
@@ -93,7 +93,7 @@ interface Begun {
 
 class Sync {
   readonly #context: Omit<RunContext, 'runId'>;
-  readonly #keys: Keys;
+  readonly #clients: Clients;
 
   constructor(private readonly options: SyncOptions) {
     const { config, log, signal, effects = realRunEffects } = options;
@@ -101,7 +101,7 @@ class Sync {
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
     this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
-    this.#keys = new Keys(config, {
+    this.#clients = new Clients(config, {
       effects,
       signal,
       onNotice: (notice, key) => tellPace({ log, progress }, notice, { key, now: effects.now() }),
@@ -124,7 +124,7 @@ class Sync {
       return { run_id: runId, websites: receipts, followers };
     } finally {
       progress.finish();
-      await this.#keys.close();
+      await this.#clients.close();
       await dropScratch(warehouse);
     }
   }
@@ -166,7 +166,7 @@ class Sync {
 
   async #selected(): Promise<Website[]> {
     const { websites: asked, config } = this.options;
-    const websites = await configuredWebsites(config, this.#keys);
+    const websites = await configuredWebsites(config, this.#clients);
     return websites.filter(({ id }) => asked.length === 0 || asked.includes(id));
   }
 
@@ -209,7 +209,7 @@ class Sync {
 
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
     const requests = { sent: 0, throttled: 0, retried: 0 };
-    const client = this.#keys.clientOf(website.token);
+    const client = this.#clients.clientOf(website.token);
     const utilisation = () => client.utilisation;
     return { ...this.#context, runId: header.run_id, website, folder, header, client, requests, utilisation };
   }

@@ -28,9 +28,9 @@ export function admission({ store, limiter, onKey }: Interface) {
     const key = token === undefined ? null : await store.findKey(token);
     if (!key) throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
     onKey?.(request, key);
-    const allowance = limiter?.take(key._id);
-    if (allowance) reply.headers(allowance.headers);
-    if (allowance?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
+    const decision = limiter?.take(key._id);
+    if (decision) reply.headers(decision.headers);
+    if (decision?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
     keys.set(request, key);
   };
 }

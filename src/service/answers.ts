@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { servedError } from '../contract/served.js';
 
 /** One answer of an operation, as the document tells it: its headers are added by their names. */
-interface Answer {
+interface DescribedAnswer {
   description: string;
   headers?: readonly HeaderName[];
 }
@@ -42,7 +42,7 @@ export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snap
 export const ERRORS_ANYWHERE = [401, 405, 408, 414, 431, 500, 503] as const;
 
 /** What an answer says, by its status. */
-export const ANSWERS: Readonly<Record<number, Answer>> = {
+export const ANSWERS: Readonly<Record<number, DescribedAnswer>> = {
   200: { description: 'The answer.' },
   304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
   400: { description: 'The request is unusable; the message says which parameter.' },

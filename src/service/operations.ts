@@ -15,7 +15,7 @@ import {
   momentOf,
   momentParameters,
 } from './listing-query.js';
-import { paginationOf, type Window, type WindowQuery, windowOf, windowQuery } from './pagination.js';
+import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
 import type { ListingFacts, ListingWindow } from './store.js';
 
 /** The three operations of the specification, by the sections of its chapter 4. */
@@ -103,7 +103,7 @@ function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, bod
 
 function windowBody(
   websiteId: string,
-  window: Window,
+  window: WindowBounds,
   { entries, count, version }: ListingWindow,
   query: Readonly<Record<string, string>>,
 ): string {

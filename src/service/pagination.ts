@@ -14,7 +14,7 @@ export interface LimitRules {
   aboveMaxLimit: 'clamp' | 'refuse';
 }
 
-export interface Window {
+export interface WindowBounds {
   skip: number;
   limit: number;
 }
@@ -48,7 +48,7 @@ function wholeNumber(number: z.ZodInt) {
 }
 
 /** The window that a query asks for. */
-export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): Window {
+export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): WindowBounds {
   return { skip, limit: Math.min(limit ?? rules.defaultLimit, rules.maxLimit) };
 }
 
@@ -61,7 +61,7 @@ export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): W
  */
 export function paginationOf(
   path: string,
-  { skip, limit }: Window,
+  { skip, limit }: WindowBounds,
   count: number,
   carried: Readonly<Record<string, string>> = {},
 ): Pagination {

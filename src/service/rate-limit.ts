@@ -1,7 +1,7 @@
 const WINDOW_MS = 60_000;
 
 /** Where a key stands after a request. */
-export interface Allowance {
+export interface RateDecision {
   allowed: boolean;
   headers: Record<string, string>;
 }
@@ -9,7 +9,7 @@ export interface Allowance {
 /** Counts the requests of each key. */
 export interface Limiter {
   /** Spends one request of a key's allowance; the headers belong on the answer either way. */
-  take(keyId: string): Allowance;
+  take(keyId: string): RateDecision;
 }
 
 interface Usage {
@@ -29,7 +29,7 @@ export class RateLimiter implements Limiter {
     private readonly clock: () => number = Date.now,
   ) {}
 
-  take(keyId: string): Allowance {
+  take(keyId: string): RateDecision {
     const now = this.clock();
     const usage = this.#usageAt(keyId, now);
     const allowed = usage.used < this.requestsPerMinute;

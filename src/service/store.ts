@@ -3,7 +3,7 @@ import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
 import type { ServedSnapshot } from '../contract/served.js';
 import type { ListingQuery, Moment } from './listing-query.js';
-import type { Window } from './pagination.js';
+import type { WindowBounds } from './pagination.js';
 
 /** Who asks a store something, and whether they still wait for the answer. */
 export interface RequestContext {
@@ -65,14 +65,14 @@ export interface Store {
    */
   listCoverage(
     websiteId: string,
-    window: Window,
+    window: WindowBounds,
     query: ListingQuery,
     context: RequestContext,
   ): Promise<ListingWindow | null>;
   /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
   streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null>;
   /** Some of the snapshots of a website whose listings are kept; null for no such website. */
-  listSnapshots?(websiteId: string, window: Window, context: RequestContext): Promise<SnapshotWindow | null>;
+  listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow | null>;
   /**
    * The reports of pages, each on the first of these websites that monitors it, or did then. A page that none of them
    * monitors is not in the map.

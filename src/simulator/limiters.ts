@@ -1,4 +1,4 @@
-import { type Allowance, type Limiter, rateHeaders, retryAfter } from '../service/rate-limit.js';
+import { type Limiter, type RateDecision, rateHeaders, retryAfter } from '../service/rate-limit.js';
 
 /**
  * How services limit: windows that begin with a key's first request, windows of the clock, so many in any such time, or
@@ -46,7 +46,7 @@ export function limiterOf(options: LimiterOptions): Limiter {
   };
 }
 
-function answer(meter: Meter, { limit, headers, windowMs, clock }: LimiterOptions): Allowance {
+function answer(meter: Meter, { limit, headers, windowMs, clock }: LimiterOptions): RateDecision {
   const now = clock();
   const allowed = meter.left(now) >= 1;
   if (allowed) meter.take(now);

@@ -58,7 +58,7 @@ describe('status', () => {
     expect(status.websites).toEqual([
       { website_id: SITE, website_name: 'Site A', snapshots: 0, last_snapshot: null, last_run: null, pages: null },
     ]);
-    expect(status).toMatchObject({ running: null, unfinished: [], looks: [] });
+    expect(status).toMatchObject({ running: null, unfinished: [], warnings: [] });
     expect(readdirSync(path)).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe('status', () => {
     const before = readdirSync(path, { recursive: true }).sort();
     const status = await statusOf(path, Date.now() + 3_600_000);
     expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
-    expect(status).toMatchObject({ running: null, unfinished: [], looks: [] });
+    expect(status).toMatchObject({ running: null, unfinished: [], warnings: [] });
     expect(status.followers).toEqual([{ name: 'duckdb', behind: 0, exact: true, held: null, error: null }]);
     const [website] = status.websites;
     expect(website).toMatchObject({
@@ -105,10 +105,10 @@ describe('status', () => {
       sections: { warehouse: { path } },
     });
     await syncNow(other);
-    const { websites, looks } = await statusOf(path);
+    const { websites, warnings } = await statusOf(path);
     expect(websites[0]).toMatchObject({ snapshots: 1, last_run: { outcome: 'failed' } });
     expect(websites[0]?.last_run?.error).toContain('401');
-    expect(looks).toEqual([expect.stringContaining('Site A: the last run failed: the service answered 401')]);
+    expect(warnings).toEqual([expect.stringContaining('Site A: the last run failed: the service answered 401')]);
   });
 
   test('tells how far an unfinished run is, and whether somebody works on it', async () => {
@@ -120,12 +120,12 @@ describe('status', () => {
     ]);
     expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
     expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
-    expect(left.looks).toEqual([expect.stringContaining('nobody works on it; the next `indexhouse sync` goes on')]);
-    expect((await statusOf(path, Date.now() + 7_200_000)).looks[0]).toContain('too old to go on');
+    expect(left.warnings).toEqual([expect.stringContaining('nobody works on it; the next `indexhouse sync` goes on')]);
+    expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to go on');
 
     const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
     const running = await statusOf(path);
-    expect(running).toMatchObject({ running: { process_id: holder.pid, access: 'write' }, looks: [] });
+    expect(running).toMatchObject({ running: { process_id: holder.pid, access: 'write' }, warnings: [] });
     expect(running.unfinished).toMatchObject([{ in_progress: true }]);
   });
 
@@ -149,7 +149,7 @@ describe('status', () => {
     expect(held.followers).toMatchObject([
       { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },
     ]);
-    expect(held.looks).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
+    expect(held.warnings).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
     await writer.release();
 
     const reader = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_ONLY');
@@ -160,6 +160,6 @@ describe('status', () => {
     await reader.release();
     expect((await statusOf(path)).followers).toMatchObject([{ behind: 1, exact: true, held: null }]);
     await syncNow(file);
-    expect((await statusOf(path)).looks).toEqual([]);
+    expect((await statusOf(path)).warnings).toEqual([]);
   });
 });

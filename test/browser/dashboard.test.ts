@@ -190,7 +190,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('ArrowRight');
       expect(await slider.getAttribute('aria-valuetext')).toBe(
-        '2025-03-02: Pages 124, Indexed 77, Not indexed 37, Without data 10, Share indexed 62.1\u00a0%',
+        '2025-03-02: Pages 124, Indexed 77, Not indexed 37, Without data 10, Share indexed 62.1%',
       );
       await page.keyboard.press('End');
       await page.keyboard.press('ArrowRight');

@@ -210,7 +210,7 @@ describe('a key', () => {
     expect(home.text).not.toContain('other');
     expect(rowsOf(home, 'websites')).toEqual([
       ['empty.example', '–', '–', '–', 'none yet'],
-      ['https://shop.example', '124', '86', '69.4\u00a0%', '2025-03-01'],
+      ['https://shop.example', '124', '86', '69.4%', '2025-03-01'],
     ]);
     expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
     for (const room of ROOMS) {

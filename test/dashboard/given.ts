@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyDetails } from '../../src/contract/key.js';
 import { addDashboard, type DashboardOptions } from '../../src/dashboard/dashboard.js';
-import { LiveReader } from '../../src/served/live-reader.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
+import { LiveReader } from '../../src/store/live-reader.js';
 import type { GivenPage } from '../given/service.js';
 import type { Night } from '../given/warehouse.js';
 import { broken, indexed, out, STRICT } from '../report/given.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CheckResult } from '../../src/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
-import type { Finding } from '../../src/doctor/finding.js';
 import { realRunEffects } from '../../src/run/context.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type GivenConfig, writeConfig } from '../given/config-file.js';
@@ -33,7 +33,7 @@ async function doctor(config: GivenConfig, effects: Partial<DoctorEffects> = {},
   return findings;
 }
 
-function of(findings: Finding[], check: string): Finding[] {
+function of(findings: CheckResult[], check: string): CheckResult[] {
   return findings.filter((finding) => finding.check === check);
 }
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { addHealth } from '../../src/served/health.js';
-import { LiveReader } from '../../src/served/live-reader.js';
-import { WarehouseStore } from '../../src/served/warehouse-store.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
+import { addHealth } from '../../src/store/health.js';
+import { LiveReader } from '../../src/store/live-reader.js';
+import { WarehouseStore } from '../../src/store/warehouse-store.js';
 
 export const MEMORY_LIMIT = 256_000_000;
 

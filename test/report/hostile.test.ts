@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { escaped, pageLink, shortened } from '../../src/report/html.js';
+import { escaped, pageLink, shortened } from '../../src/html/html.js';
 import { givenWarehouse, indexed, out, reportOf } from './given.js';
 import { parsed } from './parsed.js';
 

@@ -280,7 +280,7 @@ describe('a damaged journal', () => {
     expect(receipt.websites[0]?.set_aside).toBe(join('runs', 'damaged', runId, 'w.2'));
     expect([readdirSync(earlier), existsSync(join(folder, 'reports.ndjson'))]).toEqual([[], true]);
     expect(await home.wrong()).toEqual([]);
-    expect((await statusOf(home)).looks.join()).toMatch(/w\.2 is a damaged journal .*delete the folder, or send it/);
+    expect((await statusOf(home)).warnings.join()).toMatch(/w\.2 is a damaged journal .*delete the folder, or send it/);
     expect(await checkJournals(await given(home.config))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining(folder),
@@ -288,13 +288,13 @@ describe('a damaged journal', () => {
     });
     expect(await home.syncOne()).toMatchObject({ status: 'committed', resumed: false });
     rmSync(join(home.warehouse, 'runs', 'damaged'), { recursive: true });
-    expect((await statusOf(home)).looks).toEqual([]);
+    expect((await statusOf(home)).warnings).toEqual([]);
     expect(await checkJournals(await given(home.config))).toMatchObject({ level: 'ok' });
   });
 
   test('is told by status before the next sync', async () => {
     spoil(home.journal('w'));
-    expect((await statusOf(home)).looks.join()).toMatch(
+    expect((await statusOf(home)).warnings.join()).toMatch(
       /reports.*damaged.*the next `indexhouse sync` sets the journal aside/,
     );
   });

@@ -147,9 +147,10 @@ describe.each(Object.entries(DAMAGES))('a file that is %s', (how, { damage, reas
     const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
     expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
     expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
-    const { damaged, looks } = await statusOf(warehouse);
+    const { damaged, warnings } = await statusOf(warehouse);
     // It looks at the ends of what it does not read.
-    if (how !== 'garbled') expect([damaged, looks]).toMatchObject([[{ path: file }], [expect.stringContaining(file)]]);
+    if (how !== 'garbled')
+      expect([damaged, warnings]).toMatchObject([[{ path: file }], [expect.stringContaining(file)]]);
     expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
   });
 

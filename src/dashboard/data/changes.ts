@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { checkPage, type Paging, pagingQuery, skipOf, wishedText } from '../query.js';
+import { checkPage, filterText, type Paging, pagingQuery, skipOf } from '../query.js';
 import { newestDates } from './nights.js';
 
 export const NIGHTS = ['1', '7', '30', '90'] as const;
@@ -13,8 +13,8 @@ export const EVERY_KIND = 'all';
 export const changesQuery = z.object({
   ...pagingQuery,
   nights: z.enum(NIGHTS).default('7').transform(Number),
-  kind: wishedText,
-  q: wishedText,
+  kind: filterText,
+  q: filterText,
 });
 export type ChangesQuery = z.infer<typeof changesQuery>;
 
@@ -54,14 +54,14 @@ export async function readChanges(reader: Reader, website: string, query: Change
   const selection = { since, contains: query.q ?? null };
   const kinds = await readKinds(reader, website, selection);
   const chosen = kinds.filter(({ change }) => isChosen(change, query.kind));
-  return { since, kinds, ...(await readWindow(reader, website, { selection, chosen, paging: query })) };
+  return { since, kinds, ...(await windowOf(reader, website, { selection, chosen, paging: query })) };
 }
 
 /** All changes of one page, a window of them. @throws ServiceError 404 for a page behind the last one */
 export async function readChangesOf(reader: Reader, website: string, url: string, paging: Paging) {
   const selection = { url };
   const chosen = await readKinds(reader, website, selection);
-  return readWindow(reader, website, { selection, chosen, paging });
+  return windowOf(reader, website, { selection, chosen, paging });
 }
 
 /** How many changes of each kind there are. */
@@ -73,7 +73,7 @@ export async function readKinds(
   return askRows(reader, 'dashboard/changes_by_kind', kindRow, { website, since, url, url_contains: contains });
 }
 
-async function readWindow(
+async function windowOf(
   reader: Reader,
   website: string,
   { selection, chosen, paging }: { selection: Selection; chosen: KindCount[]; paging: Paging },

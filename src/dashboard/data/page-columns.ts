@@ -51,13 +51,13 @@ const names = z.string().max(MOST_CHARACTERS);
  * The columns that an address names, in the order of the list and each once: `state,crawler`, or one parameter for each as
  * a form gives them. Those that are there unasked where it names none.
  */
-export const wishedColumns = z
+export const columnsQuery = z
   .union([names, z.array(names)])
   .default('')
   .transform((given) => [given].flat().flatMap((text) => text.split(',').filter((name) => name !== '')))
   .pipe(z.array(z.enum(PAGE_COLUMNS)))
-  .transform((wished) => {
-    const chosen = wished.length > 0 ? new Set<PageColumn>(['url', ...wished]) : UNASKED;
+  .transform((asked) => {
+    const chosen = asked.length > 0 ? new Set<PageColumn>(['url', ...asked]) : UNASKED;
     return PAGE_COLUMNS.filter((name) => chosen.has(name));
   });
 

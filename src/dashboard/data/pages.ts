@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { askRows, askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { checkPage, pagingQuery, skipOf, wishedText } from '../query.js';
-import { readsOf, wishedColumns } from './page-columns.js';
+import { checkPage, filterText, pagingQuery, skipOf } from '../query.js';
+import { columnsQuery, readsOf } from './page-columns.js';
 import { askedState, stateOf } from './state-filter.js';
 
 const STATES_OFFERED = 100;
@@ -10,12 +10,12 @@ const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as
 
 export const pagesQuery = z.object({
   ...pagingQuery,
-  q: wishedText,
+  q: filterText,
   state: askedState,
   indexed: z.enum(['yes', 'no', '-']).optional(),
   canonical: z.enum(['match', 'differ', '-']).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
-  columns: wishedColumns,
+  columns: columnsQuery,
   sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
 });
 export type PagesQuery = z.infer<typeof pagesQuery>;
@@ -60,7 +60,7 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
   const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
   const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    wished: { website, url_contains: q, ...wishedState(state), indexed, canonical, monitored, sort },
+    selection: { website, url_contains: q, ...stateParameters(state), indexed, canonical, monitored, sort },
     skip: skipOf(query),
     limit: query.per,
     columns: readsOf(query.columns),
@@ -69,6 +69,6 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   return { states, count, rows };
 }
 
-function wishedState(asked: string | undefined): { any_state: boolean; state: string | null } {
+function stateParameters(asked: string | undefined): { any_state: boolean; state: string | null } {
   return { any_state: asked === undefined, state: asked === undefined ? null : stateOf(asked) };
 }

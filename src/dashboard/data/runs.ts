@@ -36,12 +36,12 @@ const runRow = z.object({
   requests_sent: maybeWhole,
   requests_throttled: maybeWhole,
 });
-export type RunRow = z.infer<typeof runRow>;
+export type WebsiteRun = z.infer<typeof runRow>;
 const countRow = z.object({ runs: z.int() });
 
 export interface Runs {
   count: number;
-  rows: RunRow[];
+  rows: WebsiteRun[];
   /** What was quarantined since then, by what is wrong with it. */
   since: string;
   rejected: RejectedRow[];

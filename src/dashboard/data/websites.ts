@@ -3,8 +3,8 @@ import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import type { KeyDetails } from '../../contract/key.js';
 import { ServiceError } from '../../service/errors.js';
+import type { Website } from '../context.js';
 import { checkPage, pagingQuery, skipOf } from '../query.js';
-import type { Website } from '../visit.js';
 
 export const websitesQuery = z.object(pagingQuery);
 export type WebsitesQuery = z.infer<typeof websitesQuery>;

@@ -1,8 +1,8 @@
+import { type Html, html } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { type Html, html } from '../../report/html.js';
+import { linkTo, type WebsiteContext } from '../context.js';
 import { type ChangeRow, type Changes, type ChangesQuery, EVERY_KIND, NIGHTS } from '../data/changes.js';
 import { ROWS_A_PAGE } from '../query.js';
-import { linkTo, type WebsiteVisit } from '../visit.js';
 import { filterForm, type Select } from './filter-form.js';
 import { nameOf } from './layout.js';
 import { list } from './list.js';
@@ -18,20 +18,20 @@ export const CHANGE_COLUMNS: readonly Column<ChangeRow>[] = [
 ];
 
 /** What changed in the last nights, page by page. */
-export function changesView(visit: WebsiteVisit, query: ChangesQuery, changes: Changes): Html {
+export function changesView(context: WebsiteContext, query: ChangesQuery, changes: Changes): Html {
   const { q, kind, nights, per } = query;
   const asked = { nights, kind, q, per };
-  return html`<h1>Changes of ${nameOf(visit.website)}</h1>
-${filterForm(linkTo(visit, 'changes'), { q: q ?? '', selects: selectsOf(query, changes) })}
+  return html`<h1>Changes of ${nameOf(context.website)}</h1>
+${filterForm(linkTo(context, 'changes'), { q: q ?? '', selects: selectsOf(query, changes) })}
 ${list({
   id: 'changes',
   one: 'change',
   caption: `Changes since ${changes.since ?? 'the first snapshot'}, the newest first`,
-  columns: [{ id: 'page', head: 'Page', cell: ({ url }) => pageTimelineLink(visit, url) }, ...CHANGE_COLUMNS],
+  columns: [{ id: 'page', head: 'Page', cell: ({ url }) => pageTimelineLink(context, url) }, ...CHANGE_COLUMNS],
   rows: changes.rows,
   empty: 'Nothing of this kind changed in these nights.',
   asked: { window: { ...query, count: changes.count } },
-  linkOf: (page) => linkTo(visit, 'changes', { ...asked, page }),
+  linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
 })}`;
 }
 

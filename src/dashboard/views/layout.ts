@@ -1,10 +1,10 @@
-import { Html, html, type Part, shortened } from '../../report/html.js';
-import { linkTo, type Room, type Website } from '../visit.js';
+import { Html, html, type Part, shortened } from '../../html/html.js';
+import { linkTo, type Route, type Website } from '../context.js';
 
 const NAME_CHARACTERS = 80;
 
 /** The pages that the navigation of a website offers. */
-const TABS: readonly (readonly [Exclude<Room, 'page'>, string])[] = [
+const TABS: readonly (readonly [Exclude<Route, 'page'>, string])[] = [
   ['overview', 'Overview'],
   ['changes', 'Changes'],
   ['pages', 'Pages'],
@@ -18,7 +18,7 @@ export interface Layout {
   /** Label of the key that is signed in; null where nobody is. */
   keyLabel: string | null;
   /** The website that the page is about, and which of its pages it is. */
-  at?: { website: Website; room: Room } | undefined;
+  at?: { website: Website; route: Route } | undefined;
 }
 
 /** A page of the dashboard as a whole document, without any script or style of its own. */
@@ -40,7 +40,7 @@ export function layout({ base, title, keyLabel, at }: Layout, content: Part): Ht
 <p class="brand"><a href="${base}/">indexhouse</a></p>
 ${keyLabel === null ? null : signOut(base, keyLabel)}
 </header>
-${at ? tabs(base, at.website, at.room) : null}
+${at ? tabs(base, at.website, at.route) : null}
 <main id="content" tabindex="-1">
 ${content}
 </main>
@@ -61,10 +61,10 @@ function signOut(base: string, keyLabel: string): Html {
 </form>`;
 }
 
-function tabs(base: string, website: Website, room: Room): Html {
-  const current = room === 'page' ? 'pages' : room;
+function tabs(base: string, website: Website, route: Route): Html {
+  const current = route === 'page' ? 'pages' : route;
   const items = TABS.map(([name, label]) => {
-    const here = name === current ? new Html(room === 'page' ? ' aria-current="true"' : ' aria-current="page"') : null;
+    const here = name === current ? new Html(route === 'page' ? ' aria-current="true"' : ' aria-current="page"') : null;
     return html`<li><a href="${linkTo({ base, website }, name)}"${here}>${label}</a></li>\n`;
   });
   return html`<nav class="tabs" aria-label="Website">

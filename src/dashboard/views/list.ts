@@ -1,7 +1,7 @@
 import type { RowData } from '@tanstack/table-core';
+import { counted } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { counted } from '../../report/figures.js';
-import { type Html, html, type Part } from '../../report/html.js';
 import { type Asked, type Table, type TableContent, tableHtml, tableOf } from './table.js';
 
 export interface ListContent<Row extends RowData> extends TableContent<Row> {

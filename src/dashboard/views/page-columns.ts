@@ -1,7 +1,7 @@
-import { type Html, html, type Part, shortened } from '../../report/html.js';
+import { type Html, html, type Part, shortened } from '../../html/html.js';
+import type { WebsiteContext } from '../context.js';
 import { PAGE_COLUMNS, type PageColumn } from '../data/page-columns.js';
 import type { PageRow } from '../data/pages.js';
-import type { WebsiteVisit } from '../visit.js';
 import type { Column } from './table.js';
 import { age, orUnknown, pageTimelineLink, text, time, UNKNOWN } from './values.js';
 
@@ -39,17 +39,17 @@ const COLUMNS: Readonly<Record<PageColumn, PageColumnContent>> = {
 };
 
 interface PageColumnContent extends Pick<Column<PageRow>, 'head' | 'isNumber' | 'isSortable'> {
-  cell(row: PageRow, visit: WebsiteVisit): Part;
+  cell(row: PageRow, context: WebsiteContext): Part;
 }
 
 /** Every column that a list of pages can have. */
-export function pageColumns(visit: WebsiteVisit): Column<PageRow>[] {
-  return PAGE_COLUMNS.map((id) => ({ ...COLUMNS[id], id, cell: (row) => COLUMNS[id].cell(row, visit) }));
+export function pageColumns(context: WebsiteContext): Column<PageRow>[] {
+  return PAGE_COLUMNS.map((id) => ({ ...COLUMNS[id], id, cell: (row) => COLUMNS[id].cell(row, context) }));
 }
 
-function page({ url, is_gone }: PageRow, visit: WebsiteVisit): Html {
+function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
   const gone = is_gone ? html` <b class="bad">gone</b>` : null;
-  return html`${pageTimelineLink(visit, url)}${gone}`;
+  return html`${pageTimelineLink(context, url)}${gone}`;
 }
 
 function indexed(summary: string | null): Part {

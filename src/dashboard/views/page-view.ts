@@ -1,7 +1,7 @@
-import { counted } from '../../report/figures.js';
-import { type Html, html, type Part, pageLink, shortened } from '../../report/html.js';
+import { counted } from '../../html/figures.js';
+import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { linkTo, type WebsiteContext } from '../context.js';
 import type { PageFacts, PageQuery, PageReport, PageTimeline } from '../data/page.js';
-import { linkTo, type WebsiteVisit } from '../visit.js';
 import { CHANGE_COLUMNS } from './changes-view.js';
 import { list } from './list.js';
 import { age, orUnknown, text, time, UNKNOWN } from './values.js';
@@ -9,7 +9,7 @@ import { age, orUnknown, text, time, UNKNOWN } from './values.js';
 const HEADING_CHARACTERS = 120;
 
 /** What is known of one page: how it stands in the newest listing and report, and what changed about it. */
-export function pageView(visit: WebsiteVisit, query: PageQuery, timeline: PageTimeline): Html {
+export function pageView(context: WebsiteContext, query: PageQuery, timeline: PageTimeline): Html {
   const { facts, report, count, rows } = timeline;
   return html`<h1 class="url">${shortened(facts.url, HEADING_CHARACTERS)}</h1>
 <p>${pageLink(facts.url)}</p>
@@ -23,13 +23,13 @@ ${list({
   rows,
   empty: 'Nothing changed about this page since it was first seen.',
   asked: { window: { ...query, count } },
-  linkOf: (page) => linkTo(visit, 'page', { url: facts.url, per: query.per, page }),
+  linkOf: (page) => linkTo(context, 'page', { url: facts.url, per: query.per, page }),
 })}</section>
 <div class="beside">
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
 ${listing(facts)}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
-${report ? reportPart(report, visit.now) : html`<p class="empty">No report of this page is kept.</p>`}</section>
+${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is kept.</p>`}</section>
 </div>`;
 }
 

@@ -1,9 +1,9 @@
+import { type Html, html, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { type Html, html, shortened } from '../../report/html.js';
+import { linkTo, type WebsiteContext } from '../context.js';
 import { askFor } from '../data/page-columns.js';
 import type { PageRow, Pages, PagesQuery } from '../data/pages.js';
 import { stateOf, stateText } from '../data/state-filter.js';
-import { linkTo, type WebsiteVisit } from '../visit.js';
 import { rowsSelect } from './changes-view.js';
 import { type Boxes, type Choice, filterForm, type Select } from './filter-form.js';
 import { nameOf } from './layout.js';
@@ -14,26 +14,26 @@ import type { Column } from './table.js';
 const STATE_CHARACTERS = 60;
 
 /** The pages of a website: filtered, sorted, a window of them. */
-export function pagesView(visit: WebsiteVisit, query: PagesQuery, pages: Pages): Html {
+export function pagesView(context: WebsiteContext, query: PagesQuery, pages: Pages): Html {
   const { page: _page, sort, columns, ...rest } = query;
   const asked = { ...rest, columns: askFor(columns) };
-  const all = pageColumns(visit);
+  const all = pageColumns(context);
   const fields = { q: query.q ?? '', selects: selectsOf(query, pages), boxes: boxesOf(all, columns), kept: { sort } };
-  return html`<h1>Pages of ${nameOf(visit.website)}</h1>
-${filterForm(linkTo(visit, 'pages'), fields)}
+  return html`<h1>Pages of ${nameOf(context.website)}</h1>
+${filterForm(linkTo(context, 'pages'), fields)}
 ${list({
   id: 'pages',
   one: 'page',
   caption: 'Pages as they stand now',
   columns: all,
   rows: pages.rows,
-  empty: 'No page is like that.',
+  empty: 'No matching pages.',
   asked: {
     window: { ...query, count: pages.count },
-    sort: { by: sort, linkOf: (by) => linkTo(visit, 'pages', { ...asked, sort: by }) },
+    sort: { by: sort, linkOf: (by) => linkTo(context, 'pages', { ...asked, sort: by }) },
     columns,
   },
-  linkOf: (page) => linkTo(visit, 'pages', { ...asked, sort, page }),
+  linkOf: (page) => linkTo(context, 'pages', { ...asked, sort, page }),
 })}`;
 }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type Html, html } from '../../report/html.js';
+import { type Html, html } from '../../html/html.js';
 import { layout } from './layout.js';
 
 /** What went wrong with a request, as far as its sender may know. */

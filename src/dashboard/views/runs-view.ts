@@ -1,8 +1,8 @@
+import { type Html, html, type Part } from '../../html/html.js';
 import { count, duration } from '../../observe/format.js';
-import { type Html, html, type Part } from '../../report/html.js';
 import type { DriftRow, RejectedRow } from '../../report/rows.js';
-import type { RunRow, Runs, RunsQuery } from '../data/runs.js';
-import { linkTo, type WebsiteVisit } from '../visit.js';
+import { linkTo, type WebsiteContext } from '../context.js';
+import type { Runs, RunsQuery, WebsiteRun } from '../data/runs.js';
 import { nameOf } from './layout.js';
 import { list } from './list.js';
 import { type Column, dataTable } from './table.js';
@@ -10,7 +10,7 @@ import { orUnknown, text, time } from './values.js';
 
 const BROKEN_OFF = new Set(['interrupted', 'failed']);
 
-const RUN_COLUMNS: readonly Column<RunRow>[] = [
+const RUN_COLUMNS: readonly Column<WebsiteRun>[] = [
   { id: 'started', head: 'Started', cell: (run) => time(run.started_at) },
   { id: 'listing', head: 'Listing', cell: listing },
   numbers('listed', 'Listed', (run) => run.pages_listed),
@@ -44,8 +44,8 @@ const DRIFT_COLUMNS: readonly Column<DriftRow>[] = [
 ];
 
 /** What each run brought and what it cost, and what of it broke the contract. */
-export function runsView(visit: WebsiteVisit, query: RunsQuery, runs: Runs): Html {
-  return html`<h1>Runs and quality of ${nameOf(visit.website)}</h1>
+export function runsView(context: WebsiteContext, query: RunsQuery, runs: Runs): Html {
+  return html`<h1>Runs and quality of ${nameOf(context.website)}</h1>
 <section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
 ${list({
   id: 'runs',
@@ -55,7 +55,7 @@ ${list({
   rows: runs.rows,
   empty: 'There was no run yet.',
   asked: { window: { ...query, count: runs.count } },
-  linkOf: (page) => linkTo(visit, 'runs', { per: query.per, page }),
+  linkOf: (page) => linkTo(context, 'runs', { per: query.per, page }),
 })}</section>
 <section aria-labelledby="h-rejected"><h2 id="h-rejected">Quarantined records</h2>
 ${rejectedTable(runs)}</section>
@@ -63,11 +63,11 @@ ${rejectedTable(runs)}</section>
 ${driftTable(runs)}</section>`;
 }
 
-function listing(run: RunRow): Part {
+function listing(run: WebsiteRun): Part {
   return run.outcome === 'failed' ? failure(run) : standing(run.listing_status, run.listing_status === 'partial');
 }
 
-function failure({ error }: RunRow): Html {
+function failure({ error }: WebsiteRun): Html {
   return html`<b class="bad">failed</b>${error === null ? null : html`: ${text(error)}`}`;
 }
 
@@ -75,19 +75,19 @@ function standing(status: string | null, isBad: boolean): Part {
   return isBad ? html`<b class="bad">${status}</b>` : orUnknown(status);
 }
 
-function reports({ reports_status }: RunRow): Part {
+function reports({ reports_status }: WebsiteRun): Part {
   return standing(reports_status, BROKEN_OFF.has(reports_status ?? ''));
 }
 
-function numbers(id: string, head: string, counted: (run: RunRow) => number | null): Column<RunRow> {
-  const cell = (run: RunRow) => {
+function numbers(id: string, head: string, counted: (run: WebsiteRun) => number | null): Column<WebsiteRun> {
+  const cell = (run: WebsiteRun) => {
     const value = counted(run);
     return orUnknown(value === null ? null : count(value));
   };
   return { id, head, isNumber: true, cell };
 }
 
-function left({ reports_wanted: wanted, reports_planned: planned }: RunRow): number | null {
+function left({ reports_wanted: wanted, reports_planned: planned }: WebsiteRun): number | null {
   return wanted === null || planned === null ? null : wanted - planned;
 }
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../report/html.js';
+import { type Html, html } from '../../html/html.js';
 import { layout } from './layout.js';
 
 /** The form that an API key is given to. @param problem why the one before was not taken */

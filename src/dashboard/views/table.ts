@@ -13,7 +13,7 @@ import {
   tableFeatures,
 } from '@tanstack/table-core';
 import { storeReactivityBindings } from '@tanstack/table-core/store-reactivity-bindings';
-import { Html, html, type Part } from '../../report/html.js';
+import { Html, html, type Part } from '../../html/html.js';
 import type { Paging } from '../query.js';
 
 /** What a column is, all of it. Its cells are made of a whole row. */

@@ -1,9 +1,9 @@
+import type { Drawing } from '../../html/charts/draw.js';
+import { trendDrawings } from '../../html/charts/trend-chart.js';
+import { percent } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import type { Drawing } from '../../report/charts/draw.js';
-import { trendDrawings } from '../../report/charts/trend-chart.js';
-import { percent } from '../../report/figures.js';
 import { shareOf } from '../../report/headline.js';
-import { type Html, html, type Part } from '../../report/html.js';
 import { legend } from '../../report/parts/table.js';
 import type { TrendRow } from '../../report/rows.js';
 import type { Overview } from '../data/overview.js';

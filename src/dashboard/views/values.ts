@@ -1,7 +1,7 @@
-import { moment } from '../../report/figures.js';
-import { type Html, html, type Part, shortened } from '../../report/html.js';
+import { moment } from '../../html/figures.js';
+import { type Html, html, type Part, shortened } from '../../html/html.js';
+import { linkTo, type WebsiteContext } from '../context.js';
 import { MOST_URL_CHARACTERS } from '../query.js';
-import { linkTo, type WebsiteVisit } from '../visit.js';
 
 const DAY_MS = 86_400_000;
 const URL_CHARACTERS = 72;
@@ -32,10 +32,10 @@ export function changeName(change: string): string {
 }
 
 /** A page's address, as a link to what the dashboard knows of it. */
-export function pageTimelineLink(visit: Pick<WebsiteVisit, 'base' | 'website'>, url: string): Html {
+export function pageTimelineLink(context: Pick<WebsiteContext, 'base' | 'website'>, url: string): Html {
   const shown = shortened(url, URL_CHARACTERS);
   if (url.length > MOST_URL_CHARACTERS) return html`<span class="url">${shown}</span>`;
-  return html`<a class="url" href="${linkTo(visit, 'page', { url })}">${shown}</a>`;
+  return html`<a class="url" href="${linkTo(context, 'page', { url })}">${shown}</a>`;
 }
 
 /** A text of the service, cut where it is too long for a table. */

@@ -1,9 +1,9 @@
+import { percent } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { percent } from '../../report/figures.js';
 import { shareOf } from '../../report/headline.js';
-import { type Html, html, type Part } from '../../report/html.js';
+import { linkTo } from '../context.js';
 import type { WebsiteRow, WebsitesQuery } from '../data/websites.js';
-import { linkTo } from '../visit.js';
 import { nameOf } from './layout.js';
 import { list } from './list.js';
 import type { Column } from './table.js';
@@ -22,7 +22,7 @@ ${list({
   caption: 'Websites that your key may read, as they stand now',
   columns: columnsOf(base),
   rows: websites.rows,
-  empty: 'Your key may read no website.',
+  empty: 'This key has no access to any website.',
   asked: { window: { ...query, count: websites.count } },
   linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
 })}`;

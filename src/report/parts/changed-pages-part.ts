@@ -1,6 +1,6 @@
+import { counted } from '../../html/figures.js';
+import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { counted } from '../figures.js';
-import { type Html, html, type Part, pageLink, shortened } from '../html.js';
 import type { Period } from '../period.js';
 import type { DeindexedRow } from '../rows.js';
 import type { Section } from '../section.js';

@@ -1,6 +1,6 @@
+import { percent } from '../../html/figures.js';
+import { type Html, html, pageLink, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { percent } from '../figures.js';
-import { type Html, html, pageLink, shortened } from '../html.js';
 import type { CommonRow } from '../rows.js';
 import type { Section } from '../section.js';
 import { note, table } from './table.js';

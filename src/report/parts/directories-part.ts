@@ -1,8 +1,8 @@
+import { directoryChart } from '../../html/charts/bar-charts.js';
+import { dayOfMonth, percent, signed } from '../../html/figures.js';
+import { type Html, type Part, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { directoryChart } from '../charts/bar-charts.js';
-import { dayOfMonth, percent, signed } from '../figures.js';
 import { shareOf } from '../headline.js';
-import { type Html, type Part, shortened } from '../html.js';
 import type { Period } from '../period.js';
 import type { DirectoryRow } from '../rows.js';
 import type { Section } from '../section.js';

@@ -1,8 +1,8 @@
+import { agesChart } from '../../html/charts/bar-charts.js';
+import { counted, percent } from '../../html/figures.js';
+import { type Html, html, pageLink, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { agesChart } from '../charts/bar-charts.js';
-import { counted, percent } from '../figures.js';
 import { shareOf } from '../headline.js';
-import { type Html, html, pageLink, shortened } from '../html.js';
 import { type Section, STALE_DAYS } from '../section.js';
 import { command, note, part, table } from './table.js';
 import { nameOfWebsite } from './website-name.js';

@@ -1,7 +1,7 @@
+import { changeOf, percent, signed } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { changeOf, percent, signed } from '../figures.js';
 import { type Headline, shareOf } from '../headline.js';
-import { type Html, html, type Part } from '../html.js';
 import type { Report } from '../report.js';
 import type { WebsiteFacts } from '../section.js';
 import { note, part, table } from './table.js';

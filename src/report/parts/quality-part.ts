@@ -1,7 +1,7 @@
+import { agesChart } from '../../html/charts/bar-charts.js';
+import { counted, percent } from '../../html/figures.js';
+import { type Html, html, type Part, shortened } from '../../html/html.js';
 import { count, duration } from '../../observe/format.js';
-import { agesChart } from '../charts/bar-charts.js';
-import { counted, percent } from '../figures.js';
-import { type Html, html, type Part, shortened } from '../html.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, SnapshotRow } from '../rows.js';
 import type { Section } from '../section.js';
@@ -39,7 +39,7 @@ export function qualityPart(id: string, section: Section, period: Period): Html 
     ...nightCells(night),
   ]);
   return part(
-    'What these figures rest on',
+    'Data quality',
     html`<p>${verdict(nights.all, several)}</p>`,
     rows.length > 0 ? table(columns, rows) : null,
     nights.all.length > nights.shown.length

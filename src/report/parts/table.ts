@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../html.js';
+import { type Html, html, type Part } from '../../html/html.js';
 
 const ROWS_UNFOLDED = 15;
 /** Fewer than these are not worth a click. */

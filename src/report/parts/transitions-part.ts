@@ -1,6 +1,6 @@
+import { counted } from '../../html/figures.js';
+import { type Html, html, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { counted } from '../figures.js';
-import { type Html, html, shortened } from '../html.js';
 import type { Section } from '../section.js';
 import { note, part } from './table.js';
 

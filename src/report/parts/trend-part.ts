@@ -1,6 +1,6 @@
-import { shareChart, trendChart } from '../charts/trend-chart.js';
-import { counted } from '../figures.js';
-import { type Html, html, type Part } from '../html.js';
+import { shareChart, trendChart } from '../../html/charts/trend-chart.js';
+import { counted } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
 import type { Period } from '../period.js';
 import type { Section } from '../section.js';
 import { legend, note, part } from './table.js';

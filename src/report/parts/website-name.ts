@@ -1,4 +1,4 @@
-import { shortened } from '../html.js';
+import { shortened } from '../../html/html.js';
 import type { Section, WebsiteFacts } from '../section.js';
 
 const NAME_CHARACTERS = 80;

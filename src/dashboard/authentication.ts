@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { KeyDetails } from '../../contract/key.js';
-import { ServiceError } from '../../service/errors.js';
+import type { KeyDetails } from '../contract/key.js';
+import { ServiceError } from '../service/errors.js';
 import { isOwnForm } from './own-form.js';
 import { SESSION_SECONDS, Sessions } from './sessions.js';
 
@@ -10,7 +10,7 @@ const SESSION_COOKIE = 'indexhouse_session';
 const FORM_COOKIE = 'indexhouse_form';
 const MOST_TOKEN_CHARACTERS = 4000;
 
-export interface DoorOptions {
+export interface AuthenticationOptions {
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -27,10 +27,10 @@ type WrongKeys = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit'
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
 
 /** Who may come in: sign-in with an API key, the session that follows it, and its end. */
-export class Door {
+export class Authentication {
   readonly #sessions: Sessions;
 
-  constructor(private readonly options: DoorOptions) {
+  constructor(private readonly options: AuthenticationOptions) {
     this.#sessions = new Sessions(options.now);
   }
 

@@ -13,10 +13,10 @@ import { allowOrigins } from '../service/cors.js';
 import { refuseOtherHosts } from '../service/hosts.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
-import { addHealth } from './health.js';
-import { LiveReader } from './live-reader.js';
-import { WarehouseStore } from './warehouse-store.js';
-import type { ServedWebsite } from './websites.js';
+import { addHealth } from '../store/health.js';
+import { LiveReader } from '../store/live-reader.js';
+import { WarehouseStore } from '../store/warehouse-store.js';
+import type { ServedWebsite } from '../store/websites.js';
 
 /** How long answers that are under way may take when the service ends. */
 const GRACE_MS = 3000;

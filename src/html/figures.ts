@@ -1,5 +1,5 @@
 import { count } from '../observe/format.js';
-import type { Figure } from './headline.js';
+import type { Figure } from '../report/headline.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -9,9 +9,9 @@ export function signed(change: number): string {
   return change > 0 ? `+${count(change)}` : `−${count(-change)}`;
 }
 
-/** A share from 0 to 1 as `78.6 %`; nothing where it is not known. */
+/** A share from 0 to 1 as `78.6%`; nothing where it is not known. */
 export function percent(share: number | null): string {
-  return share === null ? '' : `${(share * 100).toFixed(1)}\u00a0%`;
+  return share === null ? '' : `${(share * 100).toFixed(1)}%`;
 }
 
 /** The difference of two shares in percentage points. */

@@ -8,7 +8,7 @@ const SET_ASIDE =
   'send it with a bug report';
 
 /** What somebody should look at, a sentence each, worst first; none where all is well. */
-export function whatNeedsALook(status: Omit<Status, 'looks'>, maxRejectRatio: number): string[] {
+export function warningsOf(status: Omit<Status, 'warnings'>, maxRejectRatio: number): string[] {
   const { websites, unfinished, followers, running, set_aside, damaged } = status;
   const syncing = running?.process_id ?? null;
   return [

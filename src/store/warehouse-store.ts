@@ -5,7 +5,7 @@ import type { KeyDetails } from '../contract/key.js';
 import type { UrlReport } from '../contract/report.js';
 import { ServiceError } from '../service/errors.js';
 import type { ListingQuery, Moment } from '../service/listing-query.js';
-import type { Window } from '../service/pagination.js';
+import type { WindowBounds } from '../service/pagination.js';
 import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
 import { tableFile } from '../warehouse/layout.js';
@@ -64,7 +64,7 @@ export class WarehouseStore implements Store {
 
   async listCoverage(
     websiteId: string,
-    window: Window,
+    window: WindowBounds,
     query: ListingQuery,
     context: RequestContext,
   ): Promise<ListingWindow | null> {
@@ -109,7 +109,11 @@ export class WarehouseStore implements Store {
     return { ...facts, batches: batches() };
   }
 
-  async listSnapshots(websiteId: string, window: Window, context: RequestContext): Promise<SnapshotWindow | null> {
+  async listSnapshots(
+    websiteId: string,
+    window: WindowBounds,
+    context: RequestContext,
+  ): Promise<SnapshotWindow | null> {
     const markers = await this.#markersOf(websiteId);
     if (markers.length === 0) return null;
     return this.options.reader.ask(context, 'quick', (reader) => snapshotsIn(reader, markers, window));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Reader } from '../analysis/reader.js';
-import type { Window } from '../service/pagination.js';
+import type { WindowBounds } from '../service/pagination.js';
 import type { SnapshotWindow } from '../service/store.js';
 import { sql } from '../storage/sql.js';
 import { schemaFile } from '../warehouse/layout.js';
@@ -16,7 +16,7 @@ const statusRow = z.object({ snapshot_id: z.string(), listing_status: z.string()
 export async function snapshotsIn(
   reader: Reader,
   markers: readonly Marker[],
-  { skip, limit }: Window,
+  { skip, limit }: WindowBounds,
 ): Promise<SnapshotWindow> {
   const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
   const shown = kept.toReversed().slice(skip, skip + limit);

@@ -1,8 +1,8 @@
 import { count } from '../../observe/format.js';
 import { safe } from '../../observe/terminal.js';
+import type { DirectoryRow } from '../../report/rows.js';
+import type { Age } from '../../report/section.js';
 import { type Html, shortened } from '../html.js';
-import type { DirectoryRow } from '../rows.js';
-import type { Age } from '../section.js';
 import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
 import { figure } from './draw.js';
 import { type Colour, colour } from './palette.js';

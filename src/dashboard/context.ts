@@ -1,8 +1,8 @@
 import type { Reader } from '../analysis/reader.js';
 import type { KeyDetails } from '../contract/key.js';
 
-/** Someone who looks at a page of the dashboard. */
-export interface Visit {
+/** What the pages of the dashboard are made from: who asks for what. */
+export interface DashboardContext {
   /** Path of the dashboard, without a slash at its end. */
   base: string;
   key: KeyDetails;
@@ -14,30 +14,30 @@ export interface Visit {
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }
 
-/** A website that the visitor's key may read. */
+/** A website that the key may read. */
 export interface Website {
   id: string;
   name: string;
 }
 
-/** What a visit to a page of a website is about. */
-export interface WebsiteVisit extends Visit {
+/** The context of a request for a page of a website. */
+export interface WebsiteContext extends DashboardContext {
   website: Website;
 }
 
 /** The pages that each website has. */
-export const ROOMS = ['overview', 'changes', 'pages', 'page', 'runs'] as const;
-export type Room = (typeof ROOMS)[number];
+export const ROUTES = ['overview', 'changes', 'pages', 'page', 'runs'] as const;
+export type Route = (typeof ROUTES)[number];
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
 /** The address of a website's page with these parameters; what is not given or empty is left out. */
 export function linkTo(
-  { base, website }: Pick<WebsiteVisit, 'base' | 'website'>,
-  room: Room,
+  { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
+  route: Route,
   values: Values = {},
 ): string {
-  const path = `${base}/websites/${encodeURIComponent(website.id)}${room === 'overview' ? '' : `/${room}`}`;
+  const path = `${base}/websites/${encodeURIComponent(website.id)}${route === 'overview' ? '' : `/${route}`}`;
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   if (given.length === 0) return path;
   return `${path}?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;

@@ -6,18 +6,18 @@ import { SourceError } from '../source/errors.js';
 import type { PaceNotice } from '../source/pacer.js';
 import type { Website } from './context.js';
 
-export interface KeysOptions extends Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer'> {
+export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer'> {
   /** @param key where the configuration names it, such as `api.token` */
   onNotice?: (notice: PaceNotice, key: string) => void;
 }
 
 /** One client for each API key, because pace and concurrency belong to the key. */
-export class Keys {
+export class Clients {
   readonly #clients = new Map<string, Client>();
 
   constructor(
     private readonly config: Config,
-    private readonly options: KeysOptions,
+    private readonly options: ClientsOptions,
   ) {}
 
   clientOf(token: string): Client {
@@ -55,12 +55,14 @@ function placeOf(token: string, { api, websites }: Config): string {
  *
  * @throws SourceError when the service does not say which those are
  */
-export async function configuredWebsites(config: Config, keys: Keys): Promise<Website[]> {
+export async function configuredWebsites(config: Config, clients: Clients): Promise<Website[]> {
   const { websites, api } = config;
   if (websites !== 'all') {
     return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
   }
-  const text = await keys.clientOf(api.token).get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
+  const text = await clients
+    .clientOf(api.token)
+    .get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
   const details = keyDetailsSchema.safeParse(jsonOf(text));
   if (!details.success) {
     const [issue] = issuesOf(details.error);

@@ -1,8 +1,8 @@
+import { shareOf } from '../../report/headline.js';
+import type { Span } from '../../report/period.js';
+import type { Counts, Day } from '../../report/trend.js';
 import { counted, dayOfMonth, percent } from '../figures.js';
-import { shareOf } from '../headline.js';
 import type { Html } from '../html.js';
-import type { Span } from '../period.js';
-import type { Counts, Day } from '../trend.js';
 import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
 import { type ChartOption, type Drawings, drawings, figure, type Naming } from './draw.js';
 import { type Colour, colour } from './palette.js';

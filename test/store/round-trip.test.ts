@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
-import { LiveReader } from '../../src/served/live-reader.js';
-import { WarehouseStore } from '../../src/served/warehouse-store.js';
 import { buildServer } from '../../src/service/http.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { LiveReader } from '../../src/store/live-reader.js';
+import { WarehouseStore } from '../../src/store/warehouse-store.js';
 import { temporaryFolder } from '../given/folder.js';
 import { syncAt } from '../given/warehouse.js';
 

@@ -3,7 +3,7 @@ import { askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { CoverageEntry } from '../contract/coverage.js';
 import type { Selection } from '../service/listing-query.js';
-import type { Window } from '../service/pagination.js';
+import type { WindowBounds } from '../service/pagination.js';
 import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { schemaFile } from '../warehouse/layout.js';
@@ -69,7 +69,7 @@ export class Listings {
   async window(
     reader: Reader,
     commits: ServedCommits,
-    { skip, limit }: Window,
+    { skip, limit }: WindowBounds,
     now: number,
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const { files, count, marks } = await this.#index(reader, commits);
@@ -87,7 +87,7 @@ export class Listings {
   async selected(
     reader: Reader,
     commits: ServedCommits,
-    { selection, window, now }: { selection: Selection; window: Window; now: number },
+    { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const files = await this.files(reader, commits);
     const given = { ...WHOLE, ...valuesOf(selection) };

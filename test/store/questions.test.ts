@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { LiveReader } from '../../src/served/live-reader.js';
-import { QuestionQueue } from '../../src/served/question-queue.js';
 import type { RequestContext } from '../../src/service/store.js';
+import { LiveReader } from '../../src/store/live-reader.js';
+import { QuestionQueue } from '../../src/store/question-queue.js';
 import { temporaryFolder } from '../given/folder.js';
 import { warehouseIn } from '../given/served.js';
 import { startScriptedService } from '../given/service.js';
