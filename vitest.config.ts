@@ -1,14 +1,28 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+/** Random tests and crashes at every step: a few in `npm test`, and at length in `npm run test:full`. */
+const AT_LENGTH = [
+  'test/e2e/{chaos,crash-points,damaged-journal,kill-anywhere,recomputed}.test.ts',
+  'test/cli/replay.test.ts',
+  'test/maintain/crash.test.ts',
+  'test/source/walk-returning.test.ts',
+];
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const FULL = 'test/**/*.full.test.ts';
+
+/** `npm test` runs what a change can break; `npm run test:full`, which is the mode `full`, the rest. */
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: mode === 'full' ? [FULL, ...AT_LENGTH] : ['test/**/*.test.ts'],
+    exclude: mode === 'full' ? [] : [FULL],
     globalSetup: 'test/temporary-root.ts',
-    env: { TZ: 'UTC', NO_COLOR: '1' },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    env: { TZ: 'UTC', NO_COLOR: '1', INDEXHOUSE_TEST_MODE: mode },
+    // Only a test that hangs is late: the machine may be busy.
+    testTimeout: mode === 'full' ? HOUR_MS : 10 * MINUTE_MS,
+    hookTimeout: 10 * MINUTE_MS,
     maxWorkers: 2,
-    // Most of the time goes into real processes; loading every module anew for each file would only add to it.
+    // Most of the time goes into DuckDB; loading every module anew for each file would only add to it.
     isolate: false,
   },
-});
+}));

@@ -63,7 +63,7 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
     // No hook sees what these are about, as an address that cannot be decoded.
-    frameworkErrors: (error, _request, reply) => sendError(error, reply.headers(HEADERS)),
+    frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(HEADERS)),
     // `limitedServer` answers them.
     clientErrorHandler: () => {},
   });

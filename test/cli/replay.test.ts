@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { exitCodeOf, type ReplayReceipt } from '../../src/run/replay.js';
+import { atLength } from '../given/at-length.js';
 import { run, runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf, countFiles } from '../given/content.js';
@@ -29,11 +30,9 @@ const EVERY_STEP = [
   'followed the data',
   'followed the marker',
 ];
-const A_FEW_STEPS = ['staged all', 'moved page_state', 'wrote the marker', 'followed the data'];
-const AT_LENGTH = process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] !== undefined;
-const STEPS = AT_LENGTH ? EVERY_STEP : A_FEW_STEPS;
+const STEPS = atLength(['staged all', 'moved page_state', 'followed the data'], EVERY_STEP);
 /** Where a process is killed indeed. */
-const KILLED = AT_LENGTH ? EVERY_STEP : ['moved page_state'];
+const KILLED = atLength(['moved page_state'], EVERY_STEP);
 
 const clean: (() => void)[] = [];
 let service: OddService;

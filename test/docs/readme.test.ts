@@ -3,56 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
 import { packageFolder } from '../../src/storage/sql.js';
-import { run, start } from '../given/cli.js';
-import { temporaryFolder } from '../given/folder.js';
 
 const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
-const RUNS_UNTIL_STOPPED = new Set(['schedule', 'serve', 'simulate']);
-
-/** The commands of the README's shell blocks, in order, each split as a shell does. */
-function commandsOf(text: string): string[][] {
-  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
-  return blocks.flatMap((block) =>
-    [...block.matchAll(/^npx indexhouse (.*?)(?: {2,}#.*| > .*)?$/gm)].map(([, line]) => splitWords(line ?? '')),
-  );
-}
-
-function splitWords(line: string): string[] {
-  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
-}
-
 test('the README names the two commands that do everything, and every command that there is', () => {
   expect(README).toContain('npm ci && npm run demo');
   expect(README).toContain('npm ci && npm test');
   const named = new Set([...README.matchAll(/(?:npx indexhouse|`indexhouse) (\w+)/g)].map(([, name]) => name));
   const all = buildProgram('0.0.0', processIo(), { exitCode: 0 }).commands.map((command) => command.name());
   expect(all.filter((name) => !named.has(name) && name !== 'demo')).toEqual([]);
-});
-
-test('every command of the README runs, one after the other, as it stands there', { timeout: 120_000 }, async () => {
-  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 60 }] });
-  const cwd = temporaryFolder();
-  const env = {
-    INDEXHOUSE_TOKEN: 'demo-token',
-    INDEXHOUSE_API_BASE_URL: simulator.url,
-    INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
-    INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
-    INDEXHOUSE_SERVICE_PORT: '0',
-  };
-  try {
-    const commands = commandsOf(README);
-    expect(commands.length).toBeGreaterThan(8);
-    for (const words of commands) {
-      if (RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
-        const running = start(words, { cwd, env });
-        await running.spoken;
-        running.kill('SIGTERM');
-        expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
-      } else expect([words, await run(words, { cwd, env })]).toMatchObject([words, { code: 0 }]);
-    }
-  } finally {
-    await simulator.close();
-  }
 });

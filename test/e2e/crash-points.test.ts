@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { atLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
 import { contentOf, countFiles } from '../given/content.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -10,7 +11,7 @@ import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
 
 /** Every step behind which a run may die, from the end of the walk to the last follower. */
-const STEPS = [
+const EVERY_STEP = [
   'listed',
   'wrote the plan',
   'planned',
@@ -31,8 +32,12 @@ const STEPS = [
   'followed the marker',
   'followed all markers',
 ];
-/** Where a process is killed indeed, which takes its time; at length all of them. */
-const KILLED = process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ? STEPS : ['planned', 'moved coverage', 'followed the data'];
+const STEPS = atLength(
+  ['planned', 'staged all', 'moved coverage', 'wrote the marker', 'followed the data'],
+  EVERY_STEP,
+);
+/** Where a process is killed indeed, which takes its time. */
+const KILLED = atLength(['planned', 'moved coverage'], EVERY_STEP);
 
 const PAGES = 80;
 const clean: (() => void)[] = [];
@@ -62,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('a sync that dies behind a step and is recovered', () => {
-  test.concurrent.for(STEPS)('ends up as if it had not died: %s', { timeout: 60_000 }, async (step, { expect }) => {
+  test.concurrent.for(STEPS)('ends up as if it had not died: %s', async (step, { expect }) => {
     const home = KILLED.includes(step) ? first.copyTo(folderOf(`${step}, killed`)) : homeIn(step);
     if (KILLED.includes(step)) {
       const killed = await runProcess(['sync', '--config', home.config], { env: { INDEXHOUSE_TEST_CRASH_AT: step } });

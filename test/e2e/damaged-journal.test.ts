@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { seeds } from '../given/at-length.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 
-/** Few, because each is a whole run; `INDEXHOUSE_TEST_DAMAGES=300` takes more. */
-const RUNS = Number(process.env['INDEXHOUSE_TEST_DAMAGES'] ?? 4);
-const RUN_TIMEOUT_MS = 60_000;
+/** Few, because each is a whole run. */
+const RUNS = seeds(4, 2).length;
 const FILES = ['run.json', 'listing.ndjson', 'plan.ndjson', 'planned.json', 'reports.ndjson'] as const;
 
 let simulator: Simulator;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   simulator.advance(3);
   for (const stopAfter of [{ pages: 30 }, { reports: 25 }]) {
     const home = first.copyTo(folder());
-    await expect(home.sync({ stopAfter })).rejects.toThrow('goes on where this one was');
+    await expect(home.sync({ stopAfter })).rejects.toThrow('resumes the run');
     interrupted.push(home);
   }
   interruptedAt = Date.now();
@@ -61,40 +61,36 @@ const damages = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-it(
-  'whatever is damaged in the journal of an interrupted run, the next sync commits what is true, and asks for no whole answer again',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(0, 1), damages, async (stage, all) => {
-        const home = interrupted[stage]?.copyTo(folder());
-        if (!home) throw new Error('no run was interrupted');
-        const journal = home.journal('w');
-        for (const { file, at, take, put, isGone } of all) {
-          const path = join(journal, file);
-          const bytes = bytesOf(path);
-          const from = Math.floor(at * bytes.length);
-          if (isGone) rmSync(path, { force: true });
-          else if (bytes.length > 0) {
-            writeFileSync(path, Buffer.concat([bytes.subarray(0, from), put, bytes.subarray(from + take)]));
-          }
+it('whatever is damaged in the journal of an interrupted run, the next sync commits what is true, and asks for no whole answer again', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(0, 1), damages, async (stage, all) => {
+      const home = interrupted[stage]?.copyTo(folder());
+      if (!home) throw new Error('no run was interrupted');
+      const journal = home.journal('w');
+      for (const { file, at, take, put, isGone } of all) {
+        const path = join(journal, file);
+        const bytes = bytesOf(path);
+        const from = Math.floor(at * bytes.length);
+        if (isGone) rmSync(path, { force: true });
+        else if (bytes.length > 0) {
+          writeFileSync(path, Buffer.concat([bytes.subarray(0, from), put, bytes.subarray(from + take)]));
         }
-        const answered = wholeAnswers(join(journal, 'reports.ndjson'), stage);
-        simulator.requests.reset();
-        const startedAt = Date.now();
-        const clock = () => interruptedAt + Date.now() - startedAt;
-        const receipt = await home.sync({ follow: false, clock });
-        expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
-        expect([0, 3]).toContain(exitCodeOf(receipt, 1));
-        expect(receipt.websites[0]?.set_aside === undefined).toBe(exitCodeOf(receipt, 1) === 0);
-        expect(await contentOf(home.warehouse)).toEqual(unbroken);
-        expect(home.asked().filter((url) => answered.has(url))).toEqual([]);
-        rmSync(home.folder, { recursive: true });
-      }),
-      { numRuns: RUNS },
-    );
-  },
-  RUNS * RUN_TIMEOUT_MS,
-);
+      }
+      const answered = wholeAnswers(join(journal, 'reports.ndjson'), stage);
+      simulator.requests.reset();
+      const startedAt = Date.now();
+      const clock = () => interruptedAt + Date.now() - startedAt;
+      const receipt = await home.sync({ follow: false, clock });
+      expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
+      expect([0, 3]).toContain(exitCodeOf(receipt, 1));
+      expect(receipt.websites[0]?.set_aside === undefined).toBe(exitCodeOf(receipt, 1) === 0);
+      expect(await contentOf(home.warehouse)).toEqual(unbroken);
+      expect(home.asked().filter((url) => answered.has(url))).toEqual([]);
+      rmSync(home.folder, { recursive: true });
+    }),
+    { numRuns: RUNS },
+  );
+});
 
 function bytesOf(path: string): Buffer {
   try {

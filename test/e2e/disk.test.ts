@@ -1,48 +1,23 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Receipt } from '../../src/run/receipt.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { run } from '../given/cli.js';
-import { contentOf } from '../given/content.js';
+import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { readTable } from '../given/parquet.js';
-import { SmallDisk } from '../given/small-disk.js';
 
-const KIB = 1024;
-const DISK_BYTES = 48e6;
-const probe = SmallDisk.mount(DISK_BYTES);
-probe?.unmount();
-const MAY_NOT_MOUNT = probe === null;
-const SKIPPED = MAY_NOT_MOUNT ? ' (SKIPPED: this user may not mount a tmpfs)' : '';
+const PAGES = 80;
 
 let simulator: Simulator;
-let root: string;
-let fresh: Home;
-let first: Home;
-let unbroken: Record<string, string[]>;
 
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'indexhouse-full-'));
-  simulator = await startSimulator({ seed: 3, nights: 5, websites: [{ id: 'w', pages: 80 }] });
-  fresh = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w'], { warehouse: { min_free_disk: '0MB' } });
-  first = fresh.copyTo(mkdtempSync(join(root, 'home-')));
-  await first.sync();
-  simulator.advance(4);
-  const whole = first.copyTo(mkdtempSync(join(root, 'home-')));
-  await whole.sync();
-  unbroken = await contentOf(whole.warehouse);
+  simulator = await startSimulator({ seed: 3, websites: [{ id: 'w', pages: PAGES }] });
 });
 
-afterAll(async () => {
-  await simulator.close();
-  rmSync(root, { recursive: true, force: true });
-});
+afterAll(() => simulator.close());
 
 describe('with less free disk than warehouse.min_free_disk', () => {
   test('a run stops fetching, commits what it has, exits with 3, and the next one goes on', async () => {
-    const home = first.copyTo(mkdtempSync(join(root, 'home-')));
+    const home = new Home(temporaryFolder(), simulator, ['w'], { warehouse: { min_free_disk: '0MB' } });
     let asked = 0;
     // The disk is looked at every two seconds; the clock of this run is that fast.
     const start = Date.now();
@@ -54,7 +29,7 @@ describe('with less free disk than warehouse.min_free_disk', () => {
     expect(receipt.error).toContain('min_free_disk');
     expect(receipt.reports.planned).toBe(receipt.reports.fetched);
     expect(receipt.reports.fetched).toBeGreaterThan(0);
-    expect(receipt.reports.fetched).toBeLessThan(80);
+    expect(receipt.reports.fetched).toBeLessThan(PAGES);
     expect(await home.wrong()).toEqual([]);
 
     const had = (await readTable(home.warehouse, 'url_reports')).filter(
@@ -66,111 +41,10 @@ describe('with less free disk than warehouse.min_free_disk', () => {
   });
 
   test('the command says so and exits with 3', async () => {
-    const folder = mkdtempSync(join(root, 'home-'));
-    const home = new Home(folder, simulator, ['w'], { warehouse: { min_free_disk: '900000GB' } });
+    const home = new Home(temporaryFolder(), simulator, ['w'], { warehouse: { min_free_disk: '900000GB' } });
     const { code, stdout } = await run(['sync', '--config', home.config]);
     expect([code, stdout]).toEqual([3, expect.stringContaining('warehouse.min_free_disk')]);
     expect(stdout).toContain(' 0 (interrupted)');
     expect(await home.wrong()).toEqual([]);
   });
 });
-
-describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
-  let disk: SmallDisk;
-  beforeEach(() => {
-    const mounted = SmallDisk.mount(DISK_BYTES);
-    if (!mounted) throw new Error('mounting worked a moment ago');
-    disk = mounted;
-  });
-  afterEach(() => disk.unmount());
-
-  /** Syncs on a disk that is full at some moment, then with space again, and says what could not be written. */
-  async function syncTwice(from: Home, limit: () => void): Promise<string> {
-    const home = from.copyTo(mkdtempSync(join(disk.path, 'home-')));
-    limit();
-    const failed = await home.sync().catch((error: unknown) => String(error));
-    disk.relieve();
-    expect((await isWhole(home)).filter(({ level }) => level === 'difference')).toEqual([]);
-    const had = existsSync(join(home.warehouse, 'runs')) && home.unfinished().length > 0 ? home.journaled('w') : [];
-    simulator.requests.reset();
-    const isCommitted = typeof failed !== 'string' && failed.websites.every(({ status }) => status === 'committed');
-    const receipt = await home.sync({ recoverOnly: isCommitted });
-    expect(home.asked().filter((url) => had.includes(url))).toEqual([]);
-    expect(receipt.websites.map(({ status }) => status)).toEqual(isCommitted ? [] : ['committed']);
-    expect(receipt.followers.map(({ behind }) => behind)).toEqual([0, 0]);
-    expect((await home.verify()).findings).toEqual([]);
-    if (from === first) expect(await contentOf(home.warehouse)).toEqual(unbroken);
-    return notWritten(failed, home.folder);
-  }
-
-  test.for([
-    ['what the run is', 0, '/run.json'],
-    ['the listing', 16, '/listing.ndjson'],
-    ['the reports', 100, '/reports.ndjson'],
-    ['the staged files', 190, '/staged/'],
-    ['indexhouse.duckdb', 300, '/warehouse/indexhouse.duckdb'],
-  ] as const)('before %s: a clear error, nothing lost, and the next sync goes on', async ([, kib, file]) => {
-    expect(await syncTwice(first, () => disk.fill(kib * KIB))).toContain(file);
-  });
-
-  test.for([
-    ['the schema', 8, '/schema/'],
-    ['the run lock', 56, '/run.lock.duckdb'],
-  ] as const)('in a new warehouse, before %s', async ([, kib, file]) => {
-    expect(await syncTwice(fresh, () => disk.fill(kib * KIB))).toContain(file);
-  });
-
-  test.for([
-    ['the data', 40, '/parquet/'],
-    ['the run’s row', 50, '/parquet/'],
-  ] as const)('that takes no further folder for %s', async ([, files, folder]) => {
-    expect(await syncTwice(fresh, () => disk.allowFiles(files))).toContain(folder);
-  });
-
-  test('makes the command exit with 1 and say what to do', async () => {
-    const home = first.copyTo(mkdtempSync(join(disk.path, 'home-')));
-    disk.fill(100 * KIB);
-    const { code, stdout } = await run(['sync', '--config', home.config]);
-    expect([code, stdout]).toEqual([1, expect.stringContaining('The disk is full')]);
-    expect(stdout).toContain('reports.ndjson');
-  });
-
-  test('that is read-only: the command names the path, and nothing is lost', async () => {
-    const home = first.copyTo(mkdtempSync(join(disk.path, 'home-')));
-    const before = await contentOf(home.warehouse);
-    disk.remount('ro');
-    const { code, stderr } = await run(['sync', '--config', home.config]);
-    expect(code).toBe(1);
-    expect(stderr).toContain(home.warehouse);
-    expect(stderr).toContain('mounted read-only');
-    expect(await contentOf(home.warehouse)).toEqual(before);
-    disk.remount('rw');
-    expect(await home.syncOne()).toMatchObject({ status: 'committed' });
-    expect(await contentOf(home.warehouse)).toEqual(unbroken);
-  });
-
-  test('that is read-only and has no warehouse yet', async () => {
-    const home = fresh.copyTo(mkdtempSync(join(disk.path, 'home-')));
-    disk.remount('ro');
-    const { code, stderr } = await run(['sync', '--config', home.config]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining(home.warehouse)]);
-    expect(stderr).toContain('mounted read-only');
-    disk.remount('rw');
-  });
-});
-
-async function isWhole(home: Home) {
-  return existsSync(join(home.warehouse, 'warehouse.json')) ? home.wrong() : [];
-}
-
-/** What a sync on a full disk said, each with what to do about it. */
-function notWritten(failed: Receipt | string, folder: string): string {
-  if (typeof failed === 'string') return failed;
-  const errors = [
-    ...failed.websites.flatMap(({ error }) => (error ? [error] : [])),
-    ...failed.followers.flatMap(({ reason }) => (reason ? [reason] : [])),
-  ];
-  for (const error of errors) expect(error).toContain('The disk is full');
-  for (const error of errors) expect(error).toContain(folder);
-  return errors.join('\n');
-}

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -12,7 +13,6 @@ import { syncNow } from '../given/synced.js';
 import { byHyparquet, truthOf } from '../given/truth.js';
 import { findingsOf } from '../given/verified.js';
 
-const SEEDS = Number(process.env['INDEXHOUSE_TEST_CRASH_SEEDS'] ?? 10);
 const MAX_KILLS = 5;
 const CONCURRENCY = 4;
 const PAGES = 120;
@@ -20,9 +20,8 @@ const PAGES = 120;
 const LONGEST_LIFE_MS = 1_400;
 
 describe('a sync that is killed at random moments and started again', () => {
-  test.concurrent.for(Array.from({ length: SEEDS }, (_, seed) => seed + 1))(
+  test.concurrent.for(seeds(2))(
     'ends up as if it had not been killed, and asks for nothing twice (seed %i)',
-    { timeout: 120_000 },
     async (seed, { expect, onTestFinished }) => {
       const random = seededRandom(seed);
       const simulator = await startSimulator({ seed, nights: 2, websites: [{ id: 'w', pages: PAGES, nasty: true }] });

@@ -1,7 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installed } from '../given/packages.js';
 
 /** By the name that they are installed under. */
 const PACKAGES = {
@@ -29,13 +29,12 @@ const { statements } = JSON.parse(process.argv[2]);
 console.log(JSON.stringify(statements.map((sql) => query(sql, 'JSONCompactEachRow'))));
 `;
 
-/** Installs the readers into a folder, as somebody would who has never heard of this project. */
-export function installReaders(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{"private": true}');
-  const named = Object.entries(PACKAGES).map(([name, wanted]) => (name === 'chdb' ? wanted : `${name}@${wanted}`));
-  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
-  execFileSync('npm', ['install', ...options, ...named], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+/** Whether the readers could be installed into a folder. */
+export function installReaders(folder: string): boolean {
+  return installed(
+    folder,
+    Object.entries(PACKAGES).map(([name, wanted]) => (name === 'chdb' ? wanted : `${name}@${wanted}`)),
+  );
 }
 
 /** The module of a DuckDB: the one that is installed there, or the project's own. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'indexhouse-damage-'));
   simulator = await startSimulator({ seed: 4, nights: 2, websites: ['w', 'other'].map((id) => ({ id, pages: 50 })) });
   interrupted = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
-  await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('goes on where this one was');
+  await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
   had = interrupted.journaled('w');
   const whole = interrupted.copyTo(mkdtempSync(join(root, 'home-')));
   await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync());
@@ -301,7 +301,7 @@ describe('a damaged journal', () => {
 
   test('that is damaged again while it goes on is set aside again', async () => {
     spoil(home.journal('w'));
-    await expect(home.sync({ stopAfter: { reports: 30 } })).rejects.toThrow('goes on where this one was');
+    await expect(home.sync({ stopAfter: { reports: 30 } })).rejects.toThrow('resumes the run');
     overwrite('reports.ndjson', 7, Buffer.from('~'))(home.journal('w'));
     const website = await home.syncOne({ follow: false });
     expect(basename(website.set_aside ?? '')).toBe('w.2');
@@ -348,7 +348,7 @@ describe('a run over two websites', () => {
   });
 
   test('whose one journal cannot be read goes on with the other', async () => {
-    await expect(home.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('goes on where this one was');
+    await expect(home.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
     const listing = join(home.journal('w'), 'listing.ndjson');
     rmSync(listing);
     symlinkSync(listing, listing);

@@ -259,7 +259,7 @@ function folderOf(): string {
 
 async function stopped(stopAfter: { pages?: number; reports?: number }): Promise<Home> {
   const interrupted = first.copyTo(folderOf());
-  await expect(interrupted.sync({ stopAfter })).rejects.toThrow('goes on where this one was');
+  await expect(interrupted.sync({ stopAfter })).rejects.toThrow('resumes the run');
   expect(interrupted.unfinished()).toHaveLength(1);
   return interrupted;
 }

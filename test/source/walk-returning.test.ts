@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { seeds } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { type Happening, happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
 
 /** Random walks for each size of windows. */
-const WALKS = Number(process.env['INDEXHOUSE_TEST_WALKS'] ?? 300);
-const TIMEOUT = { timeout: 60_000 + WALKS * 50 };
+const WALKS = seeds(300, 800).length;
 const WINDOW_SIZES = [1, 2, 3, 7, 100];
 
 interface Answer {
@@ -84,7 +84,7 @@ function worlds(cap: number, most: { size: number; events: number }) {
 }
 
 describe('a listing whose pages leave and come back', () => {
-  it.each(WINDOW_SIZES)('is whole where it is called complete (windows of %i)', TIMEOUT, async (cap) => {
+  it.each(WINDOW_SIZES)('is whole where it is called complete (windows of %i)', async (cap) => {
     await fc.assert(
       fc.asyncProperty(worlds(cap, { size: Math.max(3, cap), events: 8 }), async ([count, events]) => {
         const { lost, watch, kept } = await watched(count, events, cap);

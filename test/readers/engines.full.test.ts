@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { literal, packageFolder } from '../../src/storage/sql.js';
 import { filesOfTable, givenEveryTable } from '../given/every-table.js';
@@ -29,11 +29,11 @@ const LISTS: Readonly<Record<string, string>> = {
 
 const folder = mkdtempSync(join(tmpdir(), 'indexhouse-readers-'));
 
-beforeAll(() => installReaders(folder));
+const ARE_THERE = installReaders(folder);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
+describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
   test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
     const warehouse = await givenEveryTable(codec, onTestFinished);
     const texts: string[] = [];
@@ -61,7 +61,7 @@ describe.each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
   });
 });
 
-test('the guide tells ClickHouse rightly what to read', async () => {
+test.runIf(ARE_THERE)('the guide tells ClickHouse rightly what to read', async () => {
   const warehouse = await givenEveryTable('zstd', onTestFinished);
   const guide = readFileSync(join(packageFolder(), 'docs', 'bi', 'parquet.md'), 'utf8');
   const statement = /```clickhouse\n([\s\S]*?)```/.exec(guide)?.[1]?.replaceAll("'warehouse/", `'${warehouse}/`) ?? '';
