@@ -70,6 +70,7 @@ function addReports(app: FastifyInstance, service: Interface): void {
     querystring: momentParameters,
     body: reportsBody,
     response: answersOf(servedResults, [400, 413, 415]),
+    'x-headers': ['Vary'],
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post('/v1/url-reports', { schema, onRequest: admission(service) }, async (request, reply) => {

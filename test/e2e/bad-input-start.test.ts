@@ -176,6 +176,6 @@ it('a process that waits for a throttled key ends at once when it is told to', a
   running.kill('SIGTERM');
   const { code, stderr } = await running.ended;
   expect(code).toBe(130);
-  expect(stderr).toContain('the next `indexhouse sync` goes on');
+  expect(stderr).toContain('the next `indexhouse sync` resumes');
   expect(performance.now() - before).toBeLessThan(3000);
 });
