@@ -16,5 +16,13 @@ export async function readTable(warehouse: string, table: Table): Promise<Row[]>
 export async function readParquet(path: string): Promise<Row[]> {
   const bytes = readFileSync(path);
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-  return parquetReadObjects({ file, compressors });
+  const rows: Row[] = await parquetReadObjects({ file, compressors });
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, parsed(name, value)])));
+}
+
+/** Columns of JSON, which the files hold as text. */
+const JSON_COLUMNS = new Set(['extra', 'issues', 'files', 'reports_by_reason']);
+
+function parsed(column: string, value: unknown): unknown {
+  return JSON_COLUMNS.has(column) && typeof value === 'string' ? JSON.parse(value) : value;
 }
