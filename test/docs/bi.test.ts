@@ -1,16 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { Engine } from '../../src/storage/engine.js';
+import { Engine, withEngine } from '../../src/storage/engine.js';
 import { literal, packageFolder } from '../../src/storage/sql.js';
-import { givenEveryTable } from '../given/every-table.js';
+import { openReader, rowsOf } from '../analysis/given.js';
+import { asOf, givenEveryTable, MOMENTS } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const GUIDES = join(packageFolder(), 'docs', 'bi');
 const FILES = readdirSync(GUIDES);
 const clean: (() => void | Promise<void>)[] = [];
 
+const README = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
+const WITH_SQL = FILES.filter((file) => statementsOf(file).length > 0);
+/** Of the first night no row counts once its listing is out of use; of the second, two are of a replay. */
+const PAGES = {
+  'with nothing in it': [],
+  'after one night': [{ date: '2025-03-01', pages: 10 }],
+  'after a replay': [
+    { date: '2025-03-01', pages: 10 },
+    { date: '2025-03-02', pages: 4 },
+  ],
+  'after maintain': [{ date: '2025-03-02', pages: 2 }],
+  'after both': [{ date: '2025-03-02', pages: 4 }],
+};
+
+let warehouse: string;
 let views: Engine;
 
 /** The statements of a guide's SQL blocks. */
@@ -20,8 +36,8 @@ function statementsOf(file: string): string[] {
 }
 
 /** What a statement about pages counts on each date. */
-function byDay(statement = ''): Promise<{ date: string; pages: number }[]> {
-  return views.rows(
+function byDay(engine: Engine, statement = ''): Promise<{ date: string; pages: number }[]> {
+  return engine.rows(
     z.object({ date: z.string(), pages: z.number() }),
     `select snapshot_date::varchar as date, sum(pages)::integer as pages
      from (${statement}\n) group by all order by all`,
@@ -31,7 +47,7 @@ function byDay(statement = ''): Promise<{ date: string; pages: number }[]> {
 describe('the guides in docs/bi', () => {
   beforeAll(async () => {
     const onFinished = (each: () => void | Promise<void>) => void clean.push(each);
-    const warehouse = await givenEveryTable('zstd', onFinished);
+    warehouse = await givenEveryTable('zstd', onFinished);
     const file = join(warehouse, 'analytics.duckdb');
     views = await Engine.open({ file, readOnly: true, memoryLimit: 256e6, temporary: temporaryFolder(onFinished) });
     await views.run(`set file_search_path = ${literal(dirname(warehouse))}`);
@@ -42,30 +58,44 @@ describe('the guides in docs/bi', () => {
     for (const each of clean.reverse()) await each();
   });
 
-  test.each(FILES)('%s holds SQL that runs as it stands there', async (file) => {
-    const statements = statementsOf(file);
-    expect(statements.length).toBeGreaterThan(0);
-    for (const statement of statements) {
+  test.each(WITH_SQL)('%s holds SQL that runs as it stands there', async (file) => {
+    for (const statement of statementsOf(file)) {
       const rows = await views.rows(z.record(z.string(), z.unknown()), statement);
       // A setting, and the nights that are not whole, of which there are none here.
       if (!/^\s*set |listing_status <>/.test(statement)) expect([statement, rows.length]).not.toEqual([statement, 0]);
     }
   });
 
-  test('count bare files as the views do, while what is out of use is still there', async () => {
-    // Of the first night, whose listing is out of use, no row counts; of the second, two are of a replay.
-    expect(await byDay(statementsOf('parquet.md')[0])).toEqual([{ date: '2025-03-02', pages: 4 }]);
-    expect(await byDay(statementsOf('power-bi.md')[0])).toEqual([{ date: '2025-03-02', pages: 2 }]);
-    expect(await byDay('select snapshot_date, count(*) as pages from coverage group by all')).toEqual([
-      { date: '2025-03-02', pages: 4 },
-    ]);
+  test.each(MOMENTS)('count bare files as a question does, in a warehouse %s', async (moment) => {
+    const copy = await asOf(moment, warehouse, onTestFinished);
+    const reader = await openReader(copy);
+    const told = await rowsOf(
+      reader,
+      `select snapshot_date::varchar as date, count(*)::integer as pages from coverage group by all order by all`,
+    );
+    reader.close();
+    expect(told).toEqual(PAGES[moment]);
+    const counted = await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+      await engine.run(`set file_search_path = ${literal(dirname(copy))}`);
+      const statements = statementsOf('parquet.md');
+      for (const statement of statements.slice(0, -1)) await engine.run(statement);
+      return byDay(engine, statements.at(-1));
+    });
+    expect(counted).toEqual(told);
+  });
+
+  test('show one pattern for the files of a table', () => {
+    const patterns = [README, ...FILES.map((file) => readFileSync(join(GUIDES, file), 'utf8'))]
+      .flatMap((text) => text.match(/parquet\/[^\s'"`]*\*[^\s'"`]*/g) ?? [])
+      .map((pattern) => pattern.replace(/^parquet\/[^/]+/, ''));
+    expect(new Set(patterns)).toEqual(new Set(['/*/*/*.parquet']));
   });
 
   test('count every day, one that retention has thinned, too', async () => {
     const notebook = /seo\.sql\("""([\s\S]*?)"""\)/.exec(readFileSync(join(GUIDES, 'notebooks.md'), 'utf8'))?.[1];
     const trends = ['README.md', 'evidence.md', 'superset.md'].map((file) => statementsOf(file)[0]);
     for (const statement of [...trends, notebook]) {
-      expect([statement, await byDay(statement)]).toEqual([
+      expect([statement, await byDay(views, statement)]).toEqual([
         statement,
         [
           { date: '2025-03-01', pages: 10 },
@@ -77,10 +107,9 @@ describe('the guides in docs/bi', () => {
 
   test('are all named by README.md and by the overview, and name no file that is not there', () => {
     const overview = readFileSync(join(GUIDES, 'README.md'), 'utf8');
-    const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
     for (const file of FILES) {
       if (file !== 'README.md') expect(overview).toContain(`](${file})`);
-      expect(readme).toContain(`](docs/bi/${file})`);
+      expect(README).toContain(`](docs/bi/${file})`);
       const links = [...readFileSync(join(GUIDES, file), 'utf8').matchAll(/\]\((?!https:)([^)#]+)/g)];
       for (const [, link] of links) expect(() => readFileSync(join(GUIDES, link ?? ''))).not.toThrow();
     }

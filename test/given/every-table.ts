@@ -1,10 +1,12 @@
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { maintain } from '../../src/maintain/maintain.js';
 import { createLogger } from '../../src/observe/log.js';
 import { replay } from '../../src/run/replay.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
+import { copyOf } from './folder.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { mendPayloads } from './quarantine.js';
 import { configFor } from './warehouse.js';
@@ -79,6 +81,30 @@ export async function givenEveryTable(
   const thinned = { ...sections, retention };
   await maintain({ config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections: thinned }), dryRun: false });
   return warehouse;
+}
+
+/** What to take away from such a warehouse, so that it is as it was at another time. */
+const LATER = {
+  'with nothing in it': () => ['.'],
+  'after one night': (nights: string[]) => ['replays', 'tombstones', ...nights.slice(1)],
+  'after a replay': () => ['tombstones'],
+  'after maintain': () => ['replays'],
+  'after both': () => [],
+} as const satisfies Record<string, (nights: string[]) => string[]>;
+export const MOMENTS = Object.keys(LATER) as (keyof typeof LATER)[];
+
+/** A copy of such a warehouse as it is at another moment, in a folder that is named `warehouse`. */
+export async function asOf(
+  moment: keyof typeof LATER,
+  warehouse: string,
+  onFinished: (clean: () => void) => void,
+): Promise<string> {
+  const copy = copyOf(warehouse, onFinished);
+  const parquet = join(copy, 'parquet');
+  const markers = (await listTableFiles(copy, 'snapshots')).sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+  const nights = markers.map((file) => relative(parquet, file));
+  for (const path of LATER[moment](nights)) rmSync(join(parquet, path), { recursive: true });
+  return copy;
 }
 
 /** The Parquet files of a table; of the state of pages, the newest one. */

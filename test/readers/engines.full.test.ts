@@ -1,13 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { literal, packageFolder } from '../../src/storage/sql.js';
-import { filesOfTable, givenEveryTable } from '../given/every-table.js';
+import { openReader, rowsOf } from '../analysis/given.js';
+import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
+import { givenNights } from '../given/nights.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
-import { askClickhouse, askDuckdb, duckdbModule, installReaders } from './packages.js';
+import { writeJsonType } from '../given/tamper.js';
+import { askClickhouse, askDuckdb, askPython, duckdbModule, installPython, installReaders } from './packages.js';
 
 const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'Nullable(String)',
@@ -30,6 +33,7 @@ const LISTS: Readonly<Record<string, string>> = {
 const folder = mkdtempSync(join(tmpdir(), 'indexhouse-readers-'));
 
 const ARE_THERE = installReaders(folder);
+const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython(folder);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -61,13 +65,86 @@ describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec
   });
 });
 
-test.runIf(ARE_THERE)('the guide tells ClickHouse rightly what to read', async () => {
-  const warehouse = await givenEveryTable('zstd', onTestFinished);
-  const guide = readFileSync(join(packageFolder(), 'docs', 'bi', 'parquet.md'), 'utf8');
-  const statement = /```clickhouse\n([\s\S]*?)```/.exec(guide)?.[1]?.replaceAll("'warehouse/", `'${warehouse}/`) ?? '';
-  // The first night is out of use; of the second, two entries passed at once. The rest came by a replay.
-  expect(askClickhouse(folder, [statement])).toEqual(['["2025-03-02", 2]\n']);
+describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
+  const clean: (() => void | Promise<void>)[] = [];
+  /** A warehouse in which every table has rows. */
+  let every: string;
+
+  beforeAll(async () => {
+    every = await givenEveryTable('zstd', (each) => clean.push(each));
+  });
+
+  afterAll(async () => {
+    for (const each of clean.reverse()) await each();
+  });
+
+  describe.each(MOMENTS)('a warehouse %s', (moment) => {
+    let home: string;
+    let told: unknown;
+
+    beforeAll(async () => {
+      const warehouse = await asOf(moment, every, (each) => clean.push(each));
+      home = dirname(warehouse);
+      const reader = await openReader(warehouse);
+      const rows = await rowsOf(
+        reader,
+        'select snapshot_date, count(*) as pages from coverage group by all order by all',
+      );
+      told = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
+      reader.close();
+    });
+
+    test('is counted by the SQL of the guide in DuckDB 1.1 and of today, from Python', () => {
+      const program = `import duckdb, json
+rows = duckdb.sql(${JSON.stringify(blocksOf('parquet.md', 'sql').join(''))}).fetchall()
+print(json.dumps([[str(date), pages] for date, pages, indexed in rows]))`;
+      expect(askPython(folder, 'older', program, home)).toEqual(told);
+      expect(askPython(folder, 'newer', program, home)).toEqual(told);
+    });
+
+    test('is counted by the pandas and the Polars of the guide', () => {
+      const [, pandas, polars] = blocksOf('notebooks.md', 'python');
+      const byDate = 'print(json.dumps(sorted([str(date), pages] for date, pages in counts)))';
+      const grouped = 'counts = coverage.groupby("snapshot_date").size().items()';
+      expect(askPython(folder, 'newer', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(told);
+      const lengths = 'counts = coverage.group_by("snapshot_date").len().rows()';
+      expect(askPython(folder, 'newer', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(told);
+    });
+
+    test('is counted by the ClickHouse of the guide', () => {
+      const [statement = ''] = blocksOf('parquet.md', 'clickhouse');
+      const [answer] = z
+        .array(z.string())
+        .parse(askClickhouse(folder, [statement.replaceAll("'warehouse/", `'${home}/warehouse/`)]));
+      const lines = (answer ?? '').split('\n').filter((line) => line !== '');
+      expect(lines.map((line) => JSON.parse(line))).toEqual(told);
+    });
+  });
+
+  test('pandas, Polars and ClickHouse read files with the JSON type beside files with text', async () => {
+    const nights = await givenNights(onTestFinished);
+    await nights.night({ list: { a: { colour: 'red' }, b: { index_summary: 7 } } });
+    await writeJsonType(nights.warehouse);
+    await nights.night({ list: { a: { colour: 'blue' } } });
+    const told = ['{"colour":"blue"}', '{"colour":"red"}'];
+    const [, ...blocks] = blocksOf('notebooks.md', 'python');
+    for (const block of blocks) {
+      const program = `import json\n${block}\nprint(json.dumps(sorted(coverage["extra"].to_list())))`;
+      expect(askPython(folder, 'newer', program, dirname(nights.warehouse))).toEqual(told);
+    }
+    const files = `${nights.warehouse}/parquet/coverage/*/*/*.parquet`;
+    const statement = `select extra from file(${literal(files)}, Parquet, 'extra Nullable(String)') order by extra`;
+    expect(askClickhouse(folder, [statement])).toEqual([told.map((text) => `${JSON.stringify([text])}\n`).join('')]);
+  });
 });
+
+/** The code of one language in a guide, block by block. */
+function blocksOf(guide: string, language: string): string[] {
+  const text = readFileSync(join(packageFolder(), 'docs', 'bi', guide), 'utf8');
+  return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)].flatMap(([, name, code]) =>
+    name === language && code ? [code] : [],
+  );
+}
 
 /** A query for all values as texts, but for what follows from the hour at which it is asked. */
 function asTexts(relation: string, from: string): string {

@@ -11,6 +11,12 @@ const PACKAGES = {
   'duckdb-1.1': 'npm:@duckdb/node-api@1.1.2-alpha.4',
 };
 
+/** By the name of the folder that they are installed into. */
+const PYTHON_PACKAGES = {
+  older: ['duckdb==1.1.3'],
+  newer: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'],
+};
+
 /** Runs in a process of its own: two builds of one engine in a process would mix up their symbols. */
 const ASK_DUCKDB = `
 const { DuckDBInstance } = await import(process.argv[1]);
@@ -35,6 +41,24 @@ export function installReaders(folder: string): boolean {
     folder,
     Object.entries(PACKAGES).map(([name, wanted]) => (name === 'chdb' ? wanted : `${name}@${wanted}`)),
   );
+}
+
+/** Whether the readers of Python could be: not without Python 3.11 or a registry, which is said. */
+export function installPython(folder: string): boolean {
+  return Object.entries(PYTHON_PACKAGES).every(([name, wanted]) => {
+    const pip = ['-m', 'pip', 'install', '--quiet', '--quiet', '--target', join(folder, name), ...wanted];
+    const { status, stderr } = spawnSync('python3', pip, { encoding: 'utf8' });
+    if (status !== 0) process.stdout.write(`skipped: no Python that has ${wanted.join(', ')}: ${stderr ?? ''}\n`);
+    return status === 0;
+  });
+}
+
+/** What a Python program prints as JSON, run in a folder with the older or the newer packages. */
+export function askPython(folder: string, packages: keyof typeof PYTHON_PACKAGES, program: string, cwd: string) {
+  const env = { ...process.env, PYTHONPATH: join(folder, packages) };
+  const { stdout, stderr, status } = spawnSync('python3', ['-c', program], { cwd, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as unknown;
 }
 
 /** The module of a DuckDB: the one that is installed there, or the project's own. */

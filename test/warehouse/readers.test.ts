@@ -5,14 +5,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { literal } from '../../src/storage/sql.js';
 import { openReader, rowsOf } from '../analysis/given.js';
 import { filesOfTable, givenEveryTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 import { readParquet } from '../given/parquet.js';
 import { byDuckdb, byHyparquet, byParquetjs, canonical, documentedColumns } from '../given/readers.js';
-import { hashOf, rewrite } from '../given/tamper.js';
+import { writeJsonType } from '../given/tamper.js';
 import { findingsOf } from '../given/verified.js';
 
 function schemaOf(file: string) {
@@ -68,7 +67,7 @@ test('files with the JSON type, as older versions wrote them, and files with tex
   const nights = await givenNights(onTestFinished, 'followed');
   const { warehouse } = nights;
   await nights.night({ list: { a: { colour: 'red' }, b: { index_summary: 7 } } });
-  await writeAsOlderVersions(warehouse);
+  await writeJsonType(warehouse);
   await nights.night({ list: { a: { colour: 'blue' }, b: { index_summary: 8 } } });
   const files = await filesOfTable(warehouse, 'coverage');
   expect(files.map(jsonTypesIn)).toEqual([['extra'], []]);
@@ -93,21 +92,6 @@ test('files with the JSON type, as older versions wrote them, and files with tex
     expect(await withEngine(views, (engine) => engine.rows(z.unknown(), asked))).toEqual(told);
   }
 });
-
-/** Gives the JSON columns of every file the type that they had in zstd files once, under its hash in the marker. */
-async function writeAsOlderVersions(warehouse: string): Promise<void> {
-  const [marker = ''] = await filesOfTable(warehouse, 'snapshots');
-  const [coverage = ''] = await filesOfTable(warehouse, 'coverage');
-  const [rejected = ''] = await filesOfTable(warehouse, 'rejected_records');
-  await rewrite(coverage, 'select * replace (extra::json as extra) from self');
-  await rewrite(rejected, 'select * replace (issues::json as issues) from self');
-  const hashes = JSON.stringify({
-    coverage: { rows: 1, sha256: hashOf(coverage) },
-    rejected_records: { rows: 1, sha256: hashOf(rejected) },
-  });
-  const files = `json_merge_patch(files, ${literal(hashes)})`;
-  await rewrite(marker, `select * replace (${files} as files, reports_by_reason::json as reports_by_reason) from self`);
-}
 
 test('files from before a column was added are read beside newer ones, null where they lack it', async () => {
   const nights = await givenNights(onTestFinished, 'followed');
