@@ -1,16 +1,24 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Config } from '../../src/config/schema.js';
 import { BusyError, Stopped } from '../../src/exit.js';
 import { createLogger } from '../../src/observe/log.js';
 import { runDaemon } from '../../src/schedule/daemon.js';
 import type { Job, JobContext } from '../../src/schedule/job.js';
 
-/** node-cron takes a field for seconds before the five. */
-const EVERY_SECOND = '* * * * * *';
+const NIGHTLY = '0 2 * * *';
+const FIRST_NIGHT = '2026-01-01T02:00:00.000Z';
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+// The clock stands a minute before the first night, and only the tests move it.
+beforeEach(
+  () =>
+    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.parse(FIRST_NIGHT) - MINUTE_MS }),
+);
+afterEach(() => void vi.useRealTimers());
 
 /** A daemon over one job; its log as objects. */
-function daemon(run: Job['run'], cron: string | null = EVERY_SECOND) {
+function daemon(run: Job['run'], cron: string | null = NIGHTLY) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
@@ -26,22 +34,26 @@ function daemon(run: Job['run'], cron: string | null = EVERY_SECOND) {
   return { lines, stop: () => stop.abort(), ended, said: (text: string) => lines.filter(({ msg }) => msg === text) };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 8000; !condition() && Date.now() < end; ) await delay(10);
+/** So many nights pass. */
+async function pass(nights: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(nights * DAY_MS);
 }
 
-describe.concurrent('the daemon', () => {
+describe('the daemon', () => {
   test('runs a job on its time, and tells the next time at the start and after each run', async () => {
     let runs = 0;
     const { lines, said, stop, ended } = daemon(async () => ++runs);
-    await until(() => said('next run').length >= 2);
+    await pass(3);
+    expect(runs).toBe(3);
     stop();
     await ended;
-    expect(lines[0]).toMatchObject({ msg: 'next run', job: 'a-job', next_run: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(lines[0]).toMatchObject({ msg: 'next run', job: 'a-job' });
+    expect(said('next run').map(({ next_run }) => next_run)).toEqual(
+      [0, 1, 2, 3].map((night) => new Date(Date.parse(FIRST_NIGHT) + night * DAY_MS).toISOString()),
+    );
     expect(said('ended')[0]).toMatchObject({ job: 'a-job', exit_code: 1 });
-    const before = runs;
-    await delay(1100);
-    expect(runs).toBe(before);
+    await pass(2);
+    expect(runs).toBe(3);
   });
 
   test('skips a tick while the job still runs; at the end asks the job to stop, and waits for it', async () => {
@@ -51,11 +63,11 @@ describe.concurrent('the daemon', () => {
     const { said, stop, ended } = daemon(async ({ signal }: JobContext) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      await delay(50);
+      await new Promise((resolve) => setImmediate(resolve));
       cleanedUp = true;
       throw new Stopped();
     });
-    await until(() => said('skipped: the job is still running').length > 0);
+    await pass(2);
     expect(said('skipped: the job is still running')).toHaveLength(1);
     stop();
     await ended;
@@ -70,7 +82,7 @@ describe.concurrent('the daemon', () => {
       if (error) throw error;
       return 0;
     });
-    await until(() => said('ended').length > 0);
+    await pass(3);
     stop();
     await ended;
     expect(said('failed; it runs again at its next time')).toMatchObject([
