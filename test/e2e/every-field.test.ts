@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
+import { atLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -28,26 +29,29 @@ beforeAll(async () => {
 
 afterAll(() => simulator.close());
 
-describe.each(['zstd', 'snappy', 'gzip'])('a simulated world, synced into %s Parquet', (compression) => {
-  test('stands in coverage and url_reports field by field, for three readers', async () => {
-    const folder = temporaryFolder();
-    const warehouse = join(folder, 'warehouse');
-    const sections = { warehouse: { parquet_compression: compression }, api: { page_size: 37 } };
-    const config = writeConfig(folder, { baseUrl: simulator.url, websites: WEBSITES, sections });
+describe.each(atLength(['snappy'], ['zstd', 'snappy', 'gzip']))(
+  'a simulated world, synced into %s Parquet',
+  (compression) => {
+    test('stands in coverage and url_reports field by field, for three readers', async () => {
+      const folder = temporaryFolder();
+      const warehouse = join(folder, 'warehouse');
+      const sections = { warehouse: { parquet_compression: compression }, api: { page_size: 37 } };
+      const config = writeConfig(folder, { baseUrl: simulator.url, websites: WEBSITES, sections });
 
-    const ended = await run(['sync', '--json', '--config', config]);
-    expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('"level":"error"') });
+      const ended = await run(['sync', '--json', '--config', config]);
+      expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('"level":"error"') });
 
-    for (const websiteId of WEBSITES) {
-      const truth = truthOf(simulator.world, websiteId);
-      expect(truth.coverage.size).toBeGreaterThan(PAGES);
-      expectWorld(await byHyparquet(warehouse, websiteId), truth);
-      expectWorld(await byDuckdb(warehouse, websiteId), truth);
-      // This reader knows neither zstd nor a path with a percent sign in it as anything but a path.
-      if (compression !== 'zstd') expectWorld(await byParquetjs(warehouse, websiteId), truth);
-    }
-  });
-});
+      for (const websiteId of WEBSITES) {
+        const truth = truthOf(simulator.world, websiteId);
+        expect(truth.coverage.size).toBeGreaterThan(PAGES);
+        expectWorld(await byHyparquet(warehouse, websiteId), truth);
+        expectWorld(await byDuckdb(warehouse, websiteId), truth);
+        // This reader knows neither zstd nor a path with a percent sign in it as anything but a path.
+        if (compression !== 'zstd') expectWorld(await byParquetjs(warehouse, websiteId), truth);
+      }
+    });
+  },
+);
 
 function expectWorld(found: Truth, truth: Truth): void {
   expect(Object.fromEntries(found.coverage)).toEqual(Object.fromEntries(truth.coverage));

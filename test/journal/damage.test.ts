@@ -4,13 +4,14 @@ import { expect, it } from 'vitest';
 import { ListingJournal, scanListing } from '../../src/journal/listing.js';
 import { ReportsJournal, scanReports } from '../../src/journal/reports.js';
 import { judgeReport } from '../../src/source/report.js';
+import { atLength } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';
 import { emptyJournal } from '../given/journal.js';
 import { Walking } from '../given/walking.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
-const RUNS = 300;
+const RUNS = atLength(80, 300);
 
 /** Bytes put over some of a file, or taken out of it, somewhere. */
 const damage = fc.record({

@@ -7,6 +7,7 @@ import { PlanReader } from '../../src/journal/plan.js';
 import { ReportsJournal, readReports } from '../../src/journal/reports.js';
 import { judgeReport, type ReportOutcome } from '../../src/source/report.js';
 import type { Engine } from '../../src/storage/engine.js';
+import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from '../given/journal.js';
 
@@ -122,7 +123,7 @@ describe('a report in the journal', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: atLength(40, 150) },
     );
   });
 

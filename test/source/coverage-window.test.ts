@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { entryText } from '../../src/journal/listing.js';
 import { World } from '../../src/simulator/world.js';
 import { readWindow } from '../../src/source/coverage-window.js';
+import { atLength } from '../given/at-length.js';
 
 const WORLD = new World({ websites: [{ id: 'w', pages: 300 }] });
 const ENTRIES = [...WORLD.pages('w')].map(({ coverage }) => JSON.stringify(coverage));
@@ -69,7 +70,7 @@ describe('a window of a listing', () => {
         const body = `{"urls":[${entries.join(',')}${rest}`;
         expect(journaled(body)).toEqual(parsed(body));
       }),
-      { numRuns: 3000 },
+      { numRuns: atLength(600, 3000) },
     );
   });
 

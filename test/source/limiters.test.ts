@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITER_KINDS, RATE_HEADERS } from '../../src/simulator/limiters.js';
+import { atLength } from '../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from '../given/paced-key.js';
 
 const MINUTE_MS = 60_000;
@@ -71,7 +72,7 @@ describe('every limiter', () => {
           expect(key.utilisation).toBeGreaterThan(0.98);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: atLength(40, 200) },
     );
   });
 });

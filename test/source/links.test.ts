@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SourceError } from '../../src/source/errors.js';
 import { followable, listingPath, reportPath, skipOf } from '../../src/source/links.js';
+import { atLength } from '../given/at-length.js';
 
 const BASE = 'https://api.example.com/tenant/api';
 const ROOT = 'https://api.example.com';
@@ -110,7 +111,7 @@ describe('a next_page', () => {
         const sent = new URL(base + outcome.slice('followed to '.length));
         expect(sent.href.startsWith(`${base}/`)).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: atLength(600, 3000) },
     );
   });
 });

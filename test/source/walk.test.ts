@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLength } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
@@ -19,7 +20,7 @@ describe('a listing whose pages come and go', () => {
         expect(new Set(listed).size).toBe(listed.length);
         if (complete) expect(new Set(listed)).toEqual(new Set([...listed, ...listing.always]));
       }),
-      { numRuns: 400 },
+      { numRuns: atLength(80, 400) },
     );
   });
 
@@ -32,7 +33,7 @@ describe('a listing whose pages come and go', () => {
         const { complete, reason } = await walking.walk();
         expect({ complete, reason }).toEqual({ complete: true, reason: null });
       }),
-      { numRuns: 300 },
+      { numRuns: atLength(60, 300) },
     );
   });
 });
@@ -57,7 +58,7 @@ describe('a listing that holds a page twice', () => {
         expect(complete).toBe(true);
         expect(walking.kept(kept.walk)).toEqual(pages);
       }),
-      { numRuns: 400 },
+      { numRuns: atLength(80, 400) },
     );
   });
 });
@@ -78,7 +79,7 @@ describe('a listing whose pages change places', () => {
         expect(kept.previous).not.toBeNull();
         expect(new Set(walking.listed(kept.previous ?? 0))).toEqual(listed);
       }),
-      { numRuns: 400 },
+      { numRuns: atLength(80, 400) },
     );
   });
 });
@@ -116,7 +117,7 @@ describe('a service that contradicts itself', () => {
         const listed = walking.listed(kept.walk);
         expect(new Set(listed).size).toBe(listed.length);
       }),
-      { numRuns: 400 },
+      { numRuns: atLength(80, 400) },
     );
   });
 
@@ -143,7 +144,7 @@ describe('a service that contradicts itself', () => {
         const { kept, complete } = await walking.walk();
         if (complete) expect(walking.listed(kept.walk)).toEqual(listing.pages);
       }),
-      { numRuns: 400 },
+      { numRuns: atLength(80, 400) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { coverageWindowSchema } from '../../src/contract/coverage.js';
 import { errorBodySchema } from '../../src/contract/key.js';
 import { urlReportSchema } from '../../src/contract/report.js';
+import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
 import { startScriptedService } from '../given/service.js';
@@ -105,11 +106,11 @@ it('no value of any parameter gets a 500, a stack trace or more than was asked f
         expect(PAGES).toContain(urlReportSchema.parse(body).url);
       }
     }),
-    { numRuns: 600 },
+    { numRuns: atLength(150, 600) },
   );
   expect(failures).toEqual([]);
-  expect(statuses.get(200)).toBeGreaterThan(20);
-  expect(statuses.get(400)).toBeGreaterThan(100);
+  expect(statuses.get(200)).toBeGreaterThan(atLength(5, 20));
+  expect(statuses.get(400)).toBeGreaterThan(atLength(50, 100));
 });
 
 it.each(['9999-12-31', '9999-12-31T23:59:59.999Z', '0001-01-01', '2025-03-01T23:59:59-14:00'])(

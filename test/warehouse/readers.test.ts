@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { openReader, rowsOf } from '../analysis/given.js';
+import { atLength } from '../given/at-length.js';
 import { filesOfTable, givenEveryTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
@@ -37,31 +38,34 @@ function jsonTypesIn(file: string): string[] {
   return typed.map(({ name }) => name);
 }
 
-describe.each(['zstd', 'snappy', 'gzip'] as const)('the %s Parquet files of every table', (codec) => {
-  test('hold the documented columns in their order, and the same for every reader', async () => {
-    const warehouse = await givenEveryTable(codec, onTestFinished);
-    for (const [table, columns] of await documentedColumns()) {
-      const files = await filesOfTable(warehouse, table);
-      for (const file of files) {
-        expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
-        expect([table, jsonTypesIn(file)]).toEqual([table, []]);
+describe.each(atLength<('zstd' | 'snappy' | 'gzip')[]>(['snappy'], ['zstd', 'snappy', 'gzip']))(
+  'the %s Parquet files of every table',
+  (codec) => {
+    test('hold the documented columns in their order, and the same for every reader', async () => {
+      const warehouse = await givenEveryTable(codec, onTestFinished);
+      for (const [table, columns] of await documentedColumns()) {
+        const files = await filesOfTable(warehouse, table);
+        for (const file of files) {
+          expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
+          expect([table, jsonTypesIn(file)]).toEqual([table, []]);
+        }
+        const rows = canonical(await byDuckdb(files), columns);
+        expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
+        expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
+        // The state of pages is not for other readers, and zstd always.
+        if (codec === 'zstd' || table === 'page_state') continue;
+        expect([table, canonical(await byParquetjs(files), columns)]).toEqual([table, rows]);
       }
-      const rows = canonical(await byDuckdb(files), columns);
-      expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
-      expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
-      // The state of pages is not for other readers, and zstd always.
-      if (codec === 'zstd' || table === 'page_state') continue;
-      expect([table, canonical(await byParquetjs(files), columns)]).toEqual([table, rows]);
-    }
-    const [reports] = await filesOfTable(warehouse, 'url_reports');
-    const list = schemaOf(reports ?? '').slice(schemaOf(reports ?? '').findIndex(({ name }) => name === 'sitemaps'));
-    expect(list.slice(0, 3)).toMatchObject([
-      { name: 'sitemaps', repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
-      { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-      { name: 'element', repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-    ]);
-  });
-});
+      const [reports] = await filesOfTable(warehouse, 'url_reports');
+      const list = schemaOf(reports ?? '').slice(schemaOf(reports ?? '').findIndex(({ name }) => name === 'sitemaps'));
+      expect(list.slice(0, 3)).toMatchObject([
+        { name: 'sitemaps', repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
+        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+        { name: 'element', repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+      ]);
+    });
+  },
+);
 
 test('files with the JSON type, as older versions wrote them, and files with text are one type side by side', async () => {
   const nights = await givenNights(onTestFinished, 'followed');
