@@ -36,7 +36,7 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   return Object.fromEntries(
     parameters.map((parameter) => {
       const text = given.get(parameter.name) ?? parameter.default;
-      if (text === null) throw refuse(`the parameter ${parameter.name} is missing: --param ${parameter.name}=…`);
+      if (text === null) throw refuse(`parameter ${parameter.name} is required: --param ${parameter.name}=…`);
       const value = readValue(parameter, text, today);
       if (value === undefined) throw refuse(`${parameter.name} is not ${formOf(parameter)} (given: ${text})`);
       return [parameter.name, value];
@@ -77,7 +77,7 @@ function unknownName(name: string, parameters: readonly Parameter[]): string {
     name,
     parameters.map((parameter) => parameter.name),
   );
-  return `there is no parameter ${name}${meant ? `, did you mean ${meant}?` : ''}`;
+  return `unknown parameter ${name}${meant ? `, did you mean ${meant}?` : ''}`;
 }
 
 const FORMS: Record<ParameterType, string> = {

@@ -73,7 +73,7 @@ function withJsonAsText(prepared: DuckDBPreparedStatement, text: string): string
 /** Makes sure that the question is one statement that only reads, with just these parameters. */
 async function prepare(reader: Reader, question: Question): Promise<DuckDBPreparedStatement> {
   const text = bare(question.sql);
-  if (text === '') throw new QuestionError(`${question.name}: there is no statement in it`);
+  if (text === '') throw new QuestionError(`${question.name}: no statement found`);
   const prepared = await explained(question, async () => {
     // Before the text is parsed, for which IMPORT DATABASE opens files.
     const writing = WRITING.exec(text)?.[0];
@@ -136,7 +136,8 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
   } catch (cause) {
     if (cause instanceof QuestionError) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    if (/^INTERRUPT Error/i.test(message)) throw new Stopped(`${question.name}: stopped before the answer was whole`);
+    if (/^INTERRUPT Error/i.test(message))
+      throw new Stopped(`${question.name}: stopped before the answer was complete`);
     if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });
     throw new QuestionError(`${question.name}: ${message}`, { cause });
   }

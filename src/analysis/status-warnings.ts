@@ -4,7 +4,7 @@ import type { UnfinishedRun } from './unfinished-runs.js';
 
 /** Of the folder of a damaged journal. */
 const SET_ASIDE =
-  'is a damaged journal that was set aside, and what was whole of it was used: check the disk; then delete the folder, or ' +
+  'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
   'send it with a bug report';
 
 /** What somebody should look at, a sentence each, worst first; none where all is well. */
@@ -23,7 +23,7 @@ export function warningsOf(status: Omit<Status, 'warnings'>, maxRejectRatio: num
 
 function damagedFiles([first, ...more]: Status['damaged']): string {
   const rest = more.length > 0 ? `, and ${more.length} more cannot be read` : '';
-  return `${first?.path} ${first?.reason}${rest}; restore from a backup what is damaged: \`indexhouse verify\` lists all of it`;
+  return `${first?.path} ${first?.reason}${rest}; restore damaged files from a backup: \`indexhouse verify\` lists them all`;
 }
 
 /** What a website is called in a sentence. */
@@ -41,9 +41,9 @@ function abandoned(run: UnfinishedRun): string[] {
   if (run.error) return [`${nameOf(run)}: ${run.error}`];
   if (run.in_progress) return [];
   const next = run.resumable
-    ? 'the next `indexhouse sync` goes on from it'
-    : 'it is too old to go on: the next `indexhouse sync` keeps what is whole and begins anew';
-  return [`${nameOf(run)}: a run is unfinished and nobody works on it; ${next}`];
+    ? 'the next `indexhouse sync` resumes it'
+    : 'it is too old to resume: the next `indexhouse sync` commits a complete listing and starts a new run';
+  return [`${nameOf(run)}: a run was interrupted; ${next}`];
 }
 
 function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] {
@@ -70,9 +70,11 @@ function lagging(
 ): string[] {
   // While a sync runs, the follower is behind until its end.
   if (running && (held === null || held.process_id === syncing)) return [];
-  if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync makes it anew`];
+  if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
   if (behind === 0) return [];
   const by = `indexhouse.${name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
-  const why = held ? `${held.holder} holds it; the next sync catches up when it is let go` : 'the next sync catches up';
+  const why = held
+    ? `${held.holder} has it open; the next sync catches up once it is closed`
+    : 'the next sync catches up';
   return [`${by}; ${why}`];
 }

@@ -5,7 +5,7 @@ import { readPlanned } from '../journal/plan.js';
 import { readReports } from '../journal/reports.js';
 import { exists } from '../storage/durable.js';
 
-const NEXT = 'the next `indexhouse sync` sets the journal aside and goes on with what is whole of it';
+const NEXT = 'the next `indexhouse sync` sets the journal aside and keeps what is intact';
 /** Only bounds the memory of reading a listing back. */
 const RECENT_PAGES = 1000;
 

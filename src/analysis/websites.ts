@@ -25,7 +25,7 @@ export async function checkWebsite(reader: Reader, question: string, given: stri
 
 /** What to say of an unknown website. */
 export function noWebsite(given: string, websites: readonly Website[]): string {
-  return `there is no website "${given}". The warehouse has:\n${websiteList(websites)}`;
+  return `no website "${given}" in the warehouse. It has:\n${websiteList(websites)}`;
 }
 
 /** One line for each website. */

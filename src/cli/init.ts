@@ -10,7 +10,7 @@ import type { Globals } from './program.js';
 
 const MOST_PAGES = 1_000_000_000;
 const QUESTION = 'How many pages do your websites have together? (Enter to skip) ';
-const QUESTION_AGAIN = 'Write a whole number, such as 25000, or nothing: ';
+const QUESTION_AGAIN = 'Enter a whole number, such as 25000, or leave it empty: ';
 
 export interface Flags extends Globals {
   pages?: string;

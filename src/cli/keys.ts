@@ -33,7 +33,9 @@ export async function add(flags: AddFlags, io: Io): Promise<number> {
   const { label, id } = key;
   const until = key.expires_at === undefined ? '' : `, until ${key.expires_at}`;
   const text = `Key "${safe(label)}" for ${safe(grantText(key))}${until}, id ${id}\nToken: ${token}\n\n`;
-  io.stdout.write(`${text}${await unknownNote(warehouse, key)}It is shown only now; only its SHA-256 is kept.\n`);
+  io.stdout.write(
+    `${text}${await unknownNote(warehouse, key)}It is shown only once; the warehouse keeps its SHA-256.\n`,
+  );
   return EXIT.done;
 }
 
@@ -74,7 +76,7 @@ export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): 
 
 function grantOf(websites: string[]): KnownKey['websites'] {
   if (!websites.includes(ALL)) return websites;
-  if (websites.length > 1) throw new UsageError('--website takes ids of websites, or "all" alone');
+  if (websites.length > 1) throw new UsageError('--website takes website ids, or "all" alone');
   return ALL;
 }
 
@@ -98,7 +100,7 @@ async function unknownNote(warehouse: string, { websites }: KnownKey): Promise<s
   const there = new Set(await namesIn(join(warehouse, 'parquet', 'snapshots')));
   const unknown = websites.filter((id) => !there.has(`website=${encodeId(id)}`));
   if (unknown.length === 0) return '';
-  return `! The warehouse holds no snapshot of ${safe(unknown.join(', '))} yet; \`indexhouse status\` shows what it has.\n`;
+  return `! No snapshots of ${safe(unknown.join(', '))} yet; \`indexhouse status\` lists the websites.\n`;
 }
 
 function print(value: unknown, io: Io): number {

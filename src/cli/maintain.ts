@@ -67,12 +67,12 @@ function removedText({ deleted, waiting, dry_run }: MaintainReceipt): string {
   const lines = [];
   if (deleted.files > 0) {
     const done = dry_run ? 'Would delete' : 'Deleted';
-    lines.push(`${done} ${count(deleted.files)} files that were out of use for an hour: ${size(deleted.bytes)}.\n`);
+    lines.push(`${done} ${count(deleted.files)} files removed more than an hour ago: ${size(deleted.bytes)}.\n`);
   }
   if (waiting.files > 0) {
     const are = dry_run ? 'would be' : 'are';
     lines.push(
-      `${count(waiting.files)} files (${size(waiting.bytes)}) ${are} out of use; a run an hour later deletes them.\n`,
+      `${count(waiting.files)} files (${size(waiting.bytes)}) ${are} removed; \`indexhouse maintain\` deletes them after an hour.\n`,
     );
   }
   return lines.join('');

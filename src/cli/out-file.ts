@@ -8,7 +8,7 @@ export async function checkOutside(warehouse: string, out: string): Promise<void
   const [folder, root] = await Promise.all([realOf(dirname(resolve(out))), realOf(resolve(warehouse))]);
   const way = relative(root, join(folder, basename(resolve(out))));
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return;
-  throw new UsageError(`--out ${out} lies in the warehouse ${warehouse}: give a name outside of it`);
+  throw new UsageError(`--out ${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
 }
 
 /**
@@ -19,13 +19,13 @@ export async function checkOutside(warehouse: string, out: string): Promise<void
 export async function checkReportFile(out: string): Promise<void> {
   const folder = dirname(resolve(out));
   const parent = await stat(folder).catch(() => null);
-  if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: there is no folder ${folder}`);
+  if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: folder ${folder} does not exist`);
   const found = await stat(out).catch(() => null);
   if (!found) return;
-  if (!found.isFile()) throw new UsageError(`--out ${out} is no file: give the name of one`);
+  if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
   // An empty one, such as `mktemp` makes, holds nothing to lose.
   if (found.size === 0 || isReport(await beginningOf(out))) return;
-  throw new UsageError(`--out ${out} exists and is no report of indexhouse: give another name, or remove it first`);
+  throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
 }
 
 /** A path without symbolic links, as far as there is such a place. */

@@ -63,8 +63,7 @@ export function planText(forecast: Forecast, options: PlanTextOptions): string {
   return [...blocks, paragraphs(noteLines(forecast, options))].filter((block) => block !== '').join('\n');
 }
 
-const NO_SNAPSHOT =
-  'No snapshot yet: leave out --offline to ask the service which websites there are, and how many pages.';
+const NO_SNAPSHOT = 'No snapshot yet: leave out --offline to ask the service for the websites and their pages.';
 
 function unknownText({ website_id, website_name }: Forecast['unknown_websites'][number]): string {
   return `${website_name ?? website_id}: no snapshot yet: leave out --offline to ask how many pages it has.`;
@@ -85,10 +84,10 @@ function endLines(forecast: Forecast): string[] {
 
 function endText({ totals, websites, max_reports, deadline_seconds }: Forecast): string {
   if (max_reports === 0) return ', with the listing only: reports.max_per_run is 0';
-  if (totals.not_reached.total === 0) return ', with every report that it wants';
+  if (totals.not_reached.total === 0) return ', with all reports';
   const isLate = websites.some(({ limit }) => limit === 'deadline');
   const what = isLate ? `its deadline of ${duration(deadline_seconds * 1000)}` : 'reports.max_per_run';
-  return `: ${what} leaves ${many(totals.not_reached.total, 'report')} not reached`;
+  return `: it does not reach ${many(totals.not_reached.total, 'report')} because of ${what}`;
 }
 
 /** `2026-11-22 05:47 (Europe/Berlin)` */
@@ -176,7 +175,7 @@ function neverYoungLines({ websites, younger_than_days, max_reports }: Forecast)
   const never = websites.filter(({ never_young_because }) => never_young_because !== null);
   const age = many(younger_than_days, 'day');
   return never.map(
-    (website) => `Reports of ${nameOf(website)} are never all younger than ${age}: ${website.never_young_because}.`,
+    (website) => `The reports of ${nameOf(website)} are never all newer than ${age}: ${website.never_young_because}.`,
   );
 }
 
@@ -194,7 +193,7 @@ function estimateLines(websites: readonly PlannedWebsite[]): string[] {
           `Estimated from the last ${many(snapshots, 'listing')}: about ${count(total('changed') + total('recrawled'))} changed or recrawled pages tonight, ${count(total('new'))} new and ${count(total('missing'))} missing. They are counted above, before the oldest.`,
         ]
       : []),
-    ...(mute.length > 0 ? [`Fewer than 2 complete listings, so what changes tonight is not counted: ${names}.`] : []),
+    ...(mute.length > 0 ? [`Fewer than 2 complete listings, so changes cannot be estimated: ${names}.`] : []),
   ];
 }
 
@@ -208,10 +207,10 @@ function noteLines(forecast: Forecast, { withoutTokens, out }: PlanTextOptions):
     ...(failing > 0
       ? [`${many(failing, 'report')} kept failing: last in the plan, and not counted as under or over ${days} days.`]
       : []),
-    ...(unfinished_run ? ['A run is under way or was interrupted: the next sync resumes it first.'] : []),
-    ...(withoutTokens ? ['No token can be read here: all websites are taken to share one key.'] : []),
+    ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync resumes it first.'] : []),
+    ...(withoutTokens ? ['No token available: this assumes that all websites share one key.'] : []),
     ...(requests_sent > 0 ? [`This plan took ${many(requests_sent, 'request')}.`] : []),
-    ...(out === undefined ? [] : [`Every wanted page is in ${out}.`]),
+    ...(out === undefined ? [] : [`Wrote every page to fetch to ${out}.`]),
   ];
 }
 

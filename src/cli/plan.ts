@@ -33,7 +33,7 @@ export interface Flags extends RunFlags {
 
 /** `indexhouse plan`: what the next run costs and reaches. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  if (flags.ask && flags.offline) throw new UsageError('--ask and --offline exclude each other: leave one out');
+  if (flags.ask && flags.offline) throw new UsageError('--ask and --offline cannot be combined');
   const { config, withoutTokens } = await configFor(flags, io);
   const { out, force = false, json } = flags;
   const file = out === undefined ? undefined : resolve(io.cwd, out);

@@ -3,9 +3,9 @@ import { describe } from '../analysis/parameters.js';
 import { formatJson } from './output.js';
 
 const FOOT = `
-Details:  indexhouse query --describe <name>
-Ask:      indexhouse query <name> [--param name=value]
-Own SQL:  indexhouse query --sql "select …"
+Details:   indexhouse query --describe <name>
+Run:       indexhouse query <name> [--param name=value]
+Your SQL:  indexhouse query --sql "select …"
 `;
 
 /** The list of all analyses, or what is to be known of one, with its SQL. */

@@ -29,10 +29,10 @@ export interface Sink {
 /** @throws UsageError where an answer could not be written, before it is worked out */
 export async function checkSink({ format, out, force, io }: Sink): Promise<void> {
   if (out !== undefined && !force && (await exists(out))) {
-    throw new UsageError(`${out} exists already: choose another name, or give --force to write over it`);
+    throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
   }
   if (format === 'parquet' && out === undefined && io.stdout.isTTY) {
-    throw new UsageError('Parquet is not for a terminal: give --out FILE, or send it into a pipe');
+    throw new UsageError('Parquet cannot be printed to a terminal: use --out FILE or a pipe');
   }
 }
 

@@ -32,7 +32,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const name = oneName(words);
   const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
   const asked = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
-  if (asked.length > 1) throw new UsageError('give one of: the name of an analysis, --sql, --file, --describe');
+  if (asked.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
   if (asked.length === 0 || flags.describe !== undefined) {
     io.stdout.write(catalogText(flags.describe, flags.json === true));
     return EXIT.done;
@@ -48,7 +48,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
 /** What stands alone is the name; the rest are parameters. */
 function oneName(words: string[]): string | undefined {
   const [name, second] = words.filter((word) => !PARAMETER.test(word));
-  if (second !== undefined) throw new UsageError(`one analysis at a time; parameters are given as --param name=value`);
+  if (second !== undefined) throw new UsageError(`one analysis at a time; pass parameters as --param name=value`);
   return name;
 }
 
@@ -65,7 +65,7 @@ function parametersOf(texts: string[]): Map<string, string> {
 
 function sinkOf(flags: Flags, io: Io): Sink {
   if (flags.json && flags.format !== undefined && flags.format !== 'json') {
-    throw new UsageError(`--json and --format ${flags.format} contradict each other`);
+    throw new UsageError(`--json and --format ${flags.format} cannot be combined`);
   }
   const format = flags.format ?? (flags.json ? 'json' : 'table');
   const out = flags.out === undefined ? undefined : resolve(io.cwd, flags.out);

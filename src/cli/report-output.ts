@@ -16,7 +16,7 @@ export function reportText(report: Report, file: string): string {
     rows,
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
-  return `${table}\nThe report on ${days} is in ${safe(file)}\n`;
+  return `${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
 /** The same for a program: each figure now and before (null where there is nothing to compare with). */

@@ -25,7 +25,7 @@ export interface Flags extends Globals {
 /** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const toStdout = flags.out === STDOUT;
-  if (toStdout && flags.json) throw new UsageError('--json and --out - contradict each other: both take stdout');
+  if (toStdout && flags.json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   const where = await readerOptions(flags, io);
   const file = resolve(io.cwd, flags.out);
   if (!toStdout) {
@@ -57,7 +57,7 @@ function readOnce(
       try {
         return { read: await readReport(reader, options), damaged: reader.damaged };
       } catch (error) {
-        throw signal.aborted ? new Stopped('report: stopped before it was whole') : error;
+        throw signal.aborted ? new Stopped('report: stopped before it was complete') : error;
       }
     }),
   );

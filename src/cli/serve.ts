@@ -62,7 +62,7 @@ async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<S
   const keys = await readKeys(warehouse);
   if (keys.length > 0 || isLoopback(service.host)) return keys;
   throw new UsageError(
-    `${service.host} is reachable from elsewhere, and there is no key yet that could tell who asks. ` +
+    `${service.host} can be reached from other machines, and no key exists yet. ` +
       `Add one first: ${addCommand(flags)}`,
   );
 }
@@ -106,10 +106,10 @@ function summary({ service: { url, websites }, settings, keys }: Told): string {
 function greeting({ service: { url, websites }, settings, keys, flags }: Told, width: number | undefined): string {
   const rows = websites.map(({ id, name }) => [id, name]);
   const table = formatTable(['website', 'name'], rows, { width });
-  const none = 'It holds no snapshot yet; what `indexhouse sync` brings is served without a restart.\n';
+  const none = 'No snapshots yet. New ones are served without a restart.\n';
   const first = encodeURIComponent(websites[0]?.id ?? '');
   const path = first === '' ? '/v1' : `/v1/urls/${first}?limit=2`;
-  const noKey = `There is no key yet, so every request is answered with 401. Add one:\n  ${addCommand(flags)}\n\n`;
+  const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand(flags)}\n\n`;
   return `Serving ${safe(settings.warehouse)} at ${url}
 
 ${websites.length === 0 ? none : table}

@@ -156,7 +156,7 @@ function followerLine({ name, behind, exact, held }: FollowerLag): string {
 
 function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
   const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
-  return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` takes what passes.`;
+  return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` commits those that are valid now.`;
 }
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */

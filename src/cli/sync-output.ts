@@ -8,7 +8,7 @@ const CUT_BY: Readonly<Record<string, string>> = {
   budget: 'budget reached',
   deadline: 'deadline reached',
   interrupted: 'the run was interrupted',
-  failed: 'the fetching broke off',
+  failed: 'fetching stopped early',
 };
 
 /**
@@ -22,7 +22,7 @@ export function syncSummary(
   nameOf: (websiteId: string) => string,
   width: number | undefined,
 ): string {
-  if (websites.length === 0) return 'Nothing to finish.\n';
+  if (websites.length === 0) return 'No interrupted run.\n';
   const lines = [
     ...reasonsLine(websites),
     ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
@@ -61,7 +61,7 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
   return formatTable(heads, rows, { width });
 }
 
-/** `98 %`, and never 100 % for less than all of it. */
+/** `98%`, and never 100% for less than all of it. */
 function percent(share: number): string {
   return `${Math.floor(share * 100)}%`;
 }
@@ -83,7 +83,7 @@ function leftLine({ reports, reports_status }: WebsiteReceipt, name: string): st
   if (left <= 0) return [];
   const cut = CUT_BY[reports_status ?? ''];
   const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cut ? ` (${cut})` : ''}`;
-  return [`${name}: ${were}; it goes on with ${left === 1 ? 'it' : 'them, the most informative first'}.`];
+  return [`${name}: ${were}; it starts with ${left === 1 ? 'it' : 'the most informative ones'}.`];
 }
 
 function troubleLine({ requests: { sent, throttled, retried } }: WebsiteReceipt, name: string): string[] {

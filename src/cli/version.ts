@@ -6,6 +6,6 @@ import { packageFolder } from '../storage/sql.js';
 export async function packageVersion(): Promise<string> {
   const parsed: unknown = JSON.parse(await readFile(join(packageFolder(), 'package.json'), 'utf8'));
   const version = typeof parsed === 'object' && parsed !== null && 'version' in parsed ? parsed.version : null;
-  if (typeof version !== 'string') throw new Error('package.json has no version: the installation is damaged');
+  if (typeof version !== 'string') throw new Error('package.json has no version: reinstall indexhouse');
   return version;
 }

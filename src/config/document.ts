@@ -8,15 +8,15 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Own words for what the parser finds: its messages quote the text, and that may be a token. */
 const SYNTAX: Record<string, [message: string, remedy: string]> = {
-  DUPLICATE_KEY: ['this key stands here a second time', 'Remove one of the two.'],
+  DUPLICATE_KEY: ['this key appears twice', 'Remove one of the two.'],
   TAB_AS_INDENT: ['this line is indented with a tab', 'Indent with spaces.'],
   BAD_INDENT: [
-    'this line is not indented as its neighbours, or a bracket before it is open',
-    'Indent by spaces, alike.',
+    'this line is not indented like its neighbors, or a bracket before it is not closed',
+    'Indent it with the same number of spaces.',
   ],
   MISSING_CHAR: ['a quote, a bracket or a colon is missing here', 'Add it.'],
-  MULTIPLE_DOCS: ['a second document begins here', 'Keep one document in the file: remove the `---`.'],
-  BAD_ALIAS: ['a * stands here without quotes', 'Put text that begins with * in quotes.'],
+  MULTIPLE_DOCS: ['a second document starts here', 'Keep one document in the file: remove the `---`.'],
+  BAD_ALIAS: ['there is a * without quotes', 'Put text that begins with * in quotes.'],
   TAG_RESOLVE_FAILED: ['this tag is unknown', 'Remove the word that starts with `!`.'],
 };
 const BROKEN: [message: string, remedy: string] = ['this is not valid YAML', 'Check colons, quotes and indentation.'];
@@ -84,7 +84,7 @@ function brokenFile(file: string, found: { code: string; place: Place }[]): Conf
 }
 
 function emptyFile(file: string): ConfigError {
-  const remedy = 'Remove it and run `indexhouse init` for one to start from.';
+  const remedy = 'Remove it and run `indexhouse init` to get an example.';
   return new ConfigError([{ file, line: null, column: null, path: '', message: 'the file is empty', remedy }]);
 }
 

@@ -7,12 +7,12 @@ const MAX_CHARACTERS = 50_000;
 
 const remedy = 'Write a pattern such as "/blog/*" or "https://example.com/*", in quotes.';
 const list = says('is not a list', 'Write one `- "/blog/*"` a line, or ["/blog/*"].');
-const many = says(`holds more than ${MAX_GLOBS} patterns`, 'Join some with *.');
-const long = says(`holds more than ${MAX_CHARACTERS} characters in all`, 'Shorten or join some with *.');
+const many = says(`holds more than ${MAX_GLOBS} patterns`, 'Combine some with *.');
+const long = says(`holds more than ${MAX_CHARACTERS} characters in all`, 'Shorten or combine some with *.');
 
 /** Patterns of page URLs, for `globExpression`. */
 export function globs() {
-  const glob = text('a pattern').refine((value) => value.trim() === value, says('begins or ends with a blank', remedy));
+  const glob = text('a pattern').refine((value) => value.trim() === value, says('starts or ends with a space', remedy));
   return z
     .array(glob, list)
     .max(MAX_GLOBS, many)

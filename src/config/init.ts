@@ -31,10 +31,10 @@ export async function writeStarterConfig(file: string, { baseUrl = EXAMPLE_URL }
 function unwritable(error: unknown): [message: string, remedy: string] {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'EEXIST')
-    return ['this exists already and was left as it is', 'Edit it, or choose another with --config.'];
+    return ['this file already exists and was not changed', 'Edit it, or choose another with --config.'];
   if (code === 'ENOENT') return ['there is no such folder', 'Create the folder first.'];
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return ['this folder may not be written to', 'Choose another with --config, or change its rights.'];
+    return ['this folder is not writable', 'Choose another with --config, or change its permissions.'];
   }
   return [`the file cannot be written (${code || 'unknown error'})`, 'Check the path and the disk.'];
 }

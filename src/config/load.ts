@@ -94,7 +94,7 @@ function unreadable(error: unknown): [message: string, remedy: string] {
   if (code === 'ENOENT')
     return ['there is no such file', 'Run `indexhouse init` to write one, or name it with --config.'];
   if (code === 'EISDIR') return ['this is a folder, not a file', 'Name the file itself with --config.'];
-  if (code === 'EACCES') return ['the file may not be read', 'Give this user the right to read it.'];
+  if (code === 'EACCES') return ['the file cannot be read by this user', 'Give this user read permission.'];
   if (code === 'ENOTDIR') return ['a part of this path is not a folder', 'Check the path given with --config.'];
   if (error instanceof TypeError) return ['the file is not UTF-8 text', 'Save it as UTF-8.'];
   return [`the file cannot be read (${code || 'unknown error'})`, 'Check the path and the disk.'];

@@ -60,7 +60,7 @@ function suggestion(key: string, parent: Path): string {
   if (near) return `Did you mean \`${near}\`?`;
   const elsewhere = (Object.keys(SECTIONS) as Section[]).find((section) => Object.hasOwn(SECTIONS[section].shape, key));
   if (elsewhere) return `It belongs under \`${elsewhere}\`.`;
-  return `Remove it; known here are ${known.join(', ')}.`;
+  return `Remove it; known keys here: ${known.join(', ')}.`;
 }
 
 function knownKeys(parent: Path): string[] {
@@ -71,7 +71,7 @@ function knownKeys(parent: Path): string[] {
 }
 
 function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {
-  const [message = '', remedy = 'Correct it.'] = issue.message.split('\n');
+  const [message = '', remedy = 'Fix it.'] = issue.message.split('\n');
   const path = pathText(issue.path);
   const origin = source.origins.get(path);
   const place = origin === undefined ? placeOf(issue.path, source.document) : { line: null, column: null };

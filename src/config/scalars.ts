@@ -143,7 +143,7 @@ function addressProblem(value: string): string | null {
   if (value.includes('?')) return 'holds a query\nRemove everything from the question mark on.';
   if (value.includes('#')) return 'holds a fragment\nRemove everything from the # on.';
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
-    return 'is not encrypted: http would send the token in the clear\nWrite https://; http is for localhost only.';
+    return 'is not encrypted: http would send the token unencrypted\nWrite https://; http is for localhost only.';
   }
   return null;
 }

@@ -34,11 +34,11 @@ const api = z.strictObject(
     token: token().describe(`Bearer token; \${NAME} reads the environment.`),
     requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
       .prefault(60)
-      .describe('Requests a minute for each token, or "unlimited"; rate headers may lower the pace, never raise it.'),
-    concurrency: whole(1, 256).prefault(8).describe('Requests under way at once for each token.'),
-    timeout: duration(1, DAY_MS).prefault('30s').describe('How long one answer may take.'),
-    page_size: whole(1, 100_000).prefault(1000).describe('Entries asked for in each window of the listing.'),
-    max_attempts: whole(1, 20).prefault(5).describe('How often one request is tried.'),
+      .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
+    concurrency: whole(1, 256).prefault(8).describe('Concurrent requests per token.'),
+    timeout: duration(1, DAY_MS).prefault('30s').describe('How long one request may take.'),
+    page_size: whole(1, 100_000).prefault(1000).describe('Entries requested per window of the listing.'),
+    max_attempts: whole(1, 20).prefault(5).describe('Attempts per request, with backoff between them.'),
   },
   mapping,
 );
@@ -70,15 +70,15 @@ const websites = z
     }
   })
   .prefault('all')
-  .describe('Websites to keep, or "all": those that the token may read.');
+  .describe('Websites to sync, or "all": every website that the token has access to.');
 
 /** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */
 export const priority = z.strictObject(
   {
     first: globs()
       .prefault([])
-      .describe('Patterns of page URLs, * for any characters: their reports go before all others.'),
-    never: globs().prefault([]).describe('Patterns of page URLs whose report is never fetched; wins over `first`.'),
+      .describe('URL patterns, * for any characters: these reports are fetched before all others.'),
+    never: globs().prefault([]).describe('URL patterns of pages whose report is never fetched; wins over `first`.'),
   },
   mapping,
 );
@@ -92,8 +92,8 @@ const reports = z.strictObject(
     refresh_after: duration()
       .prefault('0d')
       .describe("An unchanged page's report is not fetched again before this age."),
-    deadline: duration(1000).prefault('20h').describe('Stop fetching reports then, and commit what is there.'),
-    priority: priority.prefault({}).describe('Which pages go first, and which never.'),
+    deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
+    priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
   },
   mapping,
 );
@@ -106,12 +106,17 @@ const warehouse = z.strictObject(
       .prefault('./warehouse')
       .describe('Folder of the warehouse; a relative one counts from the folder of this file.'),
     time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
-    parquet_compression: z.enum(['zstd', 'snappy', 'gzip'], codec).prefault('zstd').describe('Of the Parquet files.'),
+    parquet_compression: z
+      .enum(['zstd', 'snappy', 'gzip'], codec)
+      .prefault('zstd')
+      .describe('Compression of new Parquet files.'),
     memory_limit: size(MIN_MEMORY_BYTES)
       .prefault('1GB')
       .describe("DuckDB's memory for queries. A sync uses a quarter of it, or 256MB if that is more."),
-    min_free_disk: size().prefault('1GB').describe('With less free disk: stop fetching and commit.'),
-    lock_timeout: duration(0, DAY_MS).prefault('30s').describe('How long to wait for indexhouse.duckdb.'),
+    min_free_disk: size().prefault('1GB').describe('Free disk space below which a run stops fetching and commits.'),
+    lock_timeout: duration(0, DAY_MS)
+      .prefault('30s')
+      .describe('How long to wait while another process has indexhouse.duckdb open.'),
   },
   mapping,
 );
@@ -119,7 +124,7 @@ const warehouse = z.strictObject(
 /** `sync`: `resume_within` in milliseconds. */
 const sync = z.strictObject(
   {
-    resume_within: duration().prefault('6h').describe('An interrupted run that is younger is taken up again.'),
+    resume_within: duration().prefault('6h').describe('How old an interrupted run may be to be resumed.'),
   },
   mapping,
 );
@@ -129,14 +134,14 @@ const retention = z.strictObject(
   {
     duckdb_keep: daysOrUnlimited()
       .prefault('unlimited')
-      .describe('`maintain` drops older rows of coverage and url_reports from indexhouse.duckdb; or "unlimited".'),
+      .describe('`maintain` removes older rows of coverage and url_reports from indexhouse.duckdb; or "unlimited".'),
     parquet_keep_daily: daysOrUnlimited()
       .prefault('unlimited')
       .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),
     parquet_then: z
       .enum(['weekly', 'monthly'], period)
       .prefault('monthly')
-      .describe('Of the older ones, the last complete snapshot of each week or month stays.'),
+      .describe('Thinning keeps the last complete snapshot of each week or month.'),
   },
   mapping,
 );
@@ -176,28 +181,28 @@ const service = z.strictObject(
     host: text('an address')
       .prefault('127.0.0.1')
       .describe('Address that `indexhouse serve` listens on; beyond loopback only with a key.'),
-    port: whole(0, 65_535).prefault(8090).describe('Port that it listens on; 0 takes a free one.'),
+    port: whole(0, 65_535).prefault(8090).describe('Port to listen on; 0 picks a free one.'),
     requests_per_minute: orUnlimited(
       (bad) => z.number(bad).int(bad).min(1, bad),
       'a whole number from 1, or `unlimited`',
     )
       .prefault('unlimited')
-      .describe('Requests a minute that each key may send, or "unlimited".'),
-    page_size: whole(1, 100_000).prefault(100).describe('Entries of a window where a request names no limit.'),
-    max_page_size: whole(1, 100_000).prefault(1000).describe('Entries of a window at most; a larger limit gets this.'),
+      .describe('Requests per minute and key, or "unlimited".'),
+    page_size: whole(1, 100_000).prefault(100).describe('Entries per window if a request has no limit.'),
+    max_page_size: whole(1, 100_000).prefault(1000).describe('Largest window; a larger limit gets this.'),
     connections_per_address: whole(1, 100_000)
       .prefault(256)
-      .describe('Connections that one address may have open; a proxy in `trust_proxy` may have any number.'),
+      .describe('Open connections per client address; unlimited for a proxy in `trust_proxy`.'),
     trust_proxy: addressRanges()
       .prefault([])
-      .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed.'),
+      .describe('Addresses of proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted.'),
     allowed_hosts: hostNames()
       .prefault([])
-      .describe('Host names it answers to; none: on loopback only addresses and localhost, elsewhere all.'),
+      .describe('Host names to answer to. By default: on loopback localhost and IP addresses, elsewhere any name.'),
     secure_cookies: yesOrNo()
       .prefault(false)
-      .describe('Always mark cookies `Secure`; they are anyway where a trusted proxy tells of HTTPS.'),
-    cors: origins().prefault([]).describe('Origins whose web pages may use the interface, or "*".'),
+      .describe('Always mark cookies `Secure`, even if no trusted proxy reports HTTPS.'),
+    cors: origins().prefault([]).describe('Origins whose pages may use the API, or "*".'),
     access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
   },
   mapping,
@@ -216,13 +221,13 @@ export type Section = keyof typeof SECTIONS;
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
 export const configSchema = z.strictObject(
   {
-    api: api.describe('The service that is asked.'),
+    api: api.describe('The service to fetch from.'),
     websites,
     reports: reports.prefault({}).describe('Which URL reports are fetched.'),
     warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
-    retention: retention.prefault({}).describe('What `indexhouse maintain` drops; by default nothing.'),
-    sync: sync.prefault({}).describe('How runs go on.'),
-    quality: quality.prefault({}).describe('What counts as good enough.'),
+    retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
+    sync: sync.prefault({}).describe('How interrupted runs are resumed.'),
+    quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
     service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
   },

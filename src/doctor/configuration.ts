@@ -17,7 +17,7 @@ export async function checkConfig(
   try {
     const loaded = await load();
     timetable(loaded);
-    return { config: loaded, found: [config.ok(`${loaded.file} can be used`)] };
+    return { config: loaded, found: [config.ok(`${loaded.file} is valid`)] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { config: null, found: problemsIn(error) };

@@ -66,8 +66,8 @@ async function guarded(check: string, run: () => Promise<CheckResult>): Promise<
   try {
     return await run();
   } catch (error) {
-    const message = `cannot be checked: ${error instanceof Error ? error.message : error}`;
-    return resultsOf(check).error(message, 'See whether the warehouse folder is whole: `indexhouse verify`.');
+    const message = `could not be checked: ${error instanceof Error ? error.message : error}`;
+    return resultsOf(check).error(message, 'Check the warehouse: `indexhouse verify`.');
   }
 }
 
@@ -109,8 +109,8 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const skipped = websites.length - asked.length;
   if (skipped === 0) return checks;
   const finding = resultsOf('website').warning(
-    `${skipped} of ${websites.length} websites were not asked for, because of what is wrong above`,
-    'Mend that, and run `indexhouse doctor` again.',
+    `${skipped} of ${websites.length} websites were not checked because of the problems above`,
+    'Fix these and run `indexhouse doctor` again.',
   );
   return [...checks, { finding, pages: 0 }];
 }

@@ -28,9 +28,10 @@ export function checkDisk({ warehouse }: Config, free: number, pages: number): C
   const nightly = pages * BYTES_PER_PAGE;
   const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
   const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
-  if (free < least) return disk.error(message, 'Free some space: below warehouse.min_free_disk no report is fetched.');
+  if (free < least)
+    return disk.error(message, 'Free some space: below warehouse.min_free_disk no reports are fetched.');
   if (nightly * FEW_NIGHTS > free - least) {
-    return disk.warning(message, `Make room: that lasts ${Math.floor((free - least) / nightly)} nights.`);
+    return disk.warning(message, `Free some space: this lasts ${Math.floor((free - least) / nightly)} nights.`);
   }
   return disk.ok(message);
 }
@@ -41,5 +42,8 @@ export function checkMemory({ warehouse }: Config, available: number): CheckResu
   const message = `memory_limit is ${sized(limit)}, the machine has ${sized(available)}`;
   if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);
   const fitting = `${Math.max(64, Math.floor((available * SAFE_SHARE_OF_MEMORY) / 2e6))}MB`;
-  return memory.warning(message, `Lower warehouse.memory_limit to ${fitting} or so: the system may end the process.`);
+  return memory.warning(
+    message,
+    `Lower warehouse.memory_limit to about ${fitting}, or the system may kill the process.`,
+  );
 }

@@ -48,7 +48,7 @@ export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answ
     const to = answer?.headers.location ?? 'another address';
     return base.error(
       `${api.base_url} redirects to ${to}; the token is not sent there`,
-      'Put the final address into api.base_url.',
+      'Set api.base_url to the final address.',
     );
   }
   if (error instanceof SourceError && UNREACHABLE.has(error.kind)) {
@@ -56,7 +56,7 @@ export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answ
   }
   if (answer === null) return base.error(`${api.base_url} did not answer in time`, 'Try again later.');
   const isEncrypted = api.base_url.startsWith('https:');
-  return base.ok(`${api.base_url} answers${isEncrypted ? '' : ' (not encrypted, which only loopback may be)'}`);
+  return base.ok(`${api.base_url} answers${isEncrypted ? '' : ' (not encrypted; allowed on loopback only)'}`);
 }
 
 /** Whether the service knows the token. Key details are an optional operation, so their absence is no fault. */
@@ -69,19 +69,19 @@ export function checkToken({ details, error, schemaProblem }: KeyAnswer, website
   if (error instanceof SourceError && error.kind === 'unauthorized') {
     return token.error(
       why,
-      'Check api.token, and the environment variable that it reads; make a new key if it expired.',
+      'Check api.token and the environment variable that it reads; create a new key if it has expired.',
     );
   }
   // Only then does the service's answer say something of the key.
   const isAnswered = schemaProblem !== null || (error instanceof SourceError && error.status !== null);
   if (websites === 'all' && isAnswered) {
     return token.error(
-      `the service does not say which websites the key may read: ${why}`,
+      `the service does not list the key's websites: ${why}`,
       'List them under websites instead of `all`.',
     );
   }
   const isHidden = error instanceof SourceError && (error.kind === 'not_found' || error.kind === 'forbidden');
-  if (isHidden) return token.ok(`the service tells no details of the key (${error.status}), which is fine`);
+  if (isHidden) return token.ok(`the service gives no details about the key (${error.status}), which is fine`);
   return token.warning(`the key was not checked: ${why}`, 'See the findings on base_url and on each website.');
 }
 

@@ -23,15 +23,15 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
     const isWarehouse = await checkIdentity(path, time_zone);
     const nearest = await nearestExisting(path);
     if (!(await stat(nearest)).isDirectory()) {
-      return folder.error(`${nearest} is not a folder`, 'Put another folder into warehouse.path.');
+      return folder.error(`${nearest} is not a folder`, 'Set warehouse.path to another folder.');
     }
     await access(nearest, constants.W_OK | constants.X_OK);
-    if (isWarehouse) return folder.ok(`${path} is writable; dates are of ${time_zone}`);
-    return folder.ok(`${path} ${nearest === path ? 'is writable' : 'can be made'}; the first sync begins it`);
+    if (isWarehouse) return folder.ok(`${path} is writable; dates are in ${time_zone}`);
+    return folder.ok(`${path} ${nearest === path ? 'is writable' : 'can be created'}; the first sync sets it up`);
   } catch (error) {
-    if (error instanceof WarehouseError) return folder.error(error.message, 'Mend the configuration, not the folder.');
+    if (error instanceof WarehouseError) return folder.error(error.message, 'Fix the configuration, not the folder.');
     const message = error instanceof Error ? error.message : String(error);
-    return folder.error(`${path} cannot be written (${message})`, 'Give this user the right to write there.');
+    return folder.error(`${path} cannot be written (${message})`, 'Give this user write permission there.');
   }
 }
 
@@ -48,7 +48,7 @@ export async function checkRunLock({ warehouse }: Config): Promise<CheckResult> 
   const held = await probeLock(warehouseFolder(warehouse.path).lock);
   if (held === null) return lock.ok('free');
   return lock.warning(
-    `${held.holder} holds it: a sync or another writing command is under way`,
+    `${held.holder} holds it: a sync or another writing command is running`,
     'Wait for it to end: until then `indexhouse sync` exits with 4.',
   );
 }
@@ -56,9 +56,9 @@ export async function checkRunLock({ warehouse }: Config): Promise<CheckResult> 
 /** Whether damaged journals were set aside. */
 export async function checkJournals({ warehouse }: Config): Promise<CheckResult> {
   const folders = await journalsSetAside(warehouse.path);
-  if (folders.length === 0) return journals.ok('none was damaged');
+  if (folders.length === 0) return journals.ok('none damaged');
   return journals.warning(
-    `${folders.length} damaged and set aside, what was whole of them was used: ${folders.join(', ')}`,
+    `${folders.length} damaged and set aside; what was intact has been used: ${folders.join(', ')}`,
     'Check the disk; then delete these folders, or send them with a bug report.',
   );
 }
@@ -70,14 +70,15 @@ export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
     const { markers } = await withEngine(engine, (opened) => readLog(opened, warehouse.path));
     const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
-    if (error) return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: a sync makes it anew.');
+    if (error)
+      return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: the next sync rebuilds it.');
     if (held) {
       return follower.warning(
         `${held.holder} has indexhouse.duckdb open; it is ${lag}`,
-        'Close it there, or read analytics.duckdb instead: while it is open, new snapshots do not get into it.',
+        'Close it there, or read analytics.duckdb instead: while it is open, it gets no new snapshots.',
       );
     }
     if (behind > 0) return follower.warning(`indexhouse.duckdb is ${lag}`, 'The next `indexhouse sync` catches up.');
-    return follower.ok(`indexhouse.duckdb is ${lag}, and nobody holds it`);
+    return follower.ok(`indexhouse.duckdb is ${lag}, and no process has it open`);
   });
 }

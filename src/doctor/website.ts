@@ -11,11 +11,11 @@ const website = resultsOf('website');
 
 const REMEDY: Partial<Record<FailureKind, string>> = {
   unauthorized: 'Check the token of this website, and the environment variable that it reads.',
-  forbidden: 'Grant the key this website, or take the website out of the configuration.',
+  forbidden: 'Give the key access to this website, or remove the website from the configuration.',
   not_found: 'Check its id under websites; it may have been deleted.',
-  redirect: 'Put the final address into api.base_url.',
-  throttled: 'Lower api.requests_per_minute, or see who else uses the key.',
-  bad_body: 'Check api.base_url, and whether the interface changed: the contract that is held is in docs/.',
+  redirect: 'Set api.base_url to the final address.',
+  throttled: 'Lower api.requests_per_minute, or find out who else uses the key.',
+  bad_body: 'Check api.base_url, and whether the API changed.',
 };
 
 export interface WebsiteCheck {
@@ -47,7 +47,7 @@ function judged(called: string, { entries, pagination, drift }: Window): CheckRe
   if (broken) {
     return website.warning(
       `${called}: an entry breaks the contract (${broken.path}: ${broken.message})`,
-      'Such entries are kept apart as rejected; see whether the interface changed.',
+      'Such entries are quarantined; check whether the API changed.',
     );
   }
   const unknown = verdicts.flatMap((verdict) => (verdict.accepted ? Object.keys(verdict.extra ?? {}) : []));
@@ -56,10 +56,11 @@ function judged(called: string, { entries, pagination, drift }: Window): CheckRe
   if (strange.length > 0) {
     return website.warning(
       `${called}: readable, but differs from the contract in: ${strange.join(', ')}`,
-      'Nothing needs to be done: unknown fields are kept, absent ones become null, both are recorded as drift.',
+      'Nothing to do: unknown fields are kept, missing ones become null, and both are recorded as drift.',
     );
   }
-  if (pages === 0) return website.warning(`${called}: has no monitored pages`, 'Add pages to it in the service.');
+  if (pages === 0)
+    return website.warning(`${called}: has no monitored pages`, 'Add pages to the website in the service.');
   return website.ok(`${called}: readable, ${pages === null ? 'pages not counted' : `${pages} pages`}`);
 }
 
@@ -67,11 +68,11 @@ function refused(called: string, error: SourceError, known: readonly string[]): 
   if (error.kind === 'bad_request') {
     const finding = website.warning(
       `${called}: a window of one entry is refused (${error.message})`,
-      'Nothing needs to be done if a sync works: it leaves `limit` out where the service refuses it.',
+      'Nothing to do if a sync works: it omits `limit` if the service refuses it.',
     );
     return { finding, pages: 0 };
   }
-  const readable = known.length > 0 ? ` The key may read: ${known.join(', ')}.` : '';
+  const readable = known.length > 0 ? ` The key has access to: ${known.join(', ')}.` : '';
   const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden';
   const remedy = REMEDY[error.kind] ?? 'Try again later; then check api.base_url.';
   return failed(called, factOf(error), isAbsent ? remedy + readable : remedy);

@@ -64,8 +64,8 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     const behind = await countBehind(input, markers);
     const holder = lockHolder(error);
     const reason = holder
-      ? `indexhouse.duckdb is held by ${holder}, so it lags ${behind} snapshots behind; the next sync catches up when it is let go`
-      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are whole: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync makes it anew'}`;
+      ? `${holder} has indexhouse.duckdb open, so it is ${behind} snapshots behind; the next sync catches up once it is closed`
+      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
     return { name: 'duckdb', behind, reason };
   }
   try {
@@ -156,7 +156,7 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Log
   skipped.push(...runs.map(({ path, reason }) => `${path} ${reason}`));
   await engine.run('checkpoint');
   if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
-  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots or runs whose files cannot be read; they are tried again next time. ${skipped[0]}`;
+  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
   return { name: 'duckdb', behind: skipped.length, reason };
 }
 

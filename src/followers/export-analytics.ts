@@ -49,7 +49,7 @@ export async function exportAnalytics({ warehouse, root, out, memoryLimit }: Exp
 function rootOf(root: string): string {
   // Readers may run under Windows; what is absolute elsewhere is absolute there too.
   if (!win32.isAbsolute(root)) {
-    throw new UsageError(`--root is the absolute path under which the readers see the warehouse (given: ${root})`);
+    throw new UsageError(`--root must be the absolute path of the warehouse as readers see it (given: ${root})`);
   }
   checkPath('--root', root);
   return root.replace(/(?<=.)[/\\]+$/, '');
@@ -58,7 +58,7 @@ function rootOf(root: string): string {
 /** The file to write, of which nothing is lost: only what is a file of views over a warehouse is written over. */
 async function replaceable(out: string, warehouse: string, engine: AnalyticsEngine): Promise<string> {
   const folder = dirname(resolve(out));
-  if (!(await isFolder(folder))) throw new UsageError(`there is no folder ${folder}`);
+  if (!(await isFolder(folder))) throw new UsageError(`folder ${folder} does not exist`);
   const file = join(await realpath(folder), basename(resolve(out)));
   const { database, analytics, lock } = warehouseFolder(await realpath(warehouse));
   if ([database, analytics, lock].includes(file)) {
@@ -67,7 +67,7 @@ async function replaceable(out: string, warehouse: string, engine: AnalyticsEngi
   if (!(await exists(file))) return file;
   if (await isFolder(file)) throw new UsageError(`${file} is a folder: name a file in it, such as analytics.duckdb`);
   if (await isAnalytics(file, engine)) return file;
-  throw new UsageError(`${file} exists and is no analytics file: choose another name for --out, or delete it`);
+  throw new UsageError(`${file} exists and is not an analytics file: choose another name for --out, or delete it`);
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -81,7 +81,7 @@ async function isAnalytics(file: string, engine: AnalyticsEngine): Promise<boole
     return ['snapshots', 'coverage', 'page_state'].every((name) => views.includes(name));
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) throw new UsageError(`${basename(file)} is held by ${holder}, which has it open for writing`);
+    if (holder) throw new UsageError(`${basename(file)} is locked by ${holder}, which has it open for writing`);
     return false;
   }
 }

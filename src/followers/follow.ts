@@ -29,7 +29,7 @@ async function settled(name: string, follow: () => Promise<FollowerState>): Prom
     return {
       name,
       behind: 1,
-      reason: `${name} could not catch up: ${withRemedy(error)}. The Parquet files are whole; it is tried again with the next sync`,
+      reason: `${name} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`,
     };
   }
 }

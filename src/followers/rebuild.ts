@@ -48,7 +48,7 @@ export async function rebuildDuckdb({
   } catch (cause) {
     await removeDatabase(file);
     const kept = usable ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
-    throw new RebuildError(`cannot make indexhouse.duckdb anew; ${kept}: ${withRemedy(cause)}`, { cause });
+    throw new RebuildError(`cannot rebuild indexhouse.duckdb; ${kept}: ${withRemedy(cause)}`, { cause });
   }
 }
 
@@ -63,7 +63,7 @@ async function lookAtOld(database: string, warehouse: string): Promise<Retention
     return await withEngine(options, (engine) => readRetention(engine));
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} holds it. Close it there and try again`);
+    if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} has it open. Close it there and try again`);
     if (diskRemedy(error)) throw error;
     // Any other error is a broken file: what a rebuild is for.
     return null;

@@ -135,11 +135,11 @@ async function putInPlace(warehouse: string, smaller: string, file: string): Pro
 
 function reasonOf(error: unknown): string {
   const holder = lockHolder(error);
-  return holder ? heldBy(holder) : `indexhouse.duckdb stays as large as it is: ${withRemedy(error)}`;
+  return holder ? heldBy(holder) : `indexhouse.duckdb could not be made smaller: ${withRemedy(error)}`;
 }
 
 function heldBy(holder: string): string {
-  return `indexhouse.duckdb is held by ${holder}, so it stays as it is; close it there and run \`indexhouse maintain\` again`;
+  return `${holder} has indexhouse.duckdb open, so it was not changed; close it there and run \`indexhouse maintain\` again`;
 }
 
 /** Bytes; null where there is no such file. Asks for its size only: to open a database file would lose its lock. */

@@ -59,7 +59,7 @@ export function storable(stringified: string | null): Issue | null {
     return { path: '', code: 'too_large', message: `has more than ${MAX_RECORD_CHARACTERS} characters` };
   }
   if (!hasEscapedSurrogate(stringified)) return null;
-  return { path: '', code: 'lone_surrogate', message: 'holds half of a surrogate pair, which is no Unicode text' };
+  return { path: '', code: 'lone_surrogate', message: 'holds half of a surrogate pair, which is not valid Unicode' };
 }
 
 /**

@@ -63,7 +63,7 @@ export async function readHeader(folder: JournalFolder): Promise<RunHeader | nul
   if (text === null) return null;
   const format = formatIn(text);
   if (format !== null && format > JOURNAL_FORMAT) {
-    const what = `is of journal format ${format}, and this version writes ${JOURNAL_FORMAT}`;
+    const what = `has journal format ${format}; this version writes ${JOURNAL_FORMAT}`;
     throw new JournalFormatError(`${folder.header} ${what}`);
   }
   const parsed = headerSchema.safeParse(jsonOf(text));
@@ -71,7 +71,7 @@ export async function readHeader(folder: JournalFolder): Promise<RunHeader | nul
   if (!parsed.success || !isWhole) throw new JournalError(`${folder.header} is damaged`);
   const { data } = parsed;
   if (data.run_id === folder.runId && data.website_id === folder.websiteId) return data;
-  throw new JournalError(`${folder.header} is of another run or website`);
+  throw new JournalError(`${folder.header} belongs to another run or website`);
 }
 
 /** When the run last wrote something, in milliseconds since 1970. */

@@ -187,8 +187,8 @@ export async function scanListing(
     if (damage !== null) break;
   }
   const { listed, bytes, crc, windows } = reading;
-  if (listed && (await sizeOf(folder.listing)) > bytes) damage ??= 'something stands behind its end';
-  const told = damage === null ? null : `${folder.listing} is damaged behind byte ${bytes}: ${damage}`;
+  if (listed && (await sizeOf(folder.listing)) > bytes) damage ??= 'there is data after its end';
+  const told = damage === null ? null : `${folder.listing} is damaged after byte ${bytes}: ${damage}`;
   const whole = { bytes, crc, windows, damage: told };
   if (listed) return { kind: 'listed', listed, ...whole };
   return { kind: 'walking', from: reader.interrupted(now), ...whole };
@@ -219,7 +219,7 @@ class ListingReading {
   line(text: string | null, end: number): string | null {
     this.#lines++;
     if (this.#unreadable !== null) return `line ${this.#unreadable} cannot be read`;
-    if (this.listed) return `line ${this.#lines} stands behind its end`;
+    if (this.listed) return `line ${this.#lines} comes after its end`;
     const value = parseLine(text, anyLine);
     if (text === null || value === undefined) {
       this.#unreadable = this.#lines;

@@ -64,8 +64,8 @@ export async function mendJournal(folder: JournalFolder, input: MendInput): Prom
 /** Says where the files are and what to do with them. */
 export function toldOf({ folder, lost }: SetAside): string {
   return (
-    `its journal was damaged (${lost}); what was whole of it was used. The files are kept in ${folder}: check the ` +
-    'disk; they may be deleted'
+    `its journal was damaged (${lost}); what was intact has been used. The files are kept in ${folder}: check the ` +
+    'disk; you may delete them'
   );
 }
 

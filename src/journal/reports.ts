@@ -188,7 +188,7 @@ class ReportsReading {
     let damage: string | null = null;
     if (count > 0 && !isTorn) damage = `${count} of ${this.#lines} lines of ${file} are damaged, line ${first} first`;
     else if (this.#lacking !== 0) damage = `${file} lacks ${this.#lacking} lines`;
-    else if (this.#left.done && size > this.#left.bytes) damage = `something stands behind the end of ${file}`;
+    else if (this.#left.done && size > this.#left.bytes) damage = `there is data after the end of ${file}`;
     return { ...this.#left, damage };
   }
 }

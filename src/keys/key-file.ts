@@ -41,8 +41,8 @@ export async function readKeys(warehouse: string): Promise<StoredKey[]> {
   if (parsed.success) return parsed.data.keys;
   const place = issuesOf(parsed.error)[0]?.path;
   throw new WarehouseError(
-    `${file} is damaged${place ? ` (at ${place})` : ''}: restore it from a backup; or delete it and add its keys anew ` +
-      'with `indexhouse keys add`, for their tokens are then worth nothing',
+    `${file} is damaged${place ? ` (at ${place})` : ''}: restore it from a backup, or delete it and add new keys ` +
+      'with `indexhouse keys add`; the old tokens then stop working',
   );
 }
 
@@ -74,7 +74,7 @@ async function readText(file: string): Promise<string | null> {
   try {
     return await readIfThere(file);
   } catch (cause) {
-    const remedy = 'only the user that added the keys may read them, so run this as that user';
+    const remedy = 'only the user who added the keys can read them; run this as that user';
     const isForbidden = codeOf(cause) === 'EACCES';
     throw new Error(isForbidden ? `${file} may not be read: ${remedy}` : `cannot read ${file}: ${cause}`, { cause });
   }

@@ -67,7 +67,7 @@ function checkLabel(label: string): void {
   const isUsable = label.trim() === label && label !== '' && !/\p{Cc}/u.test(label) && label.isWellFormed();
   if (isUsable && label.length <= MAX_LABEL_CHARACTERS) return;
   throw new KeyError(
-    `a label is 1 to ${MAX_LABEL_CHARACTERS} characters, without control characters and without white space around it`,
+    `a label is 1 to ${MAX_LABEL_CHARACTERS} characters, without control characters or surrounding spaces`,
   );
 }
 
@@ -81,7 +81,7 @@ function expiryOf(text: string, now: number): number {
   const at = timeOf(text, now);
   if (at === null)
     throw new KeyError('--expires takes a date (2027-01-31), a time (2027-01-31T12:00:00Z) or a duration (90d)');
-  if (at <= now) throw new KeyError(`${text} has passed: a key has to expire later than now`);
+  if (at <= now) throw new KeyError(`${text} is in the past: choose a later time`);
   return at;
 }
 
@@ -96,10 +96,8 @@ function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
   const byId = keys.find(({ id }) => id === idOrLabel);
   if (byId) return byId;
   const [key, ...others] = keys.filter(({ label }) => label === idOrLabel);
-  if (!key) throw new KeyError(`no key has the id or the label ${idOrLabel}; \`indexhouse keys list\` shows them all`);
+  if (!key) throw new KeyError(`no key with the id or label ${idOrLabel}; \`indexhouse keys list\` shows all keys`);
   if (others.length === 0) return key;
   const ids = [key, ...others].map(({ id, created_at }) => `${id} (added ${created_at})`).join(', ');
-  throw new KeyError(
-    `${others.length + 1} keys have the label ${idOrLabel}; name the one that is meant by its id: ${ids}`,
-  );
+  throw new KeyError(`${others.length + 1} keys have the label ${idOrLabel}; use the id: ${ids}`);
 }

@@ -49,7 +49,7 @@ export async function keepState(
   const differs = await stateDiffers(warehouse, made, state, options);
   if (differs) {
     throw new MaintainError(
-      `${state} is not what the log gives: ${differs}. Nothing of ${newest.websiteId} was put out of use; ` +
+      `${state} differs from the log: ${differs}. Nothing of ${newest.websiteId} was removed; ` +
         'run `indexhouse verify --repair` first',
     );
   }

@@ -68,7 +68,7 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
     const [issue] = issuesOf(details.error);
     throw new SourceError(
       'bad_body',
-      `the service does not say which websites the key may read (${[issue?.path, issue?.message].filter(Boolean).join(': ')}); check api.base_url, or list the ids under websites`,
+      `the service does not list the key's websites (${[issue?.path, issue?.message].filter(Boolean).join(': ')}); check api.base_url, or list the ids under websites`,
     );
   }
   return details.data.websites_access.map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));

@@ -122,7 +122,7 @@ class ReportFetch {
   /** The others would only go on to meet the same. */
   #endAfter(error: unknown): void {
     if (error instanceof TooLate) {
-      this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send another request' };
+      this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send its next request' };
     } else if (error instanceof SourceError) {
       this.#end = { status: 'failed', message: error.message };
     } else {
@@ -145,7 +145,7 @@ class ReportFetch {
     this.#diskCheckedAt = now;
     const free = await effects.freeDisk(warehouse);
     if (free >= config.warehouse.min_free_disk) return;
-    const message = `only ${free} bytes are free on the warehouse's disk, less than warehouse.min_free_disk`;
+    const message = `the warehouse's disk has only ${free} bytes free, less than warehouse.min_free_disk`;
     this.#end ??= { status: 'interrupted', message };
   }
 
@@ -160,7 +160,7 @@ class ReportFetch {
     const what = `${issue.path ? `${issue.path}: ` : ''}${issue.message}`;
     this.#end ??= {
       status: 'failed',
-      message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the interface has changed`,
+      message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
     };
   }
 }

@@ -29,7 +29,7 @@ export class RunLock {
    * @throws BusyError naming the process that holds it
    */
   static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
-    if (held.has(path)) throw new BusyError(`${what} cannot start: another run is under way in this process`);
+    if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
     // Before the first await: two jobs of one process may ask at the same moment.
     held.add(path);
     try {
@@ -41,7 +41,7 @@ export class RunLock {
       if (holder === null) throw cannotOpen(path, cause);
       throw new BusyError(
         `${what} cannot start: ${holder} is working on ${warehouse}. Wait for it to end; ` +
-          'if it died, its lock is already gone, so it is alive',
+          'the lock of a dead process is released, so it is still running',
         { cause },
       );
     }
@@ -83,6 +83,6 @@ async function linkOnce(from: string, to: string): Promise<void> {
 
 function cannotOpen(path: string, cause: unknown): Error {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const remedy = diskRemedy(cause) ?? 'The file holds no data: where it is damaged, delete it and try again';
+  const remedy = diskRemedy(cause) ?? 'The file holds no data: if it is damaged, delete it and try again';
   return new Error(`cannot open the run lock ${path}: ${message}. ${remedy}`, { cause });
 }

@@ -17,7 +17,7 @@ export async function recoverReplays(warehouse: string, log: Logger): Promise<vo
       if (manifest) await commitStaged(warehouse, folder, manifest);
       log.info(about, manifest ? 'finished an interrupted replay' : 'dropped an interrupted replay');
     } catch (error) {
-      log.error({ ...about, err: error }, 'an interrupted replay cannot be finished; the next replay begins it anew');
+      log.error({ ...about, err: error }, 'an interrupted replay cannot be finished; the next replay starts over');
     }
     await dropJournal(folder);
   }

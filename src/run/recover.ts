@@ -110,7 +110,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   const header = await mended(context, folder, input);
   if (young && input.mayGoOn) return { kind: 'goes_on', header, young };
   const run = input.deps.openRun(folder, header);
-  const old = await finishOld(run, young ? 'its website is not part of this run any more' : TOO_OLD);
+  const old = await finishOld(run, young ? 'its website is no longer part of this run' : TOO_OLD);
   return { kind: old.status === 'committed' ? 'committed' : 'given_up', receipt: old, young: false };
 }
 
@@ -126,7 +126,7 @@ async function finishStaged({ warehouse, effects, log }: RunContext, folder: Jou
   const manifest = await readManifest(folder);
   if (!manifest) return null;
   if (!(await isStagedWhole(warehouse, folder, manifest))) {
-    log.warn({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: they are made anew');
+    log.warn({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
     return null;
   }
   const reused = await countAnswers(folder);
@@ -211,7 +211,7 @@ export async function endedWebsites(warehouse: string, runId: string, websiteIds
   return new Set(websiteIds.filter((websiteId) => runs.has(idOf(websiteId, runId))));
 }
 
-const TOO_OLD = 'too long ago to go on';
+const TOO_OLD = 'too long ago to resume';
 
 /** What does not go on: commits what has a complete listing, drops what has not. */
 async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> {

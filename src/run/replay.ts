@@ -84,7 +84,7 @@ export function exitCodeOf({ skipped, followers }: ReplayReceipt): 0 | 3 {
 }
 
 const STOPPED =
-  'stopped between two snapshots; what was replayed stays, and the next `indexhouse replay` takes the rest';
+  'stopped between two snapshots; what was replayed is committed, and the next `indexhouse replay` does the rest';
 
 class Replay {
   readonly #warehouse: string;
@@ -195,8 +195,7 @@ class Replay {
   }
 }
 
-const UNFINISHED =
-  'a run of it is not finished, and its commit comes before that of a replay: run `indexhouse sync --recover` first';
+const UNFINISHED = 'it has an unfinished run, which must be committed first: run `indexhouse sync --recover`';
 
 /** Their next commit has an id that is older than that of any replay now. */
 async function unfinishedWebsites(warehouse: string): Promise<Set<string>> {
@@ -214,7 +213,7 @@ function checkWebsites(asked: string[], markers: Marker[]): void {
   const unknown = asked.filter((id) => !known.has(id));
   if (unknown.length === 0) return;
   throw new WarehouseError(
-    `the warehouse holds no snapshot of ${unknown.join(', ')}; it holds ${[...known].join(', ') || 'none at all'}`,
+    `the warehouse has no snapshot of ${unknown.join(', ')}; it has ${[...known].join(', ') || 'none at all'}`,
   );
 }
 

@@ -76,7 +76,7 @@ export class RunProgress {
     const { utilisation } = client;
     const throttled = sumOf(this.#throttled);
     return [
-      utilisation === null ? '' : `${Math.round(utilisation * 100)} % of ${config.api.requests_per_minute}/min`,
+      utilisation === null ? '' : `${Math.round(utilisation * 100)}% of ${config.api.requests_per_minute}/min`,
       throttled === 0 ? '' : `${throttled} throttled`,
       client.othersPerMinute === null ? '' : 'shared key',
     ].filter((text) => text !== '');

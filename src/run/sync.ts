@@ -141,7 +141,7 @@ class Sync {
     );
     const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
-    if (runId) this.#context.log.info({ run: runId }, 'going on with an interrupted run');
+    if (runId) this.#context.log.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const id = runId ?? uuidv7();
     try {

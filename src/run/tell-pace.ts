@@ -5,8 +5,8 @@ import type { RunProgress } from './run-progress.js';
 
 const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, string> = {
   throttled: 'the service asked for a pause (429)',
-  spent: 'the rate headers say that the key has nothing left',
-  unavailable: 'the service is in trouble and asked for a pause',
+  spent: 'the rate headers say that the key has no requests left',
+  unavailable: 'the service has a problem and asked for a pause',
 };
 
 /**
@@ -32,7 +32,7 @@ export function tellPace(
   const until = new Date(now + waitMs).toISOString();
   log.info(
     { key, reason: kind, wait_ms: waitMs, until },
-    `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request tries`,
+    `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request probes`,
   );
   progress.waiting(until, key);
 }
@@ -40,20 +40,20 @@ export function tellPace(
 function tellOfOthers(log: Logger, othersPerMinute: number, key: string): void {
   log.warn(
     { key, others_per_minute: othersPerMinute },
-    `somebody else uses the same API key, about ${othersPerMinute} requests a minute: the pace leaves that to them; ` +
-      'a key of its own would be faster',
+    `somebody else uses the same API key for about ${othersPerMinute} requests a minute, which the pace leaves to them; ` +
+      'a separate key would be faster',
   );
 }
 
 function tellOfLearnedPace(log: Logger, perMinute: number, key: string): void {
   if (perMinute === Number.POSITIVE_INFINITY) {
-    log.info({ key, learned_per_minute: null }, `${key} goes at the configured pace again`);
+    log.info({ key, learned_per_minute: null }, `${key} is back at the configured pace`);
     return;
   }
   const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
   log.warn(
     { key, learned_per_minute: rounded },
-    `the service refused requests (429) and seems to allow fewer than configured: ${key} goes at ${rounded} requests a ` +
-      'minute now, and tries a little more from time to time; set api.requests_per_minute to what the service allows',
+    `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
+      'minute and tries more from time to time; set api.requests_per_minute to what the service allows',
   );
 }

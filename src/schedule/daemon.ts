@@ -26,7 +26,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const running = new Set<Promise<void>>();
   const tasks = jobs.flatMap(({ job, cron }) => (cron === null ? [] : [newTask(job, cron, options, running)]));
   for (const { job, cron } of jobs) if (cron === null) log.info({ job: job.name }, 'switched off');
-  if (tasks.length === 0) log.warn('every job is switched off under `schedule`: nothing will run');
+  if (tasks.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
   try {
     for (const task of tasks) {
       await task.start();
@@ -34,7 +34,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     }
     await untilAborted(signal);
   } finally {
-    log.info({ running: running.size }, running.size > 0 ? 'stopping; waiting for what runs' : 'stopping');
+    log.info({ running: running.size }, running.size > 0 ? 'stopping; waiting for running jobs' : 'stopping');
     for (const task of tasks) await task.stop();
     await Promise.all(running);
     for (const task of tasks) await task.destroy();
@@ -59,7 +59,9 @@ function newTask(job: Job, cron: string, options: DaemonOptions, running: Set<Pr
   };
   const task = createTask(cron, run, settings);
   task.on('execution:overlap', () => log.warn('skipped: the job is still running'));
-  task.on('execution:missed', ({ date }) => log.warn({ due: date }, 'missed: the process did not run at that time'));
+  task.on('execution:missed', ({ date }) =>
+    log.warn({ due: date }, 'missed: the process was not running at that time'),
+  );
   return task;
 }
 
@@ -85,7 +87,7 @@ async function runJob(job: Job, context: JobContext): Promise<void> {
 function logFailure(error: unknown, log: Logger): void {
   if (error instanceof BusyError) log.warn(error.message);
   else if (error instanceof Stopped) log.info(error.message);
-  else log.error({ err: error }, 'failed; it runs again at its next time');
+  else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
 }
 
 function logNextRun(task: ScheduledTask, log: Logger): void {

@@ -72,7 +72,7 @@ async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: Int
       throw new ServiceError(429, 'Too many requests.', { 'retry-after': String(settings.retryAfterS) });
     case '500':
     case '503':
-      throw new ServiceError(Number(kind), 'The service fails, as it was told to.');
+      throw new ServiceError(Number(kind), 'Simulated failure of the service.');
     case 'reset':
       reply.hijack();
       reply.raw.socket?.resetAndDestroy();
@@ -137,5 +137,5 @@ async function* firstHalf(body: string): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
   yield bytes.subarray(0, Math.ceil(bytes.length / 2));
   await sleep(BREAK_AFTER_MS);
-  throw new Error('The connection breaks, as it was told to.');
+  throw new Error('Simulated connection failure.');
 }

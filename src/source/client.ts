@@ -184,7 +184,7 @@ export class Client {
     // A service can name any number; dates end with the year 275760.
     const until = new Date(Math.min(8.64e15, this.#effects.now() + waitMs)).toISOString();
     const message =
-      `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: see what the key ` +
+      `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: check what the key ` +
       'may still be used for, and run `indexhouse sync` again when it may';
     return new SourceError('paused', message, { status });
   }
@@ -194,7 +194,7 @@ export class Client {
       if (answer.text !== null) return this.#redactor.data(answer.text);
       throw new SourceError(
         'bad_body',
-        'the body of the answer is not UTF-8 text; check api.base_url, and whether something in between changes answers',
+        'the body of the answer is not UTF-8 text; check api.base_url, and whether a proxy changes answers',
         { status: 200 },
       );
     }
@@ -241,12 +241,12 @@ const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
 
 const REMEDY: Partial<Record<FailureKind, string>> = {
   unauthorized: 'the token is missing, wrong or expired: check api.token (and the environment variable that it reads)',
-  forbidden: 'the key may not read this website: grant it, or take the website out of the configuration',
-  redirect: 'redirects are refused, because the token would travel with them: put the final address into api.base_url',
-  throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or see who else uses the key',
-  server: 'the service is in trouble: try again later',
-  bad_request: 'the request was refused: check api.base_url, and whether the interface changed',
-  unexpected_status: 'check api.base_url, and whether something in between answers for the service',
+  forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
+  redirect: 'redirects are refused, because the token would travel with them: set api.base_url to the final address',
+  throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
+  server: 'the service has a problem: try again later',
+  bad_request: 'the request was refused: check api.base_url, and whether the API changed',
+  unexpected_status: 'check api.base_url, and whether a proxy answers instead of the service',
 };
 
 function failureOf(answer: Answer, waitMs: number | null): SourceError {

@@ -116,7 +116,7 @@ function json(text: string): unknown {
 function badWindow(what: string, issues: Issue[], text: string): BadWindow {
   const where = issues[0] ? ` (${[issues[0].path, issues[0].message].filter(Boolean).join(': ')})` : '';
   return new BadWindow(
-    `the listing's body ${what}${where}; check api.base_url, and whether the interface changed`,
+    `the listing's body ${what}${where}; check api.base_url, and whether the API changed`,
     issues,
     text,
   );

@@ -56,6 +56,6 @@ export class SourceError extends Failure {
 /** The next slot of the key comes later than the request is of use. Nothing was sent. */
 export class TooLate extends Failure {
   constructor() {
-    super('the key has no slot for another request before it would be too late');
+    super('the key may not send another request before the deadline');
   }
 }

@@ -33,7 +33,7 @@ export function followable(link: string, baseUrl: string): string {
     throw new SourceError(
       'refused_link',
       `the service's next_page points outside api.base_url: ${JSON.stringify(link.slice(0, 200))}; ` +
-        'nothing was sent there. Check api.base_url, and tell whoever runs the service',
+        'nothing was sent there. Check api.base_url, and tell the operator of the service',
     );
   }
   return `/${resolved.href.slice(new URL(base).href.length)}`;

@@ -131,7 +131,7 @@ function tooLarge(maxBytes: number): SourceError {
 function tooSlow(timeoutMs: number): SourceError {
   return new SourceError(
     'timeout',
-    `no whole answer within ${timeoutMs} ms (api.timeout); try again later, or raise it`,
+    `no complete answer within ${timeoutMs} ms (api.timeout); try again later, or raise it`,
   );
 }
 

@@ -102,7 +102,7 @@ function badLink(before: WalkState, { nextLink, lookbacks }: WalkState, skip: nu
   const repeats = nextLink === last || nextLink === milestone || (skipOf(nextLink) ?? Number.POSITIVE_INFINITY) <= skip;
   if (repeats) return `next_page repeats (${nextLink})`;
   if (lookbacks <= MAX_LOOKBACKS) return null;
-  return `${MAX_LOOKBACKS} windows in a row list nothing new and still have a next_page`;
+  return `${MAX_LOOKBACKS} windows in a row listed nothing new but had a next_page`;
 }
 
 function deadEndWithoutLink({ end, count }: Pagination, offset: number): string | null {
@@ -141,7 +141,7 @@ function emptyAtTheStart(state: WalkState, window: Window): Step {
 function lookBack(state: WalkState, seen: WalkState, asked: number): Step {
   if (state.lookbacks >= MAX_LOOKBACKS) {
     if (state.walk < MAX_WALKS) return { kind: 'anew', mode: state.mode };
-    return { kind: 'stuck', reason: `no window behind entry ${state.kept} fits to the one before it` };
+    return { kind: 'stuck', reason: `no window after entry ${state.kept} fits the one before it` };
   }
   const step = Math.max(1, Math.floor(state.windowSize / 2));
   const nextSkip = Math.max(0, Math.min(asked, seen.count ?? asked) - step);
@@ -213,7 +213,7 @@ function isAscending(positions: number[]): boolean {
 
 function doubtOf(moved: boolean, vanished: boolean): string | null {
   if (moved) return 'pages changed places while the listing was walked';
-  return vanished ? 'pages vanished from where they had just been listed' : null;
+  return vanished ? 'pages disappeared from where they had just been listed' : null;
 }
 
 /**

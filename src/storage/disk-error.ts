@@ -6,13 +6,13 @@ const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
 export function diskRemedy(error: unknown): string | null {
   const text = textOf(error);
   if (FULL.test(text)) {
-    return 'The disk is full: free some space and run `indexhouse sync` again; it goes on where it was, and nothing that is committed is lost';
+    return 'The disk is full: free some space and run `indexhouse sync` again; it resumes, and nothing committed is lost';
   }
   if (READ_ONLY.test(text)) {
-    return 'The file system is mounted read-only: make it writable, or choose another warehouse.path; nothing that is there is lost';
+    return 'The file system is mounted read-only: make it writable, or choose another warehouse.path; no data is lost';
   }
   if (FORBIDDEN.test(text)) {
-    return 'This user may not write there: check who owns the folder; nothing that is there is lost';
+    return 'This user may not write there: check who owns the folder; no data is lost';
   }
   return null;
 }

@@ -21,7 +21,7 @@ export async function whyNotParquet(file: string): Promise<string | null> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'is missing';
-    if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
+    if (code === 'EACCES' || code === 'EPERM') return 'cannot be read by this user';
     throw error;
   }
   try {
@@ -32,7 +32,7 @@ export async function whyNotParquet(file: string): Promise<string | null> {
       await handle.read(ends, 0, MAGIC.length, 0);
       await handle.read(ends, MAGIC.length, MAGIC.length, size - MAGIC.length);
     }
-    return ends.toString('latin1') === MAGIC + MAGIC ? null : 'is cut short, or no Parquet file';
+    return ends.toString('latin1') === MAGIC + MAGIC ? null : 'is truncated, or not a Parquet file';
   } finally {
     await handle.close();
   }

@@ -25,7 +25,7 @@ export async function checkCheckpoints(
     const expected = sums.get(marker.commitId);
     const file = checkpointFile(warehouse, marker);
     if (expected === undefined || !(await exists(file)) || (await sha256Of(file)) === expected) continue;
-    findings.push(damaged(`the checkpoint ${file} is not what was written: its SHA-256 differs`));
+    findings.push(damaged(`the checkpoint ${file} was changed: its SHA-256 differs`));
   }
   for (const { websiteId } of newestMarkers(markers)) {
     findings.push(...(await withoutBase(warehouse, markersOf(markers, websiteId))));

@@ -15,7 +15,7 @@ import type { Finding } from './finding.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
 
 const CHECK = 'indexhouse.duckdb';
-const REBUILD = 'run `indexhouse rebuild`: it makes the file anew from the Parquet files';
+const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
 
 /**
  * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference.
@@ -29,17 +29,18 @@ export async function checkDuckdb(engine: Engine, warehouse: string, schemas: st
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
-    return [lag(`${file} is missing`, 'the next sync makes it anew, or `indexhouse rebuild`')];
+    return [lag(`${file} is missing`, 'the next sync or `indexhouse rebuild` creates it')];
   }
   try {
     await engine.run(`attach ${literal(file)} as follower (read_only)`);
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) return [lag(`${file} cannot be compared now: ${holder} holds it`, 'try again when it is let go')];
+    if (holder) return [lag(`${file} cannot be compared now: ${holder} has it open`, 'try again once it is closed')];
     return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
-    if (await isHalfMade(engine)) return [lag(`${file} has not all of its tables yet`, 'the next sync makes them')];
+    if (await isHalfMade(engine))
+      return [lag(`${file} does not have all of its tables yet`, 'the next sync creates them')];
     const { markers } = await readLog(engine, warehouse, schemas);
     return await compare(engine, { warehouse, schemas, markers });
   } catch (error) {
@@ -112,8 +113,8 @@ async function compareTombstones(engine: Engine, { warehouse, schemas }: Compare
   );
   const [untaken] = await engine.rows(countRow, 'select count(*) as rows from untaken');
   if (untaken && untaken.rows > 0) {
-    const what = `indexhouse.duckdb may hold rows of ${untaken.rows} files that were put out of use`;
-    found.push(lag(what, 'the next sync catches up; `indexhouse maintain` makes it smaller, too'));
+    const what = `indexhouse.duckdb may hold rows of ${untaken.rows} removed files`;
+    found.push(lag(what, 'the next sync catches up; `indexhouse maintain` also makes the file smaller'));
   }
   return found;
 }
@@ -125,7 +126,7 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
   const follower = `follower.${table}${isThinned(table) ? ` where ${compared}` : ''}`;
   const differs = await rowsDiffer(engine, columns, 'parquet_side', follower);
   if (!differs) return [];
-  return [difference(`${table} in indexhouse.duckdb is not what the Parquet files hold: ${differs}`)];
+  return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }
 
 /** A run's row comes last, or alone where it failed: without it the file is only behind. */

@@ -45,7 +45,7 @@ async function whatIsWrong(
   expected: { rows: number; sha256: string },
 ): Promise<string | null> {
   if (!(await exists(file))) return `${file} is missing`;
-  if ((await sha256Of(file)) !== expected.sha256) return `${file} is not what was committed: its SHA-256 differs`;
+  if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
   const [found] = await engine.rows(rowCount, 'select num_rows as rows from parquet_file_metadata($file)', { file });
   return found?.rows === expected.rows ? null : `${file} has ${found?.rows} rows, its marker says ${expected.rows}`;
 }

@@ -19,7 +19,7 @@ export interface Verified {
   repaired: string[];
 }
 
-const RESTORE = 'restore the file from a backup; the truth is damaged, and nothing can make it anew';
+const RESTORE = 'restore the file from a backup; it cannot be rebuilt from anything else';
 
 export function damaged(message: string): Finding {
   return { check: 'files', level: 'difference', message, remedy: RESTORE };

@@ -13,7 +13,7 @@ const fingerprintRow = z.object({ rows: z.string(), fingerprint: z.string().null
 export async function rowsDiffer(engine: Engine, columns: string[], a: string, b: string): Promise<string | null> {
   const [first, second] = [await fingerprint(engine, columns, a), await fingerprint(engine, columns, b)];
   if (first.rows !== second.rows) return `${second.rows} rows instead of ${first.rows}`;
-  return first.fingerprint === second.fingerprint ? null : `${first.rows} rows on both sides, but not the same`;
+  return first.fingerprint === second.fingerprint ? null : `${first.rows} rows on both sides, with different content`;
 }
 
 async function fingerprint(engine: Engine, columns: string[], from: string) {

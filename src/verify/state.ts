@@ -37,7 +37,7 @@ export async function checkStates(
     const torn = await whyNotParquet(file);
     const differs = torn ? `it ${torn}` : await stateDiffers(engine, options.temporary, file, rebuilt);
     if (differs)
-      wrong.push({ websiteId, file, kind: 'different', message: `${file} is not what the log gives: ${differs}` });
+      wrong.push({ websiteId, file, kind: 'different', message: `${file} differs from the log: ${differs}` });
   }
   return wrong;
 }

@@ -85,7 +85,7 @@ async function checkRows(
     const check = name.replace('checks/', '').replaceAll('_', ' ');
     const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
     const remedy =
-      level === 'note' ? 'nothing to do' : 'a defect of indexhouse: please report it; the rows are kept as they are';
+      level === 'note' ? 'nothing to do' : 'a bug in indexhouse: please report it; the rows are kept as they are';
     for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${PROBLEMS_TOLD}`)) {
       findings.push({
         check,
@@ -115,11 +115,11 @@ async function lookAtOrphans(
   for (const file of await orphans(warehouse)) {
     if (repair && !lost.has(basename(file, '.parquet'))) {
       await rm(file);
-      verified.repaired.push(`removed ${file}, which no marker names`);
+      verified.repaired.push(`deleted ${file}, which no marker names`);
     } else {
       const remedy = lost.has(basename(file, '.parquet'))
-        ? 'keep it: with its marker restored from a backup, the snapshot is whole again'
-        : '`indexhouse verify --repair` removes it; no reader sees it';
+        ? 'keep it: once you restore its marker from a backup, the snapshot is complete again'
+        : '`indexhouse verify --repair` deletes it; readers ignore it';
       verified.findings.push({ check: 'orphans', level: 'note', message: `no marker names ${file}`, remedy });
     }
   }
@@ -135,9 +135,9 @@ async function lookAtStates(
   for (const { websiteId, file, kind, message } of await checkStates(engine, warehouse, markers, options.engine)) {
     if (repair) {
       await rebuildState(warehouse, markersOf(markers, websiteId), options.engine, file);
-      verified.repaired.push(`made ${file} anew from the log`);
+      verified.repaired.push(`rebuilt ${file} from the log`);
     } else {
-      const remedy = '`indexhouse verify --repair` makes it anew from the log';
+      const remedy = '`indexhouse verify --repair` rebuilds it from the log';
       verified.findings.push({ check: 'state', level: kind === 'missing' ? 'note' : 'difference', message, remedy });
     }
   }
@@ -157,6 +157,6 @@ async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Ve
     verified.findings.push(...found.map((finding) => ({ ...finding, remedy: error.message })));
     return;
   }
-  verified.repaired.push('made indexhouse.duckdb anew from the Parquet files');
+  verified.repaired.push('rebuilt indexhouse.duckdb from the Parquet files');
   verified.findings.push(...(await checkDuckdb(engine, warehouse, options.engine.temporary)));
 }

@@ -35,8 +35,8 @@ export async function stateBase(warehouse: string, markers: readonly Marker[]): 
   const gone = markers.slice(included).find(({ dropped }) => Object.keys(dropped).length > 0);
   if (gone) {
     throw new CheckpointError(
-      `the state of ${gone.websiteId} cannot be made from the log: its older files were put out of use by ` +
-        `\`indexhouse maintain\`, and the checkpoint that was written for them is missing or damaged. Restore ` +
+      `the state of ${gone.websiteId} cannot be rebuilt from the log: \`indexhouse maintain\` removed its older files, ` +
+        `and the checkpoint written for them is missing or damaged. Restore ` +
         `${warehouse}/parquet/checkpoints from a backup`,
     );
   }

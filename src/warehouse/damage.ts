@@ -28,7 +28,7 @@ export class DamageError extends Failure {
   }
 }
 
-const REMEDY = 'Restore from a backup what is damaged; `indexhouse verify` lists all of it';
+const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
 
 /** One line about files that were left out of an answer: which, why, and what to do. */
 export function damageWarning(damaged: readonly DamagedFile[]): string {

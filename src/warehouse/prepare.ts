@@ -45,13 +45,13 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
   if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
     throw new WarehouseError(
-      `${path} was written by a newer version of indexhouse: install that version or a later one`,
+      `${path} was written by a newer version of indexhouse: install that version or a newer one`,
     );
   }
   if (found.time_zone !== timeZone) {
     throw new WarehouseError(
-      `warehouse.time_zone is ${timeZone}, but the dates in ${path} were made in ${found.time_zone}: ` +
-        'put that back into the configuration, or begin a new warehouse folder',
+      `warehouse.time_zone is ${timeZone}, but the dates in ${path} are in ${found.time_zone}: ` +
+        'set it back in the configuration, or start a new warehouse folder',
     );
   }
   return true;
@@ -69,7 +69,7 @@ export async function timeZoneOf(path: string): Promise<string | null> {
 /** @throws WarehouseError for a path that DuckDB would not take as it is */
 export function checkPath(name: string, path: string): void {
   if (PATTERN_CHARACTERS.test(path)) {
-    throw new WarehouseError(`${name} holds one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
+    throw new WarehouseError(`${name} contains one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
   }
 }
 
@@ -121,7 +121,7 @@ export async function checkSchemas(path: string, memoryLimit: number, temporary:
   const [lacking] = await withEngine({ memoryLimit, temporary }, (engine) => lackingSchemas(engine, path));
   if (lacking === undefined) return;
   const file = schemaFile(path, lacking);
-  throw new WarehouseError(`${file} is not of this version: run \`indexhouse sync\` or \`rebuild\` first`);
+  throw new WarehouseError(`${file} is from another version: run \`indexhouse sync\` or \`rebuild\` first`);
 }
 
 /** The tables whose empty file is missing, damaged, or lacks a column; one of a newer version may have more. */

@@ -120,8 +120,8 @@ describe('status', () => {
     ]);
     expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
     expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
-    expect(left.warnings).toEqual([expect.stringContaining('nobody works on it; the next `indexhouse sync` goes on')]);
-    expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to go on');
+    expect(left.warnings).toEqual([expect.stringContaining('a run was interrupted; the next `indexhouse sync` resumes it')]);
+    expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to resume');
 
     const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
     const running = await statusOf(path);

@@ -89,18 +89,18 @@ describe('indexhouse query', () => {
 
   it.each([
     [['indexing_trends'], 'Did you mean "indexing_trend"?'],
-    [['indexing_trend', '--sql', 'select 1'], 'give one of'],
+    [['indexing_trend', '--sql', 'select 1'], 'use one of'],
     [['indexing_trend', 'page_timeline'], 'one analysis at a time'],
     [['indexing_trend', '--param', 'since'], '--param takes name=value (given: since)'],
     [['indexing_trend', '--param', 'since=soon'], 'since is not a date'],
     [['indexing_trend', '-p', 'website=a', '-p', 'website=b'], 'website is given twice'],
-    [['indexing_trend', '-p', 'website=typo'], 'The warehouse has:\n  shop  https://shop.example'],
+    [['indexing_trend', '-p', 'website=typo'], 'in the warehouse. It has:\n  shop  https://shop.example'],
     [['deindexed_pages', '-p', 'since=2025-03-01', '-p', 'until=2025-02-01'], 'since (2025-03-01) lies after until'],
     [['pages_not_crawled', 'days=-5'], 'days is not a whole number from 0 (given: -5)'],
     [['deindexed_in_common', 'limit=-1'], 'limit is not a whole number from 0, or none (given: -1)'],
-    [['page_timeline'], 'the parameter url is missing'],
+    [['page_timeline'], 'parameter url is required'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
-    [['--sql', 'select 1', '--json', '--format', 'csv'], 'contradict'],
+    [['--sql', 'select 1', '--json', '--format', 'csv'], 'cannot be combined'],
     [['--sql', "from read_text('/etc/passwd')"], '--sql calls read_text() in FROM'],
     [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
     [['--sql', 'select 1', '--out', '/nowhere/x.csv'], 'cannot write /nowhere/x.csv'],
@@ -252,7 +252,7 @@ describe('Parquet', () => {
     const out = join(temporaryFolder(), 'piped.parquet');
     writeFileSync(out, (await run(['query', ...ARGS, '--warehouse', warehouse.path])).bytes);
     expect(await readParquet(out)).toEqual([ROW]);
-    expect(await refusal(ARGS, { isTTY: true })).toContain('Parquet is not for a terminal');
+    expect(await refusal(ARGS, { isTTY: true })).toContain('Parquet cannot be printed to a terminal');
   });
 });
 
@@ -267,7 +267,7 @@ describe('--out', () => {
     expect(await query(args)).toBe('');
     expect(readFileSync(out, 'utf8')).toBe(text);
     writeFileSync(out, 'precious');
-    expect(await refusal(args)).toContain(`${out} exists already`);
+    expect(await refusal(args)).toContain(`${out} already exists`);
     expect(readFileSync(out, 'utf8')).toBe('precious');
     await query([...args, '--force']);
     expect(readFileSync(out, 'utf8')).toBe(text);
@@ -277,7 +277,7 @@ describe('--out', () => {
     const { database } = warehouseFolder(warehouse.path);
     const before = readFileSync(database);
     expect(await refusal(['--sql', 'select 1 as n', '--out', database, '--force'])).toBe(
-      `--out ${database} lies in the warehouse ${warehouse.path}: give a name outside of it`,
+      `--out ${database} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
     );
     expect(readFileSync(database).equals(before)).toBe(true);
   });

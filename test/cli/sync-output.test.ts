@@ -50,8 +50,8 @@ describe('the summary of a sync', () => {
     ]);
     expect(text.split('\n').filter((line) => /^\S+: |^Reports/.test(line))).toEqual([
       'Reports by reason: 120 changed, 40 new, 300 oldest',
-      'example.com: 97,847 reports were left for the next run (budget reached); it goes on with them, the most informative first.',
-      'v: 1 report was left for the next run (deadline reached); it goes on with it.',
+      'example.com: 97,847 reports were left for the next run (budget reached); it starts with the most informative ones.',
+      'v: 1 report was left for the next run (deadline reached); it starts with it.',
       'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
     ]);
   });
@@ -69,7 +69,7 @@ describe('the summary of a sync', () => {
   });
 
   test('of nothing, and of what a terminal would obey', () => {
-    expect(summaryOf([])).toBe('Nothing to finish.\n');
+    expect(summaryOf([])).toBe('No interrupted run.\n');
     const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
     expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
     expect(hostile).not.toContain('\x1b');

@@ -17,11 +17,11 @@ describe('reports.priority', () => {
   it.each([
     ['""', 'reports.priority.first[0] is not a pattern', 6, '[""]'],
     ['a number', 'reports.priority.first[0] is not a pattern', 6, '[5]'],
-    ['a blank before', 'reports.priority.first[0] begins or ends with a blank', 6, '[" /a"]'],
+    ['a space before', 'reports.priority.first[0] starts or ends with a space', 6, '[" /a"]'],
     ['no list', 'reports.priority.first is not a list', 6, '"/blog/*"'],
     ['too many', 'reports.priority.first holds more than 1000 patterns', 6, `[${'"/a",'.repeat(1001)}]`],
     ['too long', 'reports.priority.first holds more than 50000 characters', 6, `["/${'a'.repeat(50_000)}"]`],
-    ['a star without quotes', 'a * stands here without quotes', 6, '[*]'],
+    ['a star without quotes', 'there is a * without quotes', 6, '[*]'],
     ['a pattern without quotes', 'in quotes if it begins with *', 6, '[*.html]'],
   ])('names the place of what is wrong: %s', async (_, words, line, value) => {
     const error = await failure(withFirst(value));

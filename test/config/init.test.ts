@@ -44,7 +44,7 @@ describe('writeStarterConfig', () => {
     await writeFile(file, 'mine');
     const error = await refusal(writeStarterConfig(file));
     expect(error.message).toContain(file);
-    expect(error.message).toContain('left as it is');
+    expect(error.message).toContain('was not changed');
     expect(await readFile(file, 'utf8')).toBe('mine');
   });
 

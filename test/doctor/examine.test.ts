@@ -75,9 +75,9 @@ describe('doctor', () => {
     const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
     expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
     expect(websites[1]).toMatchObject({ message: expect.stringContaining('403') });
-    expect(websites[1]?.remedy).toContain('Grant the key this website');
+    expect(websites[1]?.remedy).toContain('Give the key access to this website');
     expect(websites[2]).toMatchObject({ message: expect.stringMatching(/^nowhere: .*404/) });
-    expect(websites[2]?.remedy).toContain('The key may read: site-a');
+    expect(websites[2]?.remedy).toContain('The key has access to: site-a');
   });
 
   test('tells what breaks the contract', async () => {

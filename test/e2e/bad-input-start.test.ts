@@ -42,10 +42,10 @@ describe('a configuration that cannot be used', () => {
       /indexhouse\.yaml:4:\d+: api\.page_sise is not a known key\. Did you mean `page_size`\?/,
     ],
     [
-      'sends the token in the clear',
+      'sends the token unencrypted',
       'api:\n  base_url: http://example.com\n  token: abc\n',
       {},
-      /api\.base_url .*in the clear/,
+      /api\.base_url .*unencrypted/,
     ],
     [
       'is of another type',
@@ -114,7 +114,7 @@ describe('a key', () => {
       {
         website_id: 'theirs',
         status: 'failed',
-        error: expect.stringMatching(/403 .*grant it, or take the website out/),
+        error: expect.stringMatching(/403 .*grant it, or remove the website/),
       },
       { website_id: 'nobodys', status: 'failed', error: expect.stringMatching(/404 .*check it under websites/) },
     ]);

@@ -52,7 +52,7 @@ describe('websites that cannot be had, beside one that can', () => {
 
   it.each([
     ['unknown', /404 \(not_found: No such website\.\); .*websites/],
-    ['ungranted', /403 \(forbidden: not for \*\*\*\); the key may not read this website: grant it, or take/],
+    ['ungranted', /403 \(forbidden: not for \*\*\*\); the key has no access to this website: grant it, or remove/],
     ['redirected', /302; redirects are refused.*api\.base_url/],
     ['absolute', /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check/],
     ['protocol', /next_page points outside api\.base_url: "\/\/evil\.example.*nothing was sent there\. Check/],
@@ -69,8 +69,8 @@ describe('websites that cannot be had, beside one that can', () => {
     ['emoji', /is not JSON .*check api\.base_url/],
     ['endless', /larger than \d+ bytes; check api\.base_url/],
     ['halved', /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*try again/],
-    ['silent', /no whole answer within 2000 ms \(api\.timeout\)/],
-    ['broken', /500 \(e: 😀\); the service is in trouble: try again later/],
+    ['silent', /no complete answer within 2000 ms \(api\.timeout\)/],
+    ['broken', /500 \(e: 😀\); the service has a problem: try again later/],
   ])('says of %s what is wrong and what to do, and records it', async (id, message) => {
     expect(synced.of(id)).toMatchObject({ status: 'failed', snapshot_id: null, error: expect.stringMatching(message) });
     expect(await synced.rows('runs', id)).toMatchObject([{ outcome: 'failed', error: expect.stringMatching(message) }]);
@@ -128,7 +128,7 @@ describe('listings that are not what they should be', () => {
 
   it.each([
     ['repeating', 3, /next_page repeats \(\/v1\/urls\/repeating\?skip=1/],
-    ['hollow', 3, /no window behind entry 3 fits/],
+    ['hollow', 3, /no window after entry 3 fits/],
     ['lateHtml', 3, /broke off after 3 entries: .*HTML page/],
     ['lateHalf', 3, /broke off after 3 entries: the connection to/],
     ['violating', 1, /2 of 3 entries break the contract, more than quality\.max_reject_ratio/],

@@ -93,7 +93,7 @@ describe('revoking', () => {
     const refused = await revokeKey(warehouse, 'same').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(KeyError);
     for (const { key } of [one, two]) expect(String(refused)).toContain(key.id);
-    await expect(revokeKey(warehouse, 'nobody')).rejects.toThrow('no key has the id or the label nobody');
+    await expect(revokeKey(warehouse, 'nobody')).rejects.toThrow('no key with the id or label nobody');
     expect(await readKeys(warehouse)).toHaveLength(3);
     expect(await revokeKey(warehouse, one.key.id)).toEqual(one.key);
     expect(await revokeKey(warehouse, 'same')).toEqual(two.key);
@@ -164,7 +164,7 @@ describe('a damaged file', () => {
     writeFileSync(keyFile(warehouse), text);
     const refused = await addKey(warehouse, { label: 'x', websites: 'all' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(WarehouseError);
-    expect(String(refused)).toMatch(/service-keys\.json is damaged.*: restore it from a backup; or delete it/);
+    expect(String(refused)).toMatch(/service-keys\.json is damaged.*: restore it from a backup, or delete it/);
     expect(String(refused)).not.toContain(key.sha256);
     expect(readFileSync(keyFile(warehouse), 'utf8')).toBe(text);
   });

@@ -30,7 +30,7 @@ describe('indexhouse report', () => {
     expect(readdirSync(cwd)).toEqual(['report.html']);
     expect(readFileSync(join(cwd, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     expect(stdout).toMatch(/indexed \(50\.0\s?%\) +1 +−1\n/);
-    expect(stdout).toContain('The report on 2025-02-24 to 2025-03-02 (7 days) is in report.html');
+    expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
 
   it('replaces an earlier report, and tells a program where it is and what it says', async () => {
@@ -73,7 +73,7 @@ describe('indexhouse report', () => {
       const out = join(folder, name);
       writeFileSync(out, precious);
       await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
-        new UsageError(`--out ${out} exists and is no report of indexhouse: give another name, or remove it first`),
+        new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`),
       );
       expect(readFileSync(out, 'utf8')).toBe(precious);
     }
@@ -101,7 +101,7 @@ describe('indexhouse report', () => {
       join(linked, 'new.html'),
     ]) {
       await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
-        new UsageError(`--out ${out} lies in the warehouse ${shop.path}: give a name outside of it`),
+        new UsageError(`--out ${out} is inside the warehouse ${shop.path}: choose a path outside of it`),
       );
     }
     expect(readFileSync(marker).equals(before)).toBe(true);

@@ -126,7 +126,7 @@ describe('the deadline', () => {
     const before = given.clock.now;
     const { receipt, exitCode } = await given.night({ list: { a: {}, b: {} }, reports: { a: 429 }, sections });
     expect([receipt.reports_status, exitCode, receipt.reports.planned]).toEqual(['deadline', 0, 0]);
-    expect(receipt.error).toContain('before the key may send another request');
+    expect(receipt.error).toContain('before the key may send its next request');
     expect(receipt.requests).toMatchObject({ throttled: 1, retried: 0 });
     expect(given.clock.now - before).toBeLessThan(4000);
   });

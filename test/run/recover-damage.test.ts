@@ -202,8 +202,8 @@ const DAMAGES: [what: string, says: RegExp, costs: Costs, damage: Damage][] = [
     (journal) => edit('listing.ndjson', (bytes) => bytes.subarray(0, bytes.length - 30))(journal),
   ],
   [
-    'something behind the end of the listing',
-    /listing.*behind its end/,
+    'data after the end of the listing',
+    /listing.*data after its end/,
     {},
     edit('listing.ndjson', (bytes) => `${bytes}{"kind":"ent`),
   ],
@@ -280,7 +280,7 @@ describe('a damaged journal', () => {
     expect(receipt.websites[0]?.set_aside).toBe(join('runs', 'damaged', runId, 'w.2'));
     expect([readdirSync(earlier), existsSync(join(folder, 'reports.ndjson'))]).toEqual([[], true]);
     expect(await home.wrong()).toEqual([]);
-    expect((await statusOf(home)).warnings.join()).toMatch(/w\.2 is a damaged journal .*delete the folder, or send it/);
+    expect((await statusOf(home)).warnings.join()).toMatch(/w\.2 is a damaged journal .*delete the folder or send it/);
     expect(await checkJournals(await given(home.config))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining(folder),

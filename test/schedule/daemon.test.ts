@@ -85,7 +85,7 @@ describe('the daemon', () => {
     await pass(3);
     stop();
     await ended;
-    expect(said('failed; it runs again at its next time')).toMatchObject([
+    expect(said('failed; it runs again at its next scheduled time')).toMatchObject([
       { level: 'error', err: { message: 'a bug' } },
     ]);
     expect(said('process 4711 is working on it')).toMatchObject([{ level: 'warn' }]);
@@ -95,7 +95,7 @@ describe('the daemon', () => {
     let runs = 0;
     const { said, stop, ended } = daemon(async () => ++runs, null);
     expect(said('switched off')).toMatchObject([{ job: 'a-job' }]);
-    expect(said('every job is switched off under `schedule`: nothing will run')).toHaveLength(1);
+    expect(said('every job under `schedule` is switched off: nothing will run')).toHaveLength(1);
     stop();
     await ended;
     expect(runs).toBe(0);

@@ -36,7 +36,7 @@ const DAMAGES = {
   empty: { damage: (file: string) => writeFileSync(file, ''), reason: 'is empty' },
   truncated: {
     damage: (file: string) => writeFileSync(file, readFileSync(file).subarray(0, -20)),
-    reason: 'is cut short, or no Parquet file',
+    reason: 'is truncated, or not a Parquet file',
   },
   garbled: {
     damage: (file: string) => {
@@ -232,7 +232,7 @@ test('commands warn on stderr, answer on stdout and end with 3', async () => {
   ]);
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stderr }).toMatchObject({ code: 3 });
-    expect(stderr).toMatch(/^indexhouse: left out of the answer: .*`indexhouse verify` lists all of it\n$/);
+    expect(stderr).toMatch(/^indexhouse: left out of the answer: .*`indexhouse verify` lists them all\n$/);
     expect(stderr).toContain(`${file} is empty`);
     expect(JSON.parse(stdout)).toBeTruthy();
   }

@@ -2,32 +2,32 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../program.js';
 import { prefix, repeated } from './flag-values.js';
 
-const WAREHOUSE = ['--warehouse <folder>', 'the warehouse, instead of the one that the configuration names'] as const;
+const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
 const FORMATS = ['table', 'json', 'csv', 'parquet'];
 
 const STATUS_HELP = `
 Examples:
   indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
-  indexhouse status --warehouse /data/wh   of a folder, without a configuration
+  indexhouse status --warehouse /data/wh   a folder, without a configuration
   indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings`;
 
 const QUERY_HELP = `
-Without a name: lists the ready-made analyses. Dates like "6 days ago" count from the newest snapshot.
-Both ends of a span are included: the last seven dates are those since "6 days ago".
+Without a name: lists the built-in analyses. Dates like "6 days ago" count from the newest snapshot.
+Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`--param limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
 coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, coverage_daily, page_history,
 quarantine and api_drift.
 
 Examples:
-  indexhouse query                                      what can be asked
+  indexhouse query                                      list the analyses
   indexhouse query indexing_trend --param since="30 days ago"
   indexhouse query page_timeline --param url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query --file answer.sql --param site=example.com --format parquet --out answer.parquet`;
 
 const REPORT_HELP = `
-One HTML file that needs nothing else: it opens from a mail attachment, on a phone and on paper, and runs no script.
+One self-contained HTML file without scripts: open it from a mail attachment or on a phone, or print it.
 Dates like "6 days ago" count from the newest snapshot; both ends are included.
 
 Examples:
@@ -36,22 +36,22 @@ Examples:
   indexhouse report --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
 
 const ANALYTICS_HELP = `
-The sync keeps warehouse/analytics.duckdb, whose views hold the warehouse's path on this machine. This command writes the
-same views for another one, such as the path under which a container of a BI tool mounts the warehouse. New snapshots
-appear in it by themselves. Write it again when a table gets its first rows, and after an upgrade: it is replaced whole,
-and a reader that has the old one open keeps it.
+The sync keeps warehouse/analytics.duckdb up to date, whose views hold the warehouse's path on this machine. This command
+writes the same views for another path, such as the one under which a BI tool's container mounts the warehouse. New
+snapshots appear in it automatically. Run it again after an upgrade and when a table gets its first rows: the file is
+replaced, and a reader that has the old one open keeps it.
 
 Example:
   indexhouse analytics --root /data/warehouse --out ./bi/analytics.duckdb`;
 
 const SERVE_HELP = `
-Asks the service nothing and takes no lock: syncs and queries go on beside it. Every client needs a key (indexhouse keys).
-Put a proxy with TLS in front before others can reach it: it speaks plain HTTP.
+Sends the service no request and takes no lock, so syncs and queries can run meanwhile. Every client needs a key
+(indexhouse keys). It speaks plain HTTP: put a proxy with TLS in front before others can reach it.
 
 Examples:
   indexhouse keys add --label dashboard --website all    prints a token
   indexhouse serve                                       until Ctrl-C or SIGTERM
-  indexhouse serve --warehouse /data/wh --port 0 --json  of a folder, without a configuration, on a free port`;
+  indexhouse serve --warehouse /data/wh --port 0 --json  a folder, without a configuration, on a free port`;
 
 const ADD_KEY_HELP = `
 The token is printed once and stored nowhere; the warehouse keeps its SHA-256.
@@ -73,7 +73,7 @@ export function answerCommands(define: Define): Command[] {
       'write a self-contained HTML report with charts: what changed in the index, where and why',
       () => import('../report.js'),
     )
-      .option('-o, --out <file>', 'the file; only an earlier report is overwritten; - for stdout', 'report.html')
+      .option('-o, --out <file>', 'the file to write; overwrites only an earlier report; - for stdout', 'report.html')
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
@@ -81,21 +81,21 @@ export function answerCommands(define: Define): Command[] {
       .addHelpText('after', REPORT_HELP),
     define(
       'analytics',
-      'write the views for BI tools that see the warehouse under another path',
+      'write views for BI tools that see the warehouse under another path',
       () => import('../analytics.js'),
     )
-      .option('--root <path>', 'absolute path of the warehouse as the readers see it (default: as it is here)')
-      .requiredOption('-o, --out <file>', 'the DuckDB file to write; only a file of such views is overwritten')
+      .option('--root <path>', 'absolute path of the warehouse as readers see it (default: its path on this machine)')
+      .requiredOption('-o, --out <file>', 'the DuckDB file to write; overwrites only an earlier one')
       .option(...WAREHOUSE)
       .addHelpText('after', ANALYTICS_HELP),
     define(
       'serve',
-      "serve the warehouse over the service's own HTTP interface, past states included",
+      "serve the warehouse over the service's own HTTP API, past states included",
       () => import('../serve.js'),
     )
       .option('--host <address>', 'address to listen on; beyond loopback only with a key (default: 127.0.0.1)')
-      .option('--port <number>', 'port to listen on; 0 takes a free one (default: 8090)')
-      .option('--rate-limit <per minute>', 'requests a minute for each key, or "unlimited" (default: unlimited)')
+      .option('--port <number>', 'port to listen on; 0 picks a free one (default: 8090)')
+      .option('--rate-limit <per minute>', 'requests per minute and key, or "unlimited" (default: unlimited)')
       .addOption(
         new Option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api').argParser(prefix).default('', 'none'),
       )
@@ -106,9 +106,9 @@ export function answerCommands(define: Define): Command[] {
 }
 
 function queryCommand(define: Define): Command {
-  const about = 'ask the warehouse: a ready-made analysis, or SQL; read-only, never blocked by a sync';
+  const about = 'query the warehouse: a built-in analysis, or SQL; read-only, never blocked by a sync';
   return define('query', about, () => import('../query.js'))
-    .argument('[name]', 'a ready-made analysis')
+    .argument('[name]', 'a built-in analysis')
     .argument('[name=value...]', 'its parameters, as with --param')
     .option('--sql <text>', 'one SQL query')
     .option('--file <file>', 'a file with one SQL query')
@@ -116,7 +116,7 @@ function queryCommand(define: Define): Command {
     .addOption(new Option('-f, --format <format>', 'default: table, or json with --json').choices(FORMATS))
     .option('-o, --out <file>', 'write there instead of stdout')
     .option('--force', 'overwrite an existing file, except those of the warehouse')
-    .option('--raw-csv', 'leave text that a spreadsheet would run as a formula as it is')
+    .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option(...WAREHOUSE)
     .addHelpText('after', QUERY_HELP);
@@ -126,11 +126,14 @@ function keysCommand(define: Define): Command {
   const load = () => import('../keys.js');
   const keys = define('keys', 'manage API keys for `indexhouse serve`');
   const add = define('add', 'add a key, and print its token once', async () => ({ run: (await load()).add }))
-    .requiredOption('-l, --label <text>', 'what the key is called')
-    .requiredOption('-w, --website <id...>', 'ids of the websites that it may read, or "all", later ones included')
+    .requiredOption('-l, --label <text>', 'name of the key')
+    .requiredOption(
+      '-w, --website <id...>',
+      'ids of the websites that the key has access to, or "all", including later ones',
+    )
     .option(
       '--expires <when>',
-      'until when it works: a date (its end, UTC), a time or a duration such as 90d (default: never)',
+      'when it expires: a date (at its end, UTC), a time or a duration such as 90d (default: never)',
     )
     .option(...WAREHOUSE)
     .addHelpText('after', ADD_KEY_HELP);

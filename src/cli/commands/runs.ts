@@ -3,15 +3,15 @@ import type { Define } from '../program.js';
 import { calendarDate, wholeNumber } from './flag-values.js';
 
 const PLAN_HELP = `
-Tells how many requests the next run takes, when it ends and which pages it does not reach. Reads the newest snapshots
-and asks the service nothing but how many pages a website has that has no snapshot yet. Writes nothing.
+Shows how many requests the next run takes, when it ends and which pages it does not reach. Reads the newest snapshots;
+for a website without one it asks the service for the number of pages.
 
 Examples:
   indexhouse plan                                 before the first run, and before any other
-  indexhouse plan --max-reports 500 --deadline 2h what these would leave out
+  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave out
   indexhouse plan --younger-than 7d               nights until every report is newer than a week
-  indexhouse plan --out plan.csv                  every wanted page in order, and whether it is reached
-  indexhouse plan --ask                           with as many pages as the service counts now`;
+  indexhouse plan --out plan.csv                  every page to fetch, in order, and whether the run reaches it
+  indexhouse plan --ask                           with the number of pages that the service reports now`;
 
 const SYNC_HELP = `
 Examples:
@@ -29,12 +29,13 @@ Examples:
 SIGTERM or Ctrl-C stops it cleanly: a sync that is running leaves a journal, and the next one resumes it.`;
 
 const REPLAY_HELP = `
-Records that break the contract of the interface are kept with their own text. After an upgrade whose contract accepts
-them, this commits them as what they were then, once and without a request; the originals stay in rejected_records.
+Records that break the API's contract are quarantined with their original text. After an upgrade whose contract accepts
+them, this command commits them under their original date, once and without a request. The originals stay in
+rejected_records.
 
 Examples:
-  indexhouse replay --dry-run             what would pass now
-  indexhouse replay --since 2026-11-01    of the snapshots of this date and later`;
+  indexhouse replay --dry-run             what would be committed now
+  indexhouse replay --since 2026-11-01    only snapshots of this date and later`;
 
 /** The commands that fetch, or tell what fetching costs. */
 export function runCommands(define: Define): Command[] {
@@ -47,10 +48,10 @@ export function runCommands(define: Define): Command[] {
       ),
     )
       .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
-      .option('--ask', 'ask the service how many pages there are, even where snapshots tell')
-      .option('--offline', 'ask the service nothing')
-      .option('--first <number>', 'pages to name that come first', wholeNumber(), 10)
-      .option('-o, --out <file>', 'write every wanted page there, as CSV')
+      .option('--ask', 'ask the service for the number of pages, even if there are snapshots')
+      .option('--offline', 'send the service no request')
+      .option('--first <number>', 'how many of the first pages to show', wholeNumber(), 10)
+      .option('-o, --out <file>', 'write every page to fetch there, as CSV')
       .option('--force', 'overwrite an existing file')
       .addHelpText('after', PLAN_HELP),
     withRunFlags(
@@ -61,15 +62,19 @@ export function runCommands(define: Define): Command[] {
       ),
     )
       .option('--recover', 'only finish an interrupted run')
-      .addOption(new Option('--dry-run', 'fetch nothing: print the plan of this run').conflicts('recover'))
+      .addOption(new Option('--dry-run', 'fetch nothing, and print the plan of this run').conflicts('recover'))
       .addHelpText('after', SYNC_HELP),
-    define('schedule', 'the daemon: run each job at its time', () => import('../schedule.js'))
+    define('schedule', 'run as a daemon: each job at its scheduled time', () => import('../schedule.js'))
       .option('--once <job>', 'run this job now and exit')
       .addHelpText('after', SCHEDULE_HELP),
-    define('replay', 're-validate quarantined records after a fix, without a request', () => import('../replay.js'))
+    define(
+      'replay',
+      'validate quarantined records again and commit what is valid now, without a request',
+      () => import('../replay.js'),
+    )
       .option('-w, --website <id...>', 'only these websites, by id or name')
-      .option('--since <date>', 'only snapshots of this date, such as 2026-11-01, or later', calendarDate)
-      .option('--dry-run', 'only show what would pass')
+      .option('--since <date>', 'only snapshots of this date or later, such as 2026-11-01', calendarDate)
+      .option('--dry-run', 'only show what would be committed')
       .addHelpText('after', REPLAY_HELP),
   ];
 }

@@ -14,11 +14,11 @@ Examples:
   indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
 
 const SIMULATE_HELP = `
-The world stands still until it is told to go on:
+Time stands still until you advance it:
   curl -X POST http://127.0.0.1:8089/control/advance?nights=1
 
 Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, endless, slow, truncated, violation, wrong_url.
-Each rate is the share of the requests that meet it.
+Each rate is the share of requests that fail this way.
 
 Examples:
   indexhouse simulate
@@ -30,7 +30,7 @@ export function setupCommands(define: Define): Command[] {
   return [
     define('init', 'write a commented indexhouse.yaml (never over an existing one)', () => import('../init.js')).option(
       '--pages <number>',
-      'how many pages the websites have together, to show what they cost',
+      'total number of pages of your websites, to estimate requests and time',
     ),
     define(
       'doctor',
@@ -43,7 +43,7 @@ export function setupCommands(define: Define): Command[] {
       'try everything: a simulated service, two weeks of nightly syncs, first answers',
       () => import('../demo.js'),
     )
-      .option('--folder <folder>', "where it goes; an earlier demo's folder is replaced", 'indexhouse-demo')
+      .option('--folder <folder>', 'folder for the demo; replaces that of an earlier demo', 'indexhouse-demo')
       .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
       .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
@@ -54,15 +54,15 @@ export function setupCommands(define: Define): Command[] {
 function simulateCommand(define: Define): Command {
   const about = 'run a seeded, evolving upstream service with fault injection, for trying out and testing';
   return define('simulate', about, () => import('../simulate.js'))
-    .option('--port <number>', '0 takes a free one', wholeNumber(0, 65_535), 8089)
+    .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
     .option('--pages <number>', 'pages of each website', wholeNumber(0, 5_000_000), 3000)
     .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
-    .option('--token <token>', 'the API key that may read them', 'demo-token')
-    .option('--nights <number>', 'nights to live through first', wholeNumber(0, 10_000), 0)
+    .option('--token <token>', 'API key with access to them', 'demo-token')
+    .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
     .addOption(
-      new Option('--rate-limit <per minute>', 'requests a minute for the key, or "unlimited"')
+      new Option('--rate-limit <per minute>', 'requests per minute for the key, or "unlimited"')
         .argParser(requestRate)
         .default(60),
     )

@@ -2,28 +2,28 @@ import type { Command } from 'commander';
 import type { Define } from '../program.js';
 
 const VERIFY_HELP = `
-Reads every marked file, so it takes as long as reading the warehouse does. A running sync does not disturb it.
+Reads every committed file, so it takes as long as reading the whole warehouse. You can run it during a sync.
 
-Exit codes: 0 no differences found; 1 a difference; 3 something only lags.
+Exit codes: 0 no differences found; 1 differences found; 3 a follower lags.
 
 Examples:
   indexhouse verify
   indexhouse verify --repair      also repair what is safe to repair: state, indexhouse.duckdb, orphaned files`;
 
 const REBUILD_HELP = `
-The Parquet files are the truth; indexhouse.duckdb only follows them, so it can be rebuilt at any time. The old file is
-replaced when the new one is whole.
+indexhouse.duckdb is derived from the Parquet files, so you can rebuild it at any time. The old file is replaced once the
+new one is complete.
 
 Example:
   indexhouse rebuild`;
 
 const MAINTAIN_HELP = `
 The \`retention\` section of the configuration controls what is removed; without it everything is kept. Parquet files
-are put out of use first, and deleted by a run an hour later, so that readers can finish. A file with a page's newest
-report, the last listing of a monitored page or the newest complete listing always stays; indexhouse.duckdb goes by the
-date alone.
+are hidden from readers first, and deleted by a run an hour later, so that queries can finish. A file with a page's newest
+report, the last listing of a monitored page or the newest complete listing always stays. In indexhouse.duckdb only the
+date counts.
 
-Exit codes: 0 done; 3 done, but indexhouse.duckdb is in use and could not be made smaller.
+Exit codes: 0 done; 3 done, but indexhouse.duckdb was in use and could not be made smaller.
 
 Examples:
   indexhouse maintain --dry-run      only show what would be removed, and why the rest stays
@@ -34,7 +34,7 @@ export function upkeepCommands(define: Define): Command[] {
   return [
     define(
       'verify',
-      'prove that nothing is lost: files, counts, keys, state, and indexhouse.duckdb row for row',
+      'prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb',
       () => import('../verify.js'),
     )
       .option('--repair', 'repair what is safe to repair')
@@ -45,7 +45,7 @@ export function upkeepCommands(define: Define): Command[] {
     ),
     define(
       'maintain',
-      'remove what is older than the configured retention, and free its space',
+      'remove what is older than the configured retention, and free disk space',
       () => import('../maintain.js'),
     )
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
