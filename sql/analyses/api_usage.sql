@@ -1,5 +1,5 @@
 -- title: API usage
--- description: What each run asked of the service, newest first: requests, those that were throttled (429) or sent again, and what came of them.
+-- description: The requests of each run, newest first: how many were sent, throttled (429) or retried, and their results.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date

@@ -1,5 +1,5 @@
--- title: Search engine's and owner's canonical by directory
--- description: For how many monitored pages of a directory the search engine has chosen the canonical URL that their owner declares, another one, or only one of both is known. `share_differing` is of the pages that have both.
+-- title: Canonical of search engine and owner by directory
+-- description: Monitored pages by directory: for how many the search engine chose the canonical URL that the owner declares, for how many another one, and for how many only one of the two is known. `share_differing` is the share among pages that have both.
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and directory

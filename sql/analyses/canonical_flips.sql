@@ -1,7 +1,7 @@
 -- title: Canonical flips
--- description: Pages whose canonical URL became another one, newest first: that which the search engine chose, or that which the owner declares. One that only came or went is no flip.
+-- description: Pages whose canonical URL changed to another one, newest first: the one that the search engine chose, or the one that the owner declares. A canonical that only appeared or disappeared does not count.
 -- param website (text, default all): id or name of one website
--- param since (date, default 6 days ago): first date; by default the last seven dates are told
+-- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, side and change

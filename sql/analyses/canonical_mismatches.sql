@@ -1,5 +1,5 @@
 -- title: Canonical mismatches
--- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing it has been so without a break; a page that was gone counts from its return.
+-- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing without interruption; for a page that disappeared, since its return.
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page

@@ -1,7 +1,7 @@
 -- title: Coverage by directory
--- description: How much of each directory is indexed, by the last complete listing up to a date, and what has changed since the one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` are all directories together that are not among the 500 largest of both listings, where a listing has more: they cannot be compared one by one.
+-- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
 -- param website (text, default all): id or name of one website
--- param since (date, default 7 days ago): changes are told against the last complete listing up to this date; by default the one before the last seven dates
+-- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
 -- param until (date, default today): the last complete listing up to this date is counted
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path

@@ -1,5 +1,5 @@
 -- title: Last crawl and change of state
--- description: How many days lie between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` are changes that came with a crawl which the listing before did not know; the others changed without one. `crawl_unknown` are those whose listing retention put out of use. Days are whole, over the others, of pages that were crawled.
+-- description: Days between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` counts changes that came with a new crawl since the previous listing; the others changed without one. `crawl_unknown` counts those whose listing retention removed. Days are whole days, over all other changes of crawled pages.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date

@@ -1,5 +1,5 @@
 -- title: De-indexed pages by directory
--- description: Which directories the pages that fell out of the index lie in, beside all pages of the directory: those that are monitored, and those that fell and are gone since. A page counts also where it is indexed again, as in `deindexed_pages` with `reindexed`.
+-- description: The directories of the pages that fell out of the index, with the number of all pages of the directory: monitored ones, and those that fell out and disappeared since. Pages that are indexed again count, too, as in `deindexed_pages` with `reindexed`.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): de-indexed on or after this date
 -- param limit (integer, default 10): at most this many rows, or none for all

@@ -1,7 +1,7 @@
--- title: Deindexed pages
--- description: Pages that fell out of the index, newest first, and how they stand now. Dates are those of the snapshots that saw it.
+-- title: De-indexed pages
+-- description: Pages that fell out of the index, newest first, and their state now. Dates are those of the snapshots that saw it.
 -- param website (text, default all): id or name of one website
--- param since (date, default 6 days ago): first date; by default the last seven dates are told
+-- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param reindexed (boolean, default false): also pages that are indexed again now
 -- param limit (integer, default none): at most this many rows

@@ -1,5 +1,5 @@
 -- title: Drift diary
--- description: What the service did that its contract does not foresee, since when and how often; what is newest first. `first_seen_date` is the date of the snapshot, in the warehouse's time zone. The sample is a page that showed it.
+-- description: What the service sent that the contract does not foresee, since when and how often; newest first. `first_seen_date` is the date of the snapshot, in the warehouse's time zone. The sample is a page that showed it.
 -- param website (text, default all): id or name of one website
 -- param since (date, default none): first seen on or after this date
 -- param limit (integer, default none): at most this many rows

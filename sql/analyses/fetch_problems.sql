@@ -1,5 +1,5 @@
 -- title: Fetch problems
--- description: Monitored pages that the search engine could not fetch, by their last report, newest problem first. `since` is the snapshot that saw it begin, null where it was so from the first report.
+-- description: Monitored pages that the search engine could not fetch, by their last report, newest problem first. `since` is the snapshot that saw it begin, null if the first report already had it.
 -- param website (text, default all): id or name of one website
 -- param status (text, default all): one `page_fetch_status`
 -- param limit (integer, default none): at most this many rows

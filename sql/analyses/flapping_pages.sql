@@ -1,5 +1,5 @@
 -- title: Flapping pages
--- description: Pages that came into the index or left it several times, the most restless first, and how they stand now. Inspection data that came or went is no such change.
+-- description: Pages that entered or left the index several times, most changes first, and their state now. Inspection data that appeared or disappeared does not count.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date

@@ -1,5 +1,5 @@
 -- title: Pages in a sitemap that are not indexed
--- description: Monitored pages that their owner submits in a sitemap, by their last report, and that their last listing has not indexed; known longest first. Without an `index_summary` the search engine has never inspected the page.
+-- description: Monitored pages that are in a sitemap according to their last report and not indexed according to their last listing; longest known first. Without an `index_summary` the search engine has never inspected the page.
 -- param website (text, default all): id or name of one website
 -- param sitemap (text, default all): URL of one sitemap
 -- param limit (integer, default none): at most this many rows

@@ -1,7 +1,7 @@
 -- title: Indexing trend
 -- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected.
 -- param website (text, default all): id or name of one website
--- param since (date, default none): first date; its change is still told against the date before it
+-- param since (date, default none): first date; its change is still counted against the date before it
 -- grain: one row per website and snapshot date with a complete listing
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date

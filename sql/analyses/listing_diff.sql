@@ -1,5 +1,5 @@
 -- title: Difference between two dates
--- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of both is neither new nor gone. A listing whose rows retention put out of use is passed over for the one before it; where none is left, nothing is compared.
+-- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of the two is neither new nor gone. If retention removed the rows of a listing, the one before it is used; if none is left, nothing is compared.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date; by default the one before the last seven dates
 -- param until (date, default today): the later listing: the last complete one up to this date

@@ -1,7 +1,7 @@
 -- title: Newly indexed pages
--- description: Pages that came into the index, newest first, and how they stand now. `how` is `indexed`, or `appeared` where the first listing that has the page has it indexed; `returned` says that it was indexed or listed before.
+-- description: Pages that entered the index, newest first, and their state now. `how` is `indexed`, or `appeared` if the page was indexed in its first listing; `returned` means that it was indexed or listed before.
 -- param website (text, default all): id or name of one website
--- param since (date, default 6 days ago): first date; by default the last seven dates are told
+-- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page and time that it came into the index

@@ -1,5 +1,5 @@
 -- title: Page timeline
--- description: Everything that is known of one page in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`, of which `change` says what. Of listings and reports that retention put out of use only the changes are told.
+-- description: Everything known about one page, in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`; `change` says what changed. For listings and reports that retention removed, only the changes are shown.
 -- param url (text, required): the page's whole URL, as it is listed
 -- param website (text, default all): id or name of one website, where several monitor the page
 -- grain: one row per event of the page

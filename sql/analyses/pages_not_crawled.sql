@@ -1,5 +1,5 @@
--- title: Pages not crawled for a while
--- description: Monitored pages that the search engine has not crawled for so many days before the website's newest snapshot, or never; the longest first.
+-- title: Pages not crawled recently
+-- description: Monitored pages that the search engine has not crawled for this many days before the website's newest snapshot, or never; longest first.
 -- param website (text, default all): id or name of one website
 -- param days (integer, default 30): days without a crawl, at least
 -- param limit (integer, default none): at most this many rows

@@ -1,4 +1,4 @@
--- title: Age of detail
+-- title: Age of reports
 -- description: How old the last report of the monitored pages is, counted from the website's newest snapshot; `never` are pages without one.
 -- param website (text, default all): id or name of one website
 -- grain: one row per website and span of days since the last report

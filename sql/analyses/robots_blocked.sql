@@ -1,5 +1,5 @@
 -- title: Pages blocked by robots.txt
--- description: Monitored pages that robots.txt blocks now, by their last report or by the state in their last listing, and those that it blocked earlier. `blocked_since` is when a report said so after one that said no, null where no two successive reports told that; `ever_blocked_at` is the service's own time.
+-- description: Monitored pages that robots.txt blocks now, by their last report or by the state in their last listing, and those that it blocked earlier. `blocked_since` is the first report that says so after one that does not, null without two such reports; `ever_blocked_at` is the time that the service gives.
 -- param website (text, default all): id or name of one website
 -- param earlier (boolean, default true): also pages that are no longer blocked
 -- param limit (integer, default none): at most this many rows

@@ -1,7 +1,7 @@
 -- title: State transitions
--- description: From which coverage state to which how many pages went. Null is no inspection data. `share_of_from` is of all changes away from that state.
+-- description: How many pages changed from which coverage state to which. Null means no inspection data. `share_of_from` is the share among all changes from that state.
 -- param website (text, default all): id or name of one website
--- param since (date, default 6 days ago): first date; by default the last seven dates are told
+-- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- grain: one row per website, state before and state after
 select

@@ -1,5 +1,5 @@
 -- title: Time to index for new pages
--- description: How long new pages take from their first listing into the index, by the week in which they appeared. `half_indexed_after_days` counts all of them, also those still waiting or gone, so it is null until half are indexed. `not_yet` are still waiting, `gone` disappeared without having been indexed. Pages of a website's first snapshot are not new.
+-- description: How long new pages take from their first listing to being indexed, by the week in which they appeared. `half_indexed_after_days` counts all of them, including those still waiting or gone, so it is null until half are indexed. `not_yet` are still waiting, `gone` disappeared without being indexed. Pages of a website's first snapshot are not new.
 -- param website (text, default all): id or name of one website
 -- param since (date, default 90 days ago): appeared on or after this date
 -- param until (date, default today): appeared on or before this date

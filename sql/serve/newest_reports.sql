@@ -1,4 +1,4 @@
--- The newest report of each of some pages, which all lie in a range of URLs, as the interface writes it, and the last crawl
+-- The newest report of each of some pages, which are all in one range of URLs, as the interface writes it, and the last crawl
 -- in milliseconds since 1970: of those that had been fetched by a time, in milliseconds too.
 select
   epoch_ms(last_crawl_time) as crawled_at,

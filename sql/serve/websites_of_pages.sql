@@ -1,4 +1,4 @@
--- The websites that know some pages, which all lie in a range of URLs, and the snapshots that hold their newest reports.
+-- The websites that know some pages, which are all in one range of URLs, and the snapshots that hold their newest reports.
 -- View `pages`: one row per page.
 select website_id, url, report_snapshot_id, is_monitored
 from pages

@@ -1,4 +1,4 @@
--- What is different about a page since its own last known listing or report.
+-- What changed about a page since its last known listing or report.
 create table page_changes (
   commit_id varchar not null,
   snapshot_id varchar not null,

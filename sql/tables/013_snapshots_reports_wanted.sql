@@ -1,3 +1,3 @@
--- Reports that were worth fetching; those beyond `reports_planned` were left for the next run. Null where only the
--- listing was asked for.
+-- Reports that were due; those beyond `reports_planned` were left for the next run. Null if only the listing was
+-- requested.
 alter table snapshots add column reports_wanted integer

@@ -1,2 +1,2 @@
--- How many of `reports_planned` were planned for which reason: an object, without the reasons that no report had.
+-- `reports_planned` by reason: an object with the reasons that occurred.
 alter table snapshots add column reports_by_reason json

@@ -1,2 +1,2 @@
--- Since when a page is there, though only in quarantined entries, after a complete listing lacked it.
+-- Since when a page is back, but only in quarantined entries, after a complete listing lacked it.
 alter table page_state add column unlisted_since timestamptz

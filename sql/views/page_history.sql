@@ -1,4 +1,4 @@
--- Each page's listing over time: one row per website, page and span of snapshots in which nothing of it changed.
+-- Each page's listing over time: one row per website, page and period without a change.
 create or replace view page_history as
 select
   website_id,

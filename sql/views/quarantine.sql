@@ -1,4 +1,4 @@
--- Quarantine: every rejected record, and whether a replay has taken it since.
+-- Quarantine: every rejected record, and whether a replay has committed it since.
 create or replace view quarantine as
 select
   -- A column that came later stands at the end.

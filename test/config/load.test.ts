@@ -89,7 +89,7 @@ describe('the file', () => {
     ['- a\n', 'not a mapping', 1],
     ['just text\n', 'not a mapping', 1],
     [`${MINIMAL}---\n${MINIMAL}`, 'second document', 4],
-    [`${MINIMAL}  token: again\n`, 'second time', 4],
+    [`${MINIMAL}  token: again\n`, 'appears twice', 4],
     [`${MINIMAL}reports: {\n`, 'bracket', 5],
     [`${MINIMAL}\tx: 1\n`, 'a tab', 4],
     [`${MINIMAL}reports: !odd {}\n`, 'tag is unknown', 4],
@@ -146,7 +146,7 @@ describe('problems', () => {
   });
 
   it('lists what is known where nothing is near', async () => {
-    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known here are resume_within');
+    expect((await failure(withKey('sync', 'zebra: 1'))).message).toContain('known keys here: resume_within');
   });
 
   it('shows what would steer a terminal only escaped', async () => {

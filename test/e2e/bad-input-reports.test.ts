@@ -90,7 +90,7 @@ describe('reports that cannot be used', () => {
       expect.stringContaining('redirects are refused'),
       expect.stringContaining('check the network'),
       expect.stringContaining('(not_found: gone)'),
-      expect.stringMatching(/x\ufffd\); the service is in trouble/),
+      expect.stringMatching(/x\ufffd\); the service has a problem/),
       expect.stringContaining('403'),
     ]);
   });
@@ -141,7 +141,7 @@ describe('an interface that changed', () => {
     expect(synced.ended.code).toBe(3);
     expect(synced.of('changed')).toMatchObject({ listing_status: 'complete', reports_status: 'failed' });
     expect(synced.of('changed')?.error).toMatch(
-      /50 reports in a row were rejected for the same reason \(index_summary: .*\): the interface has changed/,
+      /50 reports in a row were rejected for the same reason \(index_summary: .*\): the API seems to have changed/,
     );
     const refused = await synced.rows('rejected_records', 'changed');
     expect(refused.length).toBeGreaterThanOrEqual(50);

@@ -55,8 +55,8 @@ describe('indexhouse report', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'taken'));
     for (const [out, reason] of [
-      ['taken', /is no file/],
-      ['missing/r.html', /there is no folder/],
+      ['taken', /is not a file/],
+      ['missing/r.html', /does not exist/],
     ] as const) {
       await expect(report('--warehouse', shop.path, '--out', join(folder, out))).rejects.toThrow(reason);
     }
@@ -107,10 +107,10 @@ describe('indexhouse report', () => {
     expect(readFileSync(marker).equals(before)).toBe(true);
     expect(existsSync(join(shop.path, 'new.html'))).toBe(false);
     const beside = join(temporaryFolder(), 'r.html');
-    await expect(report('--warehouse', linked, '--out', join(shop.path, 'new.html'))).rejects.toThrow(/lies in/);
+    await expect(report('--warehouse', linked, '--out', join(shop.path, 'new.html'))).rejects.toThrow(/is inside/);
     await report('--warehouse', linked, '--out', beside);
     const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', marker]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('lies in the warehouse')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is inside the warehouse')]);
   });
 
   it('says what to do where there is no snapshot yet', async () => {

@@ -167,7 +167,7 @@ describe('a run that died', () => {
       home.configure(['other']);
       const { websites } = await home.sync({ recoverOnly: true });
       expect(websites).toMatchObject([{ website_id: 'w', status: 'committed', reports_status: 'interrupted' }]);
-      expect(websites[0]?.error).toContain('not part of this run');
+      expect(websites[0]?.error).toContain('no longer part of this run');
       expect(websites[0]?.reports).toMatchObject({ planned: had.length, left: planned - had.length });
       expect(total(websites[0]?.reports.by_reason)).toBe(had.length);
       expect(simulator.requests.attempted).toBe(0);
