@@ -120,7 +120,9 @@ describe('status', () => {
     ]);
     expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
     expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
-    expect(left.warnings).toEqual([expect.stringContaining('a run was interrupted; the next `indexhouse sync` resumes it')]);
+    expect(left.warnings).toEqual([
+      expect.stringContaining('a run was interrupted; the next `indexhouse sync` resumes it'),
+    ]);
     expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to resume');
 
     const holder = await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');

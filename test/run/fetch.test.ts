@@ -27,7 +27,9 @@ describe('reports that are rejected one after the other', () => {
       sections: SECTIONS,
     });
     expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'failed' });
-    expect(receipt.error).toMatch(/50 reports in a row .*indexing_allowed: .*expected string.*API seems to have changed/);
+    expect(receipt.error).toMatch(
+      /50 reports in a row .*indexing_allowed: .*expected string.*API seems to have changed/,
+    );
     expect(exitCode).toBe(3);
     expect(receipt.reports.fetched).toBe(5);
     expect(asked.length).toBeGreaterThanOrEqual(55);
