@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
+import { askAnalysis } from './ask-analysis.js';
 import type { Reader } from './reader.js';
 
 /** Asks a statement of ours, by its name such as `report/snapshots`, and checks each row. */
@@ -11,6 +12,23 @@ export async function askRows<T>(
   parameters: Parameters,
 ): Promise<T[]> {
   return askText(reader, sql(name), schema, parameters);
+}
+
+/** Asks a ready-made analysis of one website or of all (null), and checks each row. */
+export async function askOf<T extends { website_id: string }>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  website: string | null,
+  given: Readonly<Record<string, string>> = {},
+): Promise<T[]> {
+  const answer = await askAnalysis(reader, name, { ...given, ...(website === null ? {} : { website }) });
+  const records = answer.rows.map((row) => Object.fromEntries(answer.columns.map((column, at) => [column, row[at]])));
+  // Analyses take a website's name too, which may be another one's id.
+  return z
+    .array(schema)
+    .parse(records)
+    .filter(({ website_id }) => website === null || website_id === website);
 }
 
 const countRow = z.object({ rows: z.int() });

@@ -1,6 +1,6 @@
-import { changeOf, counted, percent, signed } from '../html/figures.js';
+import { changeOf, counted, type Figure, percent, shareOf, signed } from '../html/figures.js';
 import { safe } from '../observe/terminal.js';
-import { type Figure, type Headline, shareOf } from '../report/headline.js';
+import type { Headline } from '../report/headline.js';
 import type { Report } from '../report/report.js';
 import { count, formatJson, formatTable } from './output.js';
 

@@ -9,14 +9,11 @@ import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
 import { addressesIn } from '../service/addresses.js';
-import { allowOrigins } from '../service/cors.js';
-import { refuseOtherHosts } from '../service/hosts.js';
+import { allowOrigins, refuseOtherHosts } from '../service/hosts.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
-import { addHealth } from '../store/health.js';
-import { LiveReader } from '../store/live-reader.js';
+import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
-import type { ServedWebsite } from '../store/websites.js';
 
 /** How long answers that are under way may take when the service ends. */
 const GRACE_MS = 3000;
@@ -133,6 +130,24 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await close();
     throw error;
   }
+}
+
+/**
+ * Adds `/healthz`, which needs no key: whether everything that is asked for can be answered. A degraded service answers
+ * what does not need the files that cannot be read, so both are a 200.
+ */
+export function addHealth(app: FastifyInstance, reader: LiveReader, prefix: string): void {
+  app.get(`${prefix}/healthz`, async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const [websites, commits] = [await reader.websites(), await reader.markers()];
+    const { unreadable } = reader;
+    return {
+      status: unreadable === 0 ? 'ok' : 'degraded',
+      websites: websites.length,
+      commits: commits.length,
+      unreadable_files: unreadable,
+    };
+  });
 }
 
 async function listen(app: FastifyInstance, { host, port }: ServiceOptions): Promise<string> {

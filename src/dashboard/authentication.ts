@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
 import { ServiceError } from '../service/errors.js';
-import { isOwnForm } from './own-form.js';
 import { SESSION_SECONDS, Sessions } from './sessions.js';
 
 const SESSION_COOKIE = 'indexhouse_session';
@@ -115,4 +114,24 @@ function inside(to: string | undefined, base: string): string {
   if (to === undefined || !URL.canParse(to, 'http://here')) return home;
   const { origin, pathname, search } = new URL(to, 'http://here');
   return origin === 'http://here' && pathname.startsWith(home) ? pathname + search : home;
+}
+
+/**
+ * Whether a form was sent by one of the dashboard's own pages, as far as the browser tells: an origin that is named has
+ * to be ours, whatever else is said.
+ *
+ * Browsers name the origin `null` where a page sends no referrer, as ours do. Then they tell by `Sec-Fetch-Site`, but
+ * only over TLS or on loopback; elsewhere a cookie of ours has to have come along, which no other site's form brings. A
+ * request that tells nothing at all comes from no browser.
+ */
+function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
+  const { origin } = headers;
+  if (origin !== undefined && origin !== 'null' && !isOf(origin, host)) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  return origin !== 'null' || hasOwnCookie;
+}
+
+function isOf(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -1,5 +1,7 @@
 import type { Reader } from '../analysis/reader.js';
 import type { KeyDetails } from '../contract/key.js';
+import type { Html } from '../html/html.js';
+import type { ServedWebsite } from '../store/live-reader.js';
 
 /** What the pages of the dashboard are made from: who asks for what. */
 export interface DashboardContext {
@@ -14,15 +16,15 @@ export interface DashboardContext {
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }
 
-/** A website that the key may read. */
-export interface Website {
-  id: string;
-  name: string;
-}
-
 /** The context of a request for a page of a website. */
 export interface WebsiteContext extends DashboardContext {
-  website: Website;
+  /** One that the key may read. */
+  website: ServedWebsite;
+}
+
+export interface Content {
+  title: string;
+  content: Html;
 }
 
 /** The pages that each website has. */

@@ -4,21 +4,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../html/html.js';
-import { clientSignal } from '../service/client-signal.js';
+import { clientSignal } from '../service/admission.js';
 import { publicError, ServiceError } from '../service/errors.js';
 import type { LiveReader } from '../store/live-reader.js';
 import { WarehouseError } from '../warehouse/prepare.js';
-import { addAssets } from './assets.js';
+import { addAssets, HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
-import { type DashboardContext, ROUTES, type Route } from './context.js';
-import { findWebsite, readWebsites, websitesQuery } from './data/websites.js';
-import { HEADERS } from './headers.js';
+import { type Content, type DashboardContext, ROUTES, type Route, type WebsiteContext } from './context.js';
+import { layout, problemPage, signInPage } from './layout.js';
+import { changesPage } from './pages/changes.js';
+import { overviewPage } from './pages/overview.js';
+import { pagePage } from './pages/page.js';
+import { pagesPage } from './pages/pages.js';
+import { runsPage } from './pages/runs.js';
+import { findWebsite, websitesPage } from './pages/websites.js';
 import { readQuery } from './query.js';
-import { PAGES, type WebsitePage } from './routes.js';
-import { layout } from './views/layout.js';
-import { problemView } from './views/problem-view.js';
-import { signInView } from './views/sign-in-view.js';
-import { websitesView } from './views/websites-view.js';
 
 const MOST_FORM_BYTES = 65_536;
 /** Percent-encoded once more it still fits into a request's head. */
@@ -44,6 +44,15 @@ export interface DashboardOptions {
   /** Told of every failure that a browser sees as a 500. */
   onError?: (error: unknown) => void;
 }
+
+/** The pages of a website. Each reads what its address asks for, and may throw a `ServiceError`. */
+const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content>>> = {
+  overview: overviewPage,
+  changes: changesPage,
+  pages: pagesPage,
+  page: pagePage,
+  runs: runsPage,
+};
 
 type Page = (context: DashboardContext, request: FastifyRequest) => Promise<Html>;
 
@@ -90,13 +99,13 @@ function addSignIn(
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
     authentication.handOut(request, reply);
-    return sendPage(reply, signInView(base, { to, problem: null }));
+    return sendPage(reply, signInPage(base, { to, problem: null }));
   });
   scope.post('/sign-in', async (request, reply) => {
     const { to, isKnown } = await authentication.signIn(request, reply);
     if (isKnown) return reply.redirect(to, 303);
     authentication.handOut(request, reply);
-    return sendPage(reply.code(401), signInView(base, { to, problem: 'This API key is not known.' }));
+    return sendPage(reply.code(401), signInPage(base, { to, problem: 'This API key is not known.' }));
   });
   scope.post('/sign-out', async (request, reply) => {
     authentication.signOut(request, reply);
@@ -126,7 +135,7 @@ function addPages(scope: FastifyInstance, { base, authentication, now, reader, o
   addPage('/', homePage);
   for (const route of ROUTES) {
     const path = route === 'overview' ? '' : `/${route}`;
-    addPage(`/websites/:websiteId${path}`, (context, request) => websitePage(route, PAGES[route], context, request));
+    addPage(`/websites/:websiteId${path}`, (context, request) => websitePage(route, context, request));
   }
 }
 
@@ -137,23 +146,16 @@ function signInLink(base: string, to: string): string {
 }
 
 async function homePage(context: DashboardContext): Promise<Html> {
-  const { base, key, ask } = context;
-  const query = readQuery(websitesQuery, context.query);
-  const websites = await ask((reader) => readWebsites(reader, key, query));
-  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, websitesView(base, query, websites));
+  const { base, key } = context;
+  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, await websitesPage(context));
 }
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
-async function websitePage(
-  route: Route,
-  page: WebsitePage,
-  context: DashboardContext,
-  request: FastifyRequest,
-): Promise<Html> {
+async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
   const { websiteId } = websiteParameters.parse(request.params);
   const website = await context.ask((reader) => findWebsite(reader, context.key, websiteId));
-  const { title, content } = await page({ ...context, website });
+  const { title, content } = await PAGES[route]({ ...context, website });
   const { base, key } = context;
   return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);
 }
@@ -167,7 +169,7 @@ function addProblems(
     if (status === 500) options.onError?.(error);
     // Without whom it would be told to cannot be found out, it is told to nobody.
     const key = await authentication.keyOf(request).catch(() => null);
-    const view = problemView(base, { status, message, keyLabel: key?.api_key_label ?? null });
+    const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
     // What is refused before the dashboard sees it has none of its headers yet.
     return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);
   };

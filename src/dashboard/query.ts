@@ -27,7 +27,6 @@ export const pagingQuery = {
 
 /** A text that is looked for, or a value that is chosen. */
 export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
-export const pageUrl = z.string().max(MOST_URL_CHARACTERS);
 
 /**
  * Reads what an address asks for. A field of a form that was left empty is as if it were not there; what is not known is

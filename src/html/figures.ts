@@ -1,7 +1,13 @@
 import { count } from '../observe/format.js';
-import type { Figure } from '../report/headline.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** What can be compared with the time before. */
+export interface Figure {
+  now: number;
+  /** Null where there is nothing to compare with. */
+  before: number | null;
+}
 
 /** A change with its sign: `+12`, `−3`, `±0`. */
 export function signed(change: number): string {
@@ -12,6 +18,11 @@ export function signed(change: number): string {
 /** A share from 0 to 1 as `78.6%`; nothing where it is not known. */
 export function percent(share: number | null): string {
   return share === null ? '' : `${(share * 100).toFixed(1)}%`;
+}
+
+/** From 0 to 1; null where it is not known. */
+export function shareOf(part: number | null, whole: number | null): number | null {
+  return part === null || !whole ? null : part / whole;
 }
 
 /** The difference of two shares in percentage points. */

@@ -1,13 +1,7 @@
+import type { Counts } from '../html/charts/trend-chart.js';
+import type { Figure } from '../html/figures.js';
 import type { Period } from './period.js';
 import type { ChangesRow, ListingsRow, TrendRow, WebsiteRow } from './rows.js';
-import type { Counts } from './trend.js';
-
-/** What can be compared with the time before. */
-export interface Figure {
-  now: number;
-  /** Null where there is nothing to compare with. */
-  before: number | null;
-}
 
 export interface Headline {
   /** Date of the newest complete listing that the figures rest on, the latest of several websites; null without one. */
@@ -106,8 +100,4 @@ export function totalOf(headlines: readonly Headline[]): Headline {
     robots_blocked: total('robots_blocked'),
     robots_unblocked: total('robots_unblocked'),
   };
-}
-
-export function shareOf(part: number | null, whole: number | null): number | null {
-  return part === null || !whole ? null : part / whole;
 }

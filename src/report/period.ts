@@ -1,16 +1,11 @@
 import { QuestionError } from '../analysis/errors.js';
 import { valuesOf } from '../analysis/parameters.js';
+import type { Span } from '../html/charts/trend-chart.js';
 
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 90;
 /** A longer period is drawn only in its newest part: a day needs some width. */
 const MOST_DAYS_SHOWN = 400;
-
-/** Dates, `YYYY-MM-DD`, both ends included. */
-export interface Span {
-  since: string;
-  until: string;
-}
 
 export interface Period extends Span {
   days: number;

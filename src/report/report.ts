@@ -1,8 +1,7 @@
-import { askRows } from '../analysis/ask-rows.js';
+import { askOf, askRows } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
 import { noWebsite, websiteList } from '../analysis/websites.js';
-import { askOf } from './ask.js';
 import { type Compared, comparedOf, type Headline, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, listingsRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';

@@ -1,6 +1,7 @@
-import { askRows } from '../analysis/ask-rows.js';
+import { askOf, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
-import { askOf } from './ask.js';
+import type { Age } from '../html/charts/bar-charts.js';
+import type { Day } from '../html/charts/trend-chart.js';
 import { type Compared, type Headline, totalOf } from './headline.js';
 import type { Period } from './period.js';
 import {
@@ -27,7 +28,7 @@ import {
   transitionRow,
   type WebsiteRow,
 } from './rows.js';
-import { type Day, trendOf } from './trend.js';
+import { trendOf } from './trend.js';
 
 const PAGES_LISTED = 100;
 const STALE_PAGES_LISTED = 10;
@@ -57,12 +58,6 @@ export interface WebsiteFacts {
   deindexed_times: number;
   /** How often canonicals flipped, those that were chosen and those that were declared. */
   canonical_flip_times: number;
-}
-
-/** How many pages are how old in some way. */
-export interface Age {
-  span: string;
-  pages: number;
 }
 
 /** What a report tells of one website, or of many together. */

@@ -1,20 +1,6 @@
-import { datesOf, type Span } from './period.js';
+import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
+import { datesOf } from './period.js';
 import type { SnapshotRow, TrendRow } from './rows.js';
-
-/** One date of the trend. The counts are null where no complete listing tells them. */
-export interface Day {
-  date: string;
-  counts: Counts | null;
-  /** The date has a listing, but none that is complete. */
-  partial: boolean;
-}
-
-export interface Counts {
-  pages: number;
-  indexed: number;
-  not_indexed: number;
-  without_data: number;
-}
 
 export const NONE: Counts = { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 };
 

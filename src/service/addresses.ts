@@ -25,3 +25,6 @@ const isLoopbackAddress = addressesIn(['127.0.0.0/8', '::1']);
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
 }
+
+/** A path in front of `/v1`, or nothing. */
+export const PREFIX_FORM = /^(?:\/[A-Za-z0-9._~-]+)*$/;

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyDetails } from '../contract/key.js';
-import { clientSignal } from './client-signal.js';
 import { ServiceError } from './errors.js';
 import type { LimitRules } from './pagination.js';
 import type { Limiter } from './rate-limit.js';
@@ -38,6 +37,15 @@ export function admission({ store, limiter, onKey }: Interface) {
 /** Who asks, and until when they wait. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   return { keyId: keyOf(request)._id, signal: clientSignal(reply) };
+}
+
+/** Aborted when the connection of a request ends before its answer is sent; its reason is told to nobody. */
+export function clientSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort(new ServiceError(503, 'The client is gone.'));
+  });
+  return controller.signal;
 }
 
 /** The key that a request was admitted with. */

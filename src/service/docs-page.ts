@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { Html, html, type Part } from '../html/html.js';
+import { STYLE } from '../html/style.js';
+import { type Column, table } from '../html/table.js';
 
 const schemaSchema = z.looseObject({
   $ref: z.string().optional(),
@@ -41,6 +44,26 @@ const documentSchema = z.object({
   }),
 });
 type Document = z.infer<typeof documentSchema>;
+type Parameter = z.infer<typeof parameterSchema>;
+
+interface Field {
+  name: string;
+  type: string;
+}
+
+const PARAMETER_COLUMNS: readonly Column<Parameter>[] = [
+  { head: 'Name', cell: ({ name }) => code(name) },
+  { head: 'In', cell: ({ in: place, required }) => (required ? `${place}, required` : place) },
+  { head: 'Meaning', cell: meaningOf },
+];
+const FIELD_COLUMNS: readonly Column<Field>[] = [
+  { head: 'Field', cell: ({ name }) => code(name) },
+  { head: 'Type', cell: ({ type }) => type },
+];
+const ERROR_COLUMNS: readonly Column<readonly [status: string, description: string]>[] = [
+  { head: 'Status', cell: ([status]) => code(status) },
+  { head: 'Meaning', cell: ([, description]) => prose(description) },
+];
 
 /**
  * The interface as one readable page: no script, nothing from elsewhere.
@@ -54,13 +77,13 @@ export function docsPage(openApi: unknown, origin: string, prefix: string): stri
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   );
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>indexhouse: the interface</title>
-<style>${STYLE}</style>
+<style>${new Html(DOCS_STYLE)}</style>
 </head>
 <body>
 <main>
@@ -70,11 +93,11 @@ export function docsPage(openApi: unknown, origin: string, prefix: string): stri
 <p>Every request carries a key: <code>Authorization: Bearer …</code>. <code>indexhouse keys add</code> makes one.</p>
 <pre tabindex="0">curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\
   "${origin}${prefix}/v1/urls/&lt;website_id&gt;?limit=10"</pre>
-<nav aria-label="Operations"><ul>${operations.map(({ operationId, summary }) => `<li><a href="#${operationId}">${summary}</a></li>`).join('')}</ul></nav>
-${operations.map((operation) => section(operation, document, prefix)).join('\n')}
+<nav aria-label="Operations"><ul>${operations.map(({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`)}</ul></nav>
+${operations.map((operation) => section(operation, document, prefix))}
 <h2 id="errors">Errors</h2>
 <p>An error’s body is <code>{"error", "message", "status"}</code>.</p>
-${table(['Status', 'Meaning'], errorRows(operations, document))}
+${table(ERROR_COLUMNS, errorsOf(operations, document))}
 <h2 id="caching">Caching and compression</h2>
 <p>A 200 carries an <code>ETag</code>, and a listing <code>Last-Modified</code>; with <code>If-None-Match</code> or
 <code>If-Modified-Since</code> an unchanged answer is a 304 without a body.
@@ -83,61 +106,52 @@ ${table(['Status', 'Meaning'], errorRows(operations, document))}
 </main>
 </body>
 </html>
+`.text;
+}
+
+function section(operation: Operation, document: Document, prefix: string): Html {
+  const { path, method, operationId, summary, description, parameters, requestBody, responses } = operation;
+  const body = requestBody?.content['application/json']?.schema;
+  const answer = answerSchema.parse(responses['200']).content?.['application/json']?.schema;
+  return html`<h2 id="${operationId}">${summary}</h2>
+<p class="path">${code(`${method} ${prefix}${path}`)}</p>
+<p>${prose(description)}</p>
+${parameters.length === 0 ? null : html`<h3>Parameters</h3>${table(PARAMETER_COLUMNS, parameters)}`}
+${body === undefined ? null : html`<h3>Body, as JSON</h3>${table(FIELD_COLUMNS, fieldsOf(body, document))}`}
+<h3>Answer</h3>
+${table(FIELD_COLUMNS, fieldsOf(answer, document))}
 `;
 }
 
-function section(operation: Operation, document: Document, prefix: string): string {
-  const { path, method, operationId, summary, description, parameters } = operation;
-  return `<h2 id="${operationId}">${summary}</h2>
-<p class="path"><code>${method} ${prefix}${path}</code></p>
-<p>${prose(description)}</p>
-${parameters.length === 0 ? '' : `<h3>Parameters</h3>${table(['Name', 'In', 'Meaning'], parameters.map(parameterRow))}`}
-${bodyTable(operation, document)}
-<h3>Answer</h3>
-${table(['Field', 'Type'], answerRows(operation, document))}`;
-}
-
-function parameterRow({ name, in: place, required, description, schema }: Operation['parameters'][number]): string[] {
-  const preset = schema.default === undefined ? '' : ` ${code(String(schema.default))} if left out.`;
-  const choice = schema.enum ? ` One of ${schema.enum.map((value) => code(value)).join(', ')}.` : '';
-  return [code(name), required ? `${place}, required` : place, prose(description) + choice + preset];
-}
-
-function bodyTable({ requestBody }: Operation, document: Document): string {
-  const schema = requestBody?.content['application/json']?.schema;
-  if (schema === undefined) return '';
-  const { properties = {} } = resolved(schema, document);
-  const rows = Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
-  return `<h3>Body, as JSON</h3>${table(['Field', 'Type'], rows)}`;
+function meaningOf({ description, schema }: Parameter): Part {
+  const choices = schema.enum?.map((value, at) => [at === 0 ? ' One of ' : ', ', code(value)]);
+  const preset = schema.default === undefined ? null : [' ', code(String(schema.default)), ' if left out.'];
+  return [prose(description), choices && [choices, '.'], preset];
 }
 
 /** The errors that any of the operations can answer with, by their status. */
-function errorRows(operations: readonly Operation[], { components }: Document): string[][] {
+function errorsOf(operations: readonly Operation[], { components }: Document): [status: string, description: string][] {
   const answers = operations.flatMap(({ responses }) => Object.entries(responses));
   const errors = new Map(answers.filter(([status]) => status >= '400'));
   return [...errors].sort().map(([status, answer]) => {
-    const { description } = answerSchema.parse(
-      '$ref' in answer ? components.responses[nameOf(String(answer.$ref))] : answer,
-    );
-    return [code(status), prose(description)];
+    const told = '$ref' in answer ? components.responses[nameOf(String(answer.$ref))] : answer;
+    return [status, answerSchema.parse(told).description];
   });
 }
 
-function answerRows({ responses }: Operation, document: Document): string[][] {
-  const answer = answerSchema.parse(responses['200']);
-  const schema = answer.content?.['application/json']?.schema;
+function fieldsOf(schema: unknown, document: Document): Field[] {
   const { properties = {} } = resolved(schema, document);
   return Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
 }
 
 /** A field, and below it those of what it holds. */
-function fieldRows(field: string, schema: unknown, document: Document): string[][] {
+function fieldRows(field: string, schema: unknown, document: Document): Field[] {
   const { properties, items } = resolved(schema, document);
   const held = items === undefined ? undefined : resolved(items, document).properties;
   const below = Object.entries(properties ?? held ?? {});
   const name = held ? `${field}[]` : field;
   const rows = below.flatMap(([inner, each]) => fieldRows(`${name}.${inner}`, each, document));
-  return [[code(name), typeOf(schema, document)], ...rows];
+  return [{ name, type: typeOf(schema, document) }, ...rows];
 }
 
 function typeOf(schema: unknown, document: Document): string {
@@ -157,45 +171,20 @@ function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-function table(heads: string[], rows: string[][]): string {
-  const head = heads.map((each) => `<th scope="col">${each}</th>`).join('');
-  const body = rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('\n');
-  return `<table><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table>`;
-}
-
-function code(text: string): string {
-  return `<code>${escaped(text)}</code>`;
+function code(text: string): Html {
+  return html`<code>${text}</code>`;
 }
 
 /** Text with `code` in backticks. */
-function prose(text: string): string {
-  return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+function prose(text: string): Part {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? code(part) : part));
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-const STYLE = `
-:root { color-scheme: light dark; --text: #1c2430; --soft: #566070; --line: #d8dde5; --code: #f1f4f8; --link: #0b5fb0; --back: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ee; --soft: #a3adba; --line: #333c48; --code: #1f2630; --link: #79b8ff; --back: #12171e; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-main { max-width: 54rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
-h1 { font-size: 1.9rem; margin: 0 0 1rem; }
-h2 { font-size: 1.35rem; margin: 2.5rem 0 .5rem; }
-h3 { font-size: 1rem; color: var(--soft); margin: 1.5rem 0 .5rem; }
-a { color: var(--link); }
-code, pre { font: .9em/1.5 ui-monospace, monospace; background: var(--code); border-radius: .25rem; }
-code { padding: .1em .3em; overflow-wrap: anywhere; }
-pre { padding: .8rem 1rem; overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; }
-@media (min-width: 40rem) { td:first-child code { white-space: nowrap; } }
+const DOCS_STYLE = `${STYLE}
+code{overflow-wrap:anywhere}
+pre{background:var(--card);padding:.8rem 1rem;border-radius:6px;overflow-x:auto}
+@media (min-width:40rem){td:first-child code{white-space:nowrap}}
 `;
 
 /** What a browser may do with the page: show it, in its own style. */
-export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`;
+export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`;

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../contract/key.js';
+import { PREFIX_FORM } from './addresses.js';
 import type { Interface } from './admission.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
@@ -9,7 +10,6 @@ import { addHistoryOperations } from './history-operations.js';
 import { type Described, describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
-import { PREFIX_FORM } from './prefix.js';
 import { type Limiter, RateLimiter } from './rate-limit.js';
 import { refuseAmbiguous, refuseUnknown } from './refusals.js';
 import { addRepresentations } from './representation.js';

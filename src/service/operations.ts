@@ -7,7 +7,6 @@ import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy }
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
 import { EXPORT_TYPES, type Format, formatParameters, sendListing } from './export.js';
-import { lastModified } from './last-modified.js';
 import {
   type ListingParameters,
   listingParameters,
@@ -17,6 +16,10 @@ import {
 } from './listing-query.js';
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
 import type { ListingFacts, ListingWindow } from './store.js';
+
+const DAY_MS = 86_400_000;
+/** A page's last crawl, and the days since then that an answer tells. */
+const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
 
 /** The three operations of the specification, by the sections of its chapter 4. */
 export function addOperations(app: FastifyInstance, service: Interface): void {
@@ -99,6 +102,20 @@ function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, bod
     ...(observedAt === undefined ? {} : { 'x-snapshot-time': observedAt.toISOString() }),
     ...(changed === undefined ? {} : { 'last-modified': changed }),
   };
+}
+
+/**
+ * When an answer last became what it is: its newest commit was made then, or later one of its pages grew a day older.
+ *
+ * @param body JSON text of entries or reports
+ * @returns milliseconds since 1970
+ */
+function lastModified(body: string, committedAt: Date): number {
+  let latest = committedAt.getTime();
+  for (const [, crawledAt = '', days = ''] of body.matchAll(AGES)) {
+    if (days !== '0') latest = Math.max(latest, Date.parse(crawledAt) + Number(days) * DAY_MS);
+  }
+  return latest;
 }
 
 function windowBody(

@@ -10,8 +10,6 @@ import { schemaFile } from '../warehouse/layout.js';
 import { filesOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
 import type { ServedCommits } from './commits.js';
-import { daysSince } from './days.js';
-import { Recent } from './recent.js';
 
 /** A window begins behind a page whose place is known, at most so many entries before it. */
 const PAGES_PER_MARK = 1000;
@@ -247,4 +245,38 @@ async function ask<T>(
 /** With the empty file of the table first: no files are no rows then, and older files get later columns. */
 function filled({ folder }: Reader, table: DataTable, files: readonly string[]): string[] {
   return [schemaFile(folder, table), ...files];
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whole days, never negative: a crawl by a clock that is ahead of ours was today. Both in milliseconds since 1970. */
+export function daysSince(crawledAt: number, now: number): number {
+  return Math.max(0, Math.floor((now - crawledAt) / DAY_MS));
+}
+
+/** What was asked for last, up to so many. */
+class Recent<T> {
+  readonly #kept = new Map<string, T>();
+
+  constructor(private readonly most: number) {}
+
+  has(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
+  get(key: string): T | undefined {
+    const value = this.#kept.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: T): void {
+    // Deleted first, so that the map's order of insertion is the order of use.
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.most) return;
+      this.#kept.delete(oldest);
+    }
+  }
 }

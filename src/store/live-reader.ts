@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import { Reader, type ReaderOptions } from '../analysis/reader.js';
 import type { RequestContext } from '../service/store.js';
+import { sql } from '../storage/sql.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
 import { explained, UnreadableError } from './unreadable.js';
-import { type ServedWebsite, websitesOf } from './websites.js';
 
 /** How long what was seen of the warehouse is believed to be all of it. */
 const LOOK_INTERVAL_MS = 1000;
@@ -17,6 +18,14 @@ export interface LiveReaderOptions extends ReaderOptions {
   /** Told once of each file that cannot be read, with what is wrong with it. */
   onUnreadable?: (file: string, reason: string) => void;
 }
+
+export interface ServedWebsite {
+  id: string;
+  /** As the configuration called it when its newest snapshot was made; else its id. */
+  name: string;
+}
+
+const websiteRow = z.object({ id: z.string(), name: z.string() });
 
 /** One state of the warehouse, and the connections to it that no question uses now. */
 interface Opened {
@@ -159,4 +168,9 @@ function closeUnused({ reader, idle, users, retired }: Opened): void {
   if (!retired || users > 0) return;
   for (const connection of idle) connection.close();
   reader.close();
+}
+
+/** The websites that have a snapshot, by their ids. */
+async function websitesOf(reader: Reader): Promise<ServedWebsite[]> {
+  return reader.engine.rows(websiteRow, sql('serve/websites'));
 }

@@ -6,8 +6,7 @@ import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { sql } from '../storage/sql.js';
 import { schemaFile } from '../warehouse/layout.js';
 import { filesOf, type Marker } from '../warehouse/markers.js';
-import { daysSince } from './days.js';
-import { rangeOf } from './listing.js';
+import { daysSince, rangeOf } from './listing.js';
 
 const knownPage = z.object({
   website_id: z.string(),

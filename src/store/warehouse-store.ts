@@ -8,13 +8,12 @@ import type { ListingQuery, Moment } from '../service/listing-query.js';
 import type { WindowBounds } from '../service/pagination.js';
 import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
-import { tableFile } from '../warehouse/layout.js';
-import { filesOf, type Marker, markersOf } from '../warehouse/markers.js';
+import { schemaFile, tableFile } from '../warehouse/layout.js';
+import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
 import { type KnownPage, knownPages, reportsOf } from './reports.js';
-import { snapshotsIn } from './snapshots.js';
 import { UnreadableError } from './unreadable.js';
 
 /** What is held in memory of a listing that is streamed. */
@@ -31,6 +30,7 @@ export interface WarehouseStoreOptions {
   now?: () => number;
 }
 
+const statusRow = z.object({ snapshot_id: z.string(), listing_status: z.string(), reports_status: z.string() });
 const listedRow = z.object({ listed_at: z.coerce.number().nullable() });
 const endRow = z.object({ ends_at: z.coerce.number() });
 
@@ -224,4 +224,31 @@ function noSuchState(): ServiceError {
 function nothingThen({ moment }: StateQuery): ServiceError {
   const when = moment === null ? 'yet' : 'then';
   return new ServiceError(404, `Nothing had been observed of this website ${when}.`);
+}
+
+/**
+ * Some of a website's snapshots, newest first. One whose listing retention dropped is none any more.
+ *
+ * @param markers of the website, oldest first; the files of those outside the window are not read
+ */
+async function snapshotsIn(
+  reader: Reader,
+  markers: readonly Marker[],
+  { skip, limit }: WindowBounds,
+): Promise<SnapshotWindow> {
+  const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
+  const shown = kept.toReversed().slice(skip, skip + limit);
+  const files = [schemaFile(reader.folder, 'snapshots'), ...markerPaths(shown, 'snapshots')];
+  const rows = await reader.engine.rows(statusRow, sql('serve/snapshot_statuses'), { files });
+  const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
+  const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({
+    id: snapshotId,
+    time: snapshotAt,
+    date,
+    listing_status: statusOf.get(snapshotId)?.listing_status ?? '',
+    reports_status: statusOf.get(snapshotId)?.reports_status ?? '',
+    pages: files['coverage']?.rows ?? 0,
+    reports: files['url_reports']?.rows ?? 0,
+  }));
+  return { snapshots, count: kept.length };
 }

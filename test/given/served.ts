@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { addHealth } from '../../src/cli/running-service.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
-import { addHealth } from '../../src/store/health.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { WarehouseStore } from '../../src/store/warehouse-store.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addressesIn } from '../../src/service/addresses.js';
-import { allowOrigins } from '../../src/service/cors.js';
-import { refuseOtherHosts } from '../../src/service/hosts.js';
+import { allowOrigins, refuseOtherHosts } from '../../src/service/hosts.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
 import { storeOf } from '../given/service.js';
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { PREFIX_FORM } from '../../service/prefix.js';
+import { PREFIX_FORM } from '../../service/addresses.js';
 
 /** Reads a whole number. */
 export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {

@@ -1,18 +1,27 @@
 import { count } from '../../observe/format.js';
 import { safe } from '../../observe/terminal.js';
-import type { DirectoryRow } from '../../report/rows.js';
-import type { Age } from '../../report/section.js';
 import { type Html, shortened } from '../html.js';
-import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
-import { figure } from './draw.js';
+import { figure, GRID, LABEL, NAMES, STILL, VALUES } from './draw.js';
 import { type Colour, colour } from './palette.js';
 
 const AGES_HEIGHT = 190;
 const DIRECTORY_HEIGHT = 40;
 const NAME_CHARACTERS = { wide: 36, narrow: 16 } as const;
 
+/** How many pages are how old in some way. */
+export interface Age {
+  span: string;
+  pages: number;
+}
+
+interface Moved {
+  directory: string;
+  deindexed: number;
+  newly_indexed: number;
+}
+
 /** How many pages left the index and came into it, by directory. */
-export function directoryChart(id: string, directories: readonly DirectoryRow[]): Html {
+export function directoryChart(id: string, directories: readonly Moved[]): Html {
   const told = directories.map(
     ({ directory, deindexed, newly_indexed }) =>
       `${directory}: ${deindexed} de-indexed, ${newly_indexed} newly indexed.`,

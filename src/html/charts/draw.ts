@@ -3,8 +3,9 @@ import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption, Scatt
 import { GridComponent, type GridComponentOption, MarkAreaComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
+import { count } from '../../observe/format.js';
 import { escaped, Html, html } from '../html.js';
-import { GRID } from './axes.js';
+import { colour } from './palette.js';
 
 echarts.use([BarChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
 
@@ -22,6 +23,39 @@ export interface Naming {
 
 /** Units of the drawing; the wide one suits a desktop and paper, the narrow one a phone. */
 const WIDTHS = { wide: 800, narrow: 360 } as const;
+
+/** The widths of texts are estimated: the style sheet shows them a little smaller, for fonts that are wider. */
+const FONT_PX = 12;
+
+/** The room inside a chart, around which the labels of the axes still fit. */
+export const GRID = {
+  left: 8,
+  right: 12,
+  top: 14,
+  bottom: 4,
+  outerBoundsMode: 'same',
+  outerBoundsContain: 'axisLabel',
+} as const;
+
+export const LABEL = { color: colour('text'), fontSize: FONT_PX } as const;
+
+/** An axis of numbers with light lines across the chart. */
+export const VALUES = {
+  type: 'value',
+  axisLabel: { ...LABEL, formatter: (value: number) => count(value) },
+  splitLine: { lineStyle: { color: colour('line') } },
+  splitNumber: 4,
+} as const;
+
+/** The line and labels of an axis of names. */
+export const NAMES = {
+  axisTick: { show: false },
+  axisLine: { lineStyle: { color: colour('line') } },
+  axisLabel: LABEL,
+} as const;
+
+/** What a series has that nobody points at. */
+export const STILL = { silent: true, animation: false, emphasis: { disabled: true } } as const;
 
 /** A drawing, and where its names stand in it, in units of the drawing. */
 export interface Drawing {
@@ -45,6 +79,12 @@ export interface Drawings {
 export function figure(naming: Naming, height: number, option: (narrow: boolean) => ChartOption): Html {
   const { wide, narrow } = drawings(naming, height, option, 0);
   return html`<div class="chart wide">${wide.svg}</div><div class="chart narrow">${narrow.svg}</div>`;
+}
+
+/** What the colours of a chart mean, by the names of their classes. */
+export function legend(...entries: readonly (readonly [swatch: string, meaning: string])[]): Html {
+  const items = entries.map(([swatch, meaning]) => html`<li><span class="swatch ${swatch}"></span>${meaning}</li>`);
+  return html`<ul class="legend">${items}</ul>`;
 }
 
 /** Both drawings, with the places of as many names of the horizontal axis. */

@@ -1,15 +1,43 @@
-import { shareOf } from '../../report/headline.js';
-import type { Span } from '../../report/period.js';
-import type { Counts, Day } from '../../report/trend.js';
-import { counted, dayOfMonth, percent } from '../figures.js';
+import { counted, dayOfMonth, percent, shareOf } from '../figures.js';
 import type { Html } from '../html.js';
-import { GRID, LABEL, NAMES, STILL, VALUES } from './axes.js';
-import { type ChartOption, type Drawings, drawings, figure, type Naming } from './draw.js';
+import {
+  type ChartOption,
+  type Drawings,
+  drawings,
+  figure,
+  GRID,
+  LABEL,
+  NAMES,
+  type Naming,
+  STILL,
+  VALUES,
+} from './draw.js';
 import { type Colour, colour } from './palette.js';
 
 const HEIGHT = 240;
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
+
+/** Dates, `YYYY-MM-DD`, both ends included. */
+export interface Span {
+  since: string;
+  until: string;
+}
+
+/** One date of the trend. The counts are null where no complete listing tells them. */
+export interface Day {
+  date: string;
+  counts: Counts | null;
+  /** The date has a listing, but none that is complete. */
+  partial: boolean;
+}
+
+export interface Counts {
+  pages: number;
+  indexed: number;
+  not_indexed: number;
+  without_data: number;
+}
 
 const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
   { key: 'indexed', colour: 'indexed' },

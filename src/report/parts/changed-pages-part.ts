@@ -1,35 +1,40 @@
-import { counted } from '../../html/figures.js';
+import { counted, percent } from '../../html/figures.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { type Column, foldedTable, table } from '../../html/table.js';
 import { count } from '../../observe/format.js';
 import type { Period } from '../period.js';
-import type { DeindexedRow } from '../rows.js';
+import type { CommonRow, DeindexedRow, FlipRow } from '../rows.js';
 import type { Section } from '../section.js';
-import { commonTable } from './common-table.js';
-import { command, foldedTable, note, part } from './table.js';
-import { nameOfWebsite } from './website-name.js';
+import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
 const STATE_CHARACTERS = 80;
 const CANONICAL_CHARACTERS = 72;
+const VALUE_CHARACTERS = 72;
+const TINY_LIFT = 10;
+
+const DIMENSIONS: Record<string, string> = {
+  coverage_state: 'state they went to',
+  fetch_status: 'page fetch',
+  target: 'canonical',
+  target_host: 'host of the canonical',
+  target_directory: 'directory of the canonical',
+};
 
 /** The pages that fell out of the index, and what they have in common. */
 export function deindexedPart(section: Section, period: Period): Html {
   const { rows, total, common } = section.deindexed;
   if (total === 0) return part('De-indexed pages', note('No page fell out of the index in this period.'));
-  const several = section.websites.length > 1;
-  const listed = foldedTable(
-    [...(several ? [{ head: 'website' }] : []), { head: 'page' }, { head: 'seen on' }, { head: 'state now' }],
-    rows.map((row) => [
-      ...(several ? [nameOfWebsite(section, row.website_id)] : []),
-      pageLink(row.url),
-      html`<span class="date">${row.snapshot_date}</span>`,
-      stateNow(row),
-    ]),
-  );
+  const columns: Column<DeindexedRow>[] = [
+    ...websiteColumn(section),
+    { head: 'page', cell: ({ url }) => pageLink(url) },
+    { head: 'seen on', cell: seenOn },
+    { head: 'state now', cell: stateNow },
+  ];
   return part(
     'De-indexed pages',
     commonTable(section, common, 'de-indexed'),
     html`<h4>The pages</h4>`,
-    listed,
+    foldedTable(columns, rows),
     rest(rows.length, total, command('deindexed_pages', { ...scope(section, period), reindexed: 'true' })),
   );
 }
@@ -38,30 +43,29 @@ export function deindexedPart(section: Section, period: Period): Html {
 export function flipsPart(section: Section, period: Period): Html {
   const { rows, total, common } = section.flips;
   if (total === 0) return part('Canonical flips', note('No canonical went from one URL to another in this period.'));
-  const several = section.websites.length > 1;
-  const listed = foldedTable(
-    [
-      ...(several ? [{ head: 'website' }] : []),
-      { head: 'page' },
-      { head: 'canonical: old → new' },
-      { head: 'chosen by' },
-      { head: 'seen on' },
-    ],
-    rows.map((row) => [
-      ...(several ? [nameOfWebsite(section, row.website_id)] : []),
-      pageLink(row.url, CANONICAL_CHARACTERS),
-      html`${pageLink(row.from_canonical, CANONICAL_CHARACTERS, row.url)}<br>→ ${pageLink(row.to_canonical, CANONICAL_CHARACTERS, row.url)}`,
-      row.chosen_by,
-      html`<span class="date">${row.snapshot_date}</span>`,
-    ]),
-  );
+  const columns: Column<FlipRow>[] = [
+    ...websiteColumn(section),
+    { head: 'page', cell: ({ url }) => pageLink(url, CANONICAL_CHARACTERS) },
+    { head: 'canonical: old → new', cell: oldAndNew },
+    { head: 'chosen by', cell: ({ chosen_by }) => chosen_by },
+    { head: 'seen on', cell: seenOn },
+  ];
   return part(
     'Canonical flips',
     commonTable(section, common, 'flipped'),
     html`<h4>The flips</h4>`,
-    listed,
+    foldedTable(columns, rows),
     rest(rows.length, total, command('canonical_flips', scope(section, period))),
   );
+}
+
+function seenOn({ snapshot_date }: { snapshot_date: string }): Html {
+  return html`<span class="date">${snapshot_date}</span>`;
+}
+
+function oldAndNew({ url, from_canonical, to_canonical }: FlipRow): Html {
+  const [from, to] = [from_canonical, to_canonical].map((one) => pageLink(one, CANONICAL_CHARACTERS, url));
+  return html`${from}<br>→ ${to}`;
 }
 
 function stateNow({ index_summary_now, index_coverage_state_now, is_monitored_now }: DeindexedRow): Part {
@@ -71,12 +75,30 @@ function stateNow({ index_summary_now, index_coverage_state_now, is_monitored_no
 }
 
 /** The parameters that an analysis needs to tell of the same websites and dates. */
-function scope({ websites }: Section, { since, until }: Period): Record<string, string> {
-  const [first, second] = websites;
-  return { ...(first && !second ? { website: first.website.website_id } : {}), since, until };
+function scope(section: Section, { since, until }: Period): Record<string, string> {
+  return { ...websiteParameter(section), since, until };
 }
 
 function rest(shown: number, total: number, all: Html): Html {
   if (shown >= total) return note(`${counted(total, 'line')} in all. As data: `, all);
   return note(`The newest ${count(shown)} of ${count(total)}. All of them: `, all);
+}
+
+/** What stands out among changed pages against all pages; `which` are those, such as `de-indexed`. */
+function commonTable(section: Section, rows: readonly CommonRow[], which: string): Html {
+  const title = html`<h4>What they have in common</h4>`;
+  if (rows.length === 0) return html`${title}${note('Nothing stands out against all pages.')}`;
+  const columns: Column<CommonRow>[] = [
+    ...websiteColumn(section),
+    { head: 'feature', cell: ({ dimension }) => DIMENSIONS[dimension] ?? dimension.replaceAll('_', ' ') },
+    {
+      head: 'value',
+      cell: ({ dimension, value }) => (dimension === 'sitemap' ? pageLink : shortened)(value, VALUE_CHARACTERS),
+    },
+    { head: which, isNumber: true, cell: ({ changed }) => count(changed) },
+    { head: 'of them', isNumber: true, cell: ({ share }) => percent(share) },
+    { head: 'of all pages', isNumber: true, cell: ({ overall_share }) => percent(overall_share) },
+    { head: 'lift', isNumber: true, cell: ({ lift }) => `${lift >= TINY_LIFT ? Math.round(lift) : lift.toFixed(1)}×` },
+  ];
+  return html`${title}${table(columns, rows)}${note('Lift: how many times as often as among all pages. First comes what explains most pages beyond an even spread.')}`;
 }

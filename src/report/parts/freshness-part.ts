@@ -1,21 +1,19 @@
 import { agesChart } from '../../html/charts/bar-charts.js';
-import { counted, percent } from '../../html/figures.js';
-import { type Html, html, pageLink, shortened } from '../../html/html.js';
+import { counted, percent, shareOf } from '../../html/figures.js';
+import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { type Column, table } from '../../html/table.js';
 import { count } from '../../observe/format.js';
-import { shareOf } from '../headline.js';
+import type { StaleRow } from '../rows.js';
 import { type Section, STALE_DAYS } from '../section.js';
-import { command, note, part, table } from './table.js';
-import { nameOfWebsite } from './website-name.js';
+import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
 const STATE_CHARACTERS = 80;
 
 /** How long ago pages were crawled, and those that were not for long. */
 export function freshnessPart(id: string, section: Section): Html {
-  const { crawl_ages, stale, websites } = section;
+  const { crawl_ages, stale } = section;
   const pages = crawl_ages.reduce((added, age) => added + age.pages, 0);
   if (pages === 0) return part('Crawl freshness', note('There are no monitored pages.'));
-  const [first, second] = websites;
-  const website = first && !second ? { website: first.website.website_id } : {};
   return part(
     'Crawl freshness',
     html`<p>Pages by days since the search engine last crawled them. ${counted(stale.total, 'page')} (${percent(shareOf(stale.total, pages))}) had no crawl for more than ${STALE_DAYS - 1} days, or never one.</p>`,
@@ -24,28 +22,22 @@ export function freshnessPart(id: string, section: Section): Html {
     stale.total > stale.rows.length
       ? note(
           `The first ${count(stale.rows.length)} of ${count(stale.total)}. All of them: `,
-          command('pages_not_crawled', { ...website, days: String(STALE_DAYS) }),
+          command('pages_not_crawled', { ...websiteParameter(section), days: String(STALE_DAYS) }),
         )
       : null,
   );
 }
 
-function staleTable(section: Section): Html {
-  const several = section.websites.length > 1;
-  return table(
-    [
-      ...(several ? [{ head: 'website' }] : []),
-      { head: 'page' },
-      { head: 'last crawl' },
-      { head: 'days', align: 'right' },
-      { head: 'state' },
-    ],
-    section.stale.rows.map((row) => [
-      ...(several ? [nameOfWebsite(section, row.website_id)] : []),
-      pageLink(row.url),
-      html`<span class="date">${row.last_crawl_time?.slice(0, 10) ?? 'never'}</span>`,
-      row.days_since_crawl === null ? '' : count(row.days_since_crawl),
-      shortened(row.index_coverage_state ?? 'no data', STATE_CHARACTERS),
-    ]),
-  );
+function staleTable(section: Section): Part {
+  const columns: Column<StaleRow>[] = [
+    ...websiteColumn(section),
+    { head: 'page', cell: ({ url }) => pageLink(url) },
+    {
+      head: 'last crawl',
+      cell: ({ last_crawl_time }) => html`<span class="date">${last_crawl_time?.slice(0, 10) ?? 'never'}</span>`,
+    },
+    { head: 'days', isNumber: true, cell: ({ days_since_crawl: days }) => (days === null ? '' : count(days)) },
+    { head: 'state', cell: (row) => shortened(row.index_coverage_state ?? 'no data', STATE_CHARACTERS) },
+  ];
+  return table(columns, section.stale.rows);
 }

@@ -1,7 +1,7 @@
-import { changeOf, counted, dayOfMonth, percent, points, signed } from '../../html/figures.js';
+import { changeOf, counted, dayOfMonth, type Figure, percent, points, shareOf, signed } from '../../html/figures.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { count } from '../../observe/format.js';
-import { type Figure, type Headline, shareOf } from '../headline.js';
+import type { Headline } from '../headline.js';
 import type { Period } from '../period.js';
 
 /** The numbers that a reader looks for first, each with what it was before. */

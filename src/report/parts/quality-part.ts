@@ -1,47 +1,50 @@
 import { agesChart } from '../../html/charts/bar-charts.js';
 import { counted, percent } from '../../html/figures.js';
 import { type Html, html, type Part, shortened } from '../../html/html.js';
+import { type Column, table } from '../../html/table.js';
 import { count, duration } from '../../observe/format.js';
 import type { Period } from '../period.js';
 import type { DriftRow, RejectedRow, SnapshotRow } from '../rows.js';
 import type { Section } from '../section.js';
-import { type Column, command, note, part, table } from './table.js';
-import { nameOfWebsite } from './website-name.js';
+import { command, note, part, websiteColumn } from './part.js';
 
 const NIGHTS_LISTED = 31;
 const DRIFT_LISTED = 10;
 const TEXT_CHARACTERS = 100;
 
-const NIGHT_COLUMNS: Column[] = [
-  { head: 'listing' },
-  { head: 'listed', align: 'right' },
-  { head: 'expected', align: 'right' },
-  { head: 'rejected', align: 'right' },
-  { head: 'reports' },
-  { head: 'fetched', align: 'right' },
-  { head: 'left', align: 'right' },
-  { head: 'missing', align: 'right' },
-  { head: 'failed', align: 'right' },
-  { head: 'requests', align: 'right' },
-  { head: 'throttled', align: 'right' },
-  { head: 'utilised', align: 'right' },
-  { head: 'took', align: 'right' },
+const NIGHT_COLUMNS: readonly Column<SnapshotRow>[] = [
+  { head: 'date', cell: ({ snapshot_date }) => html`<span class="date">${snapshot_date}</span>` },
+  { head: 'listing', cell: ({ listing_status }) => standing(listing_status, listing_status === 'partial') },
+  number('listed', (night) => night.pages_listed),
+  number('expected', (night) => night.pages_expected),
+  number('rejected', (night) => night.pages_rejected + night.reports_rejected),
+  { head: 'reports', cell: (night) => standing(night.reports_status, hasBrokenOff(night)) },
+  number('fetched', (night) => night.reports_fetched),
+  number('left', ({ reports_wanted: wanted, reports_planned }) => (wanted === null ? null : wanted - reports_planned)),
+  number('missing', (night) => night.reports_missing),
+  number('failed', (night) => night.reports_failed),
+  number('requests', (night) => night.requests_sent),
+  number('throttled', (night) => night.requests_throttled),
+  { head: 'utilised', isNumber: true, cell: ({ utilisation }) => percent(utilisation) },
+  { head: 'took', isNumber: true, cell: ({ took_seconds }) => duration(took_seconds * 1000) },
 ];
 
-/** What the figures rest on: how whole the listings and reports of the period are, and what the service did oddly. */
+const REJECTED_COLUMNS: readonly Column<RejectedRow>[] = [
+  { head: 'from', cell: ({ source }) => source.replaceAll('_', ' ') },
+  { head: 'field', cell: ({ field }) => shortened(field, TEXT_CHARACTERS) },
+  { head: 'problem', cell: ({ message }) => shortened(message, TEXT_CHARACTERS) },
+  { head: 'records', isNumber: true, cell: ({ records }) => count(records) },
+  { head: 'taken since', isNumber: true, cell: ({ replayed }) => count(replayed) },
+];
+
+/** How whole the listings and reports of the period are, and what the service did oddly. */
 export function qualityPart(id: string, section: Section, period: Period): Html {
   const several = section.websites.length > 1;
   const nights = nightsOf(section, period);
-  const columns: Column[] = [...(several ? [{ head: 'website' }] : []), { head: 'date' }, ...NIGHT_COLUMNS];
-  const rows = nights.shown.map((night) => [
-    ...(several ? [nameOfWebsite(section, night.website_id)] : []),
-    html`<span class="date">${night.snapshot_date}</span>`,
-    ...nightCells(night),
-  ]);
   return part(
     'Data quality',
     html`<p>${verdict(nights.all, several)}</p>`,
-    rows.length > 0 ? table(columns, rows) : null,
+    nights.shown.length > 0 ? table([...websiteColumn(section), ...NIGHT_COLUMNS], nights.shown) : null,
     nights.all.length > nights.shown.length
       ? note(`The newest ${nights.shown.length} of ${nights.all.length} nights.`)
       : null,
@@ -64,9 +67,7 @@ function nightsOf({ websites }: Section, { since }: Period): { all: SnapshotRow[
 function verdict(nights: readonly SnapshotRow[], several: boolean): string {
   if (nights.length === 0) return 'There is no snapshot in this period.';
   const partial = nights.filter(({ listing_status }) => listing_status === 'partial').length;
-  const cut = nights.filter(
-    ({ reports_status }) => reports_status === 'interrupted' || reports_status === 'failed',
-  ).length;
+  const cut = nights.filter(hasBrokenOff).length;
   const of = several ? 'newest snapshots (one a website)' : 'snapshots of this period';
   if (partial + cut === 0) return `All ${count(nights.length)} ${of} have a complete listing.`;
   return (
@@ -75,23 +76,16 @@ function verdict(nights: readonly SnapshotRow[], several: boolean): string {
   );
 }
 
-function nightCells(night: SnapshotRow): Part[] {
-  const { reports_wanted, reports_planned, reports_fetched, reports_missing, reports_failed } = night;
-  return [
-    standing(night.listing_status, night.listing_status === 'partial'),
-    count(night.pages_listed),
-    night.pages_expected === null ? '' : count(night.pages_expected),
-    count(night.pages_rejected + night.reports_rejected),
-    standing(night.reports_status, night.reports_status === 'interrupted' || night.reports_status === 'failed'),
-    count(reports_fetched),
-    reports_wanted === null ? '' : count(reports_wanted - reports_planned),
-    count(reports_missing),
-    count(reports_failed),
-    count(night.requests_sent),
-    count(night.requests_throttled),
-    percent(night.utilisation),
-    duration(night.took_seconds * 1000),
-  ];
+function number(head: string, counted: (night: SnapshotRow) => number | null): Column<SnapshotRow> {
+  const cell = (night: SnapshotRow) => {
+    const value = counted(night);
+    return value === null ? '' : count(value);
+  };
+  return { head, isNumber: true, cell };
+}
+
+function hasBrokenOff({ reports_status }: SnapshotRow): boolean {
+  return reports_status === 'interrupted' || reports_status === 'failed';
 }
 
 function standing(text: string, isBad: boolean): Html {
@@ -109,47 +103,21 @@ ${agesChart({ id: `${id}-reports`, title: 'Pages by days since their report was 
 function rejectedPart(rejected: readonly RejectedRow[]): Part {
   const [first] = rejected;
   if (!first) return null;
-  return html`<h4>Quarantined records</h4>${table(
-    [
-      { head: 'from' },
-      { head: 'field' },
-      { head: 'problem' },
-      { head: 'records', align: 'right' },
-      { head: 'taken since', align: 'right' },
-    ],
-    rejected.map(({ source, field, message, records, replayed }) => [
-      source.replaceAll('_', ' '),
-      shortened(field, TEXT_CHARACTERS),
-      shortened(message, TEXT_CHARACTERS),
-      count(records),
-      count(replayed),
-    ]),
-  )}${first.total > rejected.length ? note(`The most frequent ${rejected.length} of ${first.total} problems.`) : null}`;
+  return html`<h4>Quarantined records</h4>${table(REJECTED_COLUMNS, rejected)}${first.total > rejected.length ? note(`The most frequent ${rejected.length} of ${first.total} problems.`) : null}`;
 }
 
 function driftPart(section: Section): Part {
   const { drift } = section;
   if (drift.length === 0) return null;
-  const several = section.websites.length > 1;
   const shown = drift.slice(0, DRIFT_LISTED);
-  return html`<h4>New in the service’s answers</h4>${table(
-    [
-      ...(several ? [{ head: 'website' }] : []),
-      { head: 'what' },
-      { head: 'first seen' },
-      { head: 'times', align: 'right' },
-    ],
-    shown.map((row) => [
-      ...(several ? [nameOfWebsite(section, row.website_id)] : []),
-      told(row),
-      html`<span class="date">${row.first_seen_date}</span>`,
-      count(row.occurrences),
-    ]),
-  )}${
-    drift.length > shown.length
-      ? note(`${counted(drift.length, 'observation')} in all: `, command('drift_diary', {}))
-      : null
-  }`;
+  const columns: Column<DriftRow>[] = [
+    ...websiteColumn(section),
+    { head: 'what', cell: told },
+    { head: 'first seen', cell: ({ first_seen_date }) => html`<span class="date">${first_seen_date}</span>` },
+    { head: 'times', isNumber: true, cell: ({ occurrences }) => count(occurrences) },
+  ];
+  const all = note(`${counted(drift.length, 'observation')} in all: `, command('drift_diary', {}));
+  return html`<h4>New in the service’s answers</h4>${table(columns, shown)}${drift.length > shown.length ? all : null}`;
 }
 
 function told({ source, kind, field, value }: DriftRow): string {

@@ -2,7 +2,7 @@ import { counted } from '../../html/figures.js';
 import { type Html, html, shortened } from '../../html/html.js';
 import { count } from '../../observe/format.js';
 import type { Section } from '../section.js';
-import { note, part } from './table.js';
+import { note, part } from './part.js';
 
 type Moves = Section['transitions'];
 

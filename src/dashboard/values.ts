@@ -1,7 +1,7 @@
-import { moment } from '../../html/figures.js';
-import { type Html, html, type Part, shortened } from '../../html/html.js';
-import { linkTo, type WebsiteContext } from '../context.js';
-import { MOST_URL_CHARACTERS } from '../query.js';
+import { moment } from '../html/figures.js';
+import { type Html, html, type Part, shortened } from '../html/html.js';
+import { linkTo, type WebsiteContext } from './context.js';
+import { MOST_URL_CHARACTERS } from './query.js';
 
 const DAY_MS = 86_400_000;
 const URL_CHARACTERS = 72;

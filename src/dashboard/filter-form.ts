@@ -1,4 +1,4 @@
-import { Html, html } from '../../html/html.js';
+import { Html, html } from '../html/html.js';
 
 /** A choice of a filter: its value in the address and what it is called. */
 export type Choice = readonly [value: string, label: string];

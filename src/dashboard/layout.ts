@@ -1,5 +1,7 @@
-import { Html, html, type Part, shortened } from '../../html/html.js';
-import { linkTo, type Route, type Website } from '../context.js';
+import { STATUS_CODES } from 'node:http';
+import { Html, html, type Part, shortened } from '../html/html.js';
+import type { ServedWebsite } from '../store/live-reader.js';
+import { linkTo, type Route } from './context.js';
 
 const NAME_CHARACTERS = 80;
 
@@ -18,7 +20,7 @@ export interface Layout {
   /** Label of the key that is signed in; null where nobody is. */
   keyLabel: string | null;
   /** The website that the page is about, and which of its pages it is. */
-  at?: { website: Website; route: Route } | undefined;
+  at?: { website: ServedWebsite; route: Route } | undefined;
 }
 
 /** A page of the dashboard as a whole document, without any script or style of its own. */
@@ -50,7 +52,7 @@ ${content}
 `;
 }
 
-export function nameOf({ name, id }: Website): string {
+export function nameOf({ name, id }: ServedWebsite): string {
   return shortened(name || id, NAME_CHARACTERS);
 }
 
@@ -61,7 +63,7 @@ function signOut(base: string, keyLabel: string): Html {
 </form>`;
 }
 
-function tabs(base: string, website: Website, route: Route): Html {
+function tabs(base: string, website: ServedWebsite, route: Route): Html {
   const current = route === 'page' ? 'pages' : route;
   const items = TABS.map(([name, label]) => {
     const here = name === current ? new Html(route === 'page' ? ' aria-current="true"' : ' aria-current="page"') : null;
@@ -72,4 +74,36 @@ function tabs(base: string, website: Website, route: Route): Html {
 <ul>
 ${items}</ul>
 </nav>`;
+}
+
+/** What went wrong with a request, as far as its sender may know. */
+export function problemPage(
+  base: string,
+  { status, message, keyLabel }: { status: number; message: string; keyLabel: string | null },
+): Html {
+  const title = STATUS_CODES[status] ?? 'Refused';
+  return layout(
+    { base, title, keyLabel },
+    html`<h1>${title}</h1>
+<p>${message}</p>
+<p><a href="${base}/">To the websites</a></p>`,
+  );
+}
+
+/** The form that an API key is given to. @param problem why the one before was not taken */
+export function signInPage(base: string, { to, problem }: { to: string; problem: string | null }): Html {
+  const told = problem === null ? null : html`<p class="warning" role="alert" id="problem">${problem}</p>`;
+  const invalid = problem === null ? null : html` aria-invalid="true" aria-describedby="problem"`;
+  return layout(
+    { base, title: 'Sign in', keyLabel: null },
+    html`<h1>Sign in</h1>
+${told}
+<form method="post" action="${base}/sign-in" class="sign-in">
+<input type="hidden" name="to" value="${to}">
+<p><label for="token">API key</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required="" autofocus="" maxlength="4000"${invalid}></p>
+<p><button type="submit">Sign in</button></p>
+</form>
+<p class="note">You see the websites that the key may read. The key itself is not kept in your browser.</p>`,
+  );
 }

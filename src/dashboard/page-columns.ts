@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { type Html, html, type Part, shortened } from '../html/html.js';
+import type { Column } from '../html/table.js';
+import type { WebsiteContext } from './context.js';
+import { age, orUnknown, pageTimelineLink, text, time, UNKNOWN } from './values.js';
+
+const MOST_CHARACTERS = 500;
+const CANONICAL_CHARACTERS = 60;
+const WORD_CHARACTERS = 160;
+
+const maybeText = z.string().nullable().default(null);
+
+/** What was not asked for is null, as what is not known. */
+export const pageRow = z.object({
+  url: z.string(),
+  is_gone: z.boolean(),
+  index_summary: maybeText,
+  index_coverage_state: maybeText,
+  canonicals_match: z.boolean().nullable().default(null),
+  searchengine_selected_canonical: maybeText,
+  user_selected_canonical: maybeText,
+  last_crawl_time: maybeText,
+  report_fetched_at: maybeText,
+  inspection_date: maybeText,
+  page_fetch_status: maybeText,
+  blocked_by_robots_txt: maybeText,
+  indexing_allowed: maybeText,
+  primary_crawler: maybeText,
+  /** The first three. */
+  sitemaps: z.array(z.string()).nullable().default(null),
+  sitemap_count: z.int().nullable().default(null),
+  page_detection: maybeText,
+  first_seen_at: maybeText,
+});
+export type PageRow = z.infer<typeof pageRow>;
+
+interface PageColumnContent {
+  head: string;
+  isSortable?: boolean;
+  /** The columns of `selected_pages.sql` that it is made of. */
+  reads: readonly (keyof PageRow)[];
+  cell(row: PageRow, context: WebsiteContext): Part;
+}
+
+/** The columns that a list of pages can have, in their order. The first is always there. */
+const COLUMNS = {
+  url: { head: 'Page', isSortable: true, reads: ['url', 'is_gone'], cell: page },
+  indexed: {
+    head: 'Indexed',
+    isSortable: true,
+    reads: ['index_summary'],
+    cell: ({ index_summary: summary }) => orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no'),
+  },
+  state: {
+    head: 'State',
+    isSortable: true,
+    reads: ['index_coverage_state'],
+    cell: (row) => orUnknown(row.index_coverage_state),
+  },
+  canonical: {
+    head: 'Canonical',
+    isSortable: true,
+    reads: ['searchengine_selected_canonical', 'canonicals_match'],
+    cell: canonical,
+  },
+  declared: {
+    head: 'Declared canonical',
+    reads: ['user_selected_canonical'],
+    cell: ({ url, user_selected_canonical: declared }) => address(declared, url),
+  },
+  crawl: { head: 'Last crawl', isSortable: true, reads: ['last_crawl_time'], cell: (row) => time(row.last_crawl_time) },
+  crawl_age: { head: 'Crawl age', reads: ['last_crawl_time'], cell: (row, { now }) => age(row.last_crawl_time, now) },
+  report: {
+    head: 'Report age',
+    isSortable: true,
+    reads: ['report_fetched_at'],
+    cell: (row, { now }) => age(row.report_fetched_at, now),
+  },
+  inspected: { head: 'Inspected', reads: ['inspection_date'], cell: (row) => time(row.inspection_date) },
+  fetch: { head: 'Page fetch', reads: ['page_fetch_status'], cell: (row) => word(row.page_fetch_status) },
+  robots: {
+    head: 'Blocked by robots.txt',
+    reads: ['blocked_by_robots_txt'],
+    cell: (row) => word(row.blocked_by_robots_txt),
+  },
+  allowed: { head: 'Indexing allowed', reads: ['indexing_allowed'], cell: (row) => word(row.indexing_allowed) },
+  crawler: { head: 'Crawler', reads: ['primary_crawler'], cell: (row) => word(row.primary_crawler) },
+  sitemaps: { head: 'Sitemaps', reads: ['sitemaps', 'sitemap_count'], cell: sitemaps },
+  detected: { head: 'Detected', reads: ['page_detection'], cell: (row) => time(row.page_detection) },
+  first_seen: { head: 'First seen', reads: ['first_seen_at'], cell: (row) => time(row.first_seen_at) },
+} satisfies Record<string, PageColumnContent>;
+export type PageColumn = keyof typeof COLUMNS;
+const CONTENTS: Readonly<Record<PageColumn, PageColumnContent>> = COLUMNS;
+
+const pageColumn = z.custom<PageColumn>((name) => typeof name === 'string' && Object.hasOwn(COLUMNS, name));
+export const PAGE_COLUMNS: readonly PageColumn[] = z.array(pageColumn).parse(Object.keys(COLUMNS));
+
+const DEFAULTS: ReadonlySet<PageColumn> = new Set(['url', 'indexed', 'state', 'canonical', 'crawl', 'report']);
+
+const names = z.string().max(MOST_CHARACTERS);
+
+/**
+ * The columns that an address names, in the order of the list and each once: `state,crawler`, or one parameter for each as
+ * a form gives them. The defaults where it names none.
+ */
+export const columnsQuery = z
+  .union([names, z.array(names)])
+  .default('')
+  .transform((given) => [given].flat().flatMap((text) => text.split(',').filter((name) => name !== '')))
+  .pipe(z.array(pageColumn))
+  .transform((named) => {
+    const chosen = named.length > 0 ? new Set<PageColumn>(['url', ...named]) : DEFAULTS;
+    return PAGE_COLUMNS.filter((name) => chosen.has(name));
+  });
+
+/** What an address has to say for these columns to be shown; nothing for the defaults. */
+export function askFor(columns: readonly PageColumn[]): string | undefined {
+  const areDefaults = columns.length === DEFAULTS.size && columns.every((name) => DEFAULTS.has(name));
+  return areDefaults ? undefined : columns.join(',');
+}
+
+/** The columns of `selected_pages.sql` that a list with these columns is made of. */
+export function readsOf(columns: readonly PageColumn[]): string[] {
+  return [...new Set(columns.flatMap((name) => CONTENTS[name].reads))];
+}
+
+export function headOf(name: PageColumn): string {
+  return COLUMNS[name].head;
+}
+
+export function columnsOf(shown: readonly PageColumn[], context: WebsiteContext): Column<PageRow>[] {
+  return shown.map((name) => {
+    const { head, isSortable, cell } = CONTENTS[name];
+    return { head, ...(isSortable ? { sortedAs: name } : {}), cell: (row) => cell(row, context) };
+  });
+}
+
+function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
+  const gone = is_gone ? html` <b class="bad">gone</b>` : null;
+  return html`${pageTimelineLink(context, url)}${gone}`;
+}
+
+function canonical({ url, searchengine_selected_canonical: chosen, canonicals_match }: PageRow): Part {
+  const differs = canonicals_match === false ? html` <b class="bad">differs</b>` : null;
+  return differs ? html`${address(chosen, url)}${differs}` : address(chosen, url);
+}
+
+/** One of few short texts of the service, which is not to break inside of a word. */
+function word(value: string | null): Part {
+  return orUnknown(value && shortened(value, WORD_CHARACTERS));
+}
+
+/** A canonical address of a page. */
+function address(value: string | null, page: string): Part {
+  if (value === null) return UNKNOWN;
+  return value === page ? 'itself' : html`<span class="url">${shortened(value, CANONICAL_CHARACTERS)}</span>`;
+}
+
+function sitemaps({ sitemaps: shown, sitemap_count: count }: PageRow): Part {
+  if (shown === null || shown.length === 0) return UNKNOWN;
+  const more = (count ?? 0) - shown.length;
+  const items = shown.map((url) => html`<li>${text(url)}</li>`);
+  return html`<ul class="few">${items}${more > 0 ? html`<li>and ${more} more</li>` : null}</ul>`;
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { askOf, askRows } from '../../analysis/ask-rows.js';
+import type { Reader } from '../../analysis/reader.js';
+import { agesChart } from '../../html/charts/bar-charts.js';
+import { type Drawing, legend } from '../../html/charts/draw.js';
+import { type Counts, type Day, type Span, trendDrawings } from '../../html/charts/trend-chart.js';
+import { dayOfMonth, percent, points, shareOf, signed } from '../../html/figures.js';
+import { type Html, html, type Part } from '../../html/html.js';
+import { type Column, table } from '../../html/table.js';
+import { count } from '../../observe/format.js';
+import { addDays } from '../../report/period.js';
+import { type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
+import { trendOf } from '../../report/trend.js';
+import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { nameOf } from '../layout.js';
+import { changeName } from '../values.js';
+import { type KindCount, newestDates, readKinds } from './changes.js';
+
+const DAYS_SHOWN = 90;
+const REPORT_ROWS = 10;
+
+const NUMBERS_ID = 'trend-numbers';
+/** Said of a date that is not in the table of numbers. */
+const UNLISTED = 'no complete listing that night';
+
+const TREND_COLUMNS: readonly Column<TrendRow>[] = [
+  { head: 'Date', cell: ({ snapshot_date }) => html`<span class="date">${snapshot_date}</span>` },
+  { head: 'Pages', isNumber: true, cell: ({ pages }) => count(pages) },
+  { head: 'Indexed', isNumber: true, cell: ({ indexed }) => count(indexed) },
+  { head: 'Not indexed', isNumber: true, cell: ({ not_indexed }) => count(not_indexed) },
+  { head: 'Without data', isNumber: true, cell: ({ without_data }) => count(without_data) },
+  {
+    head: 'Share indexed',
+    isNumber: true,
+    cell: ({ indexed, pages }) => percent(shareOf(indexed, pages)),
+  },
+];
+
+const reportAge = z.object({ website_id: z.string(), report_age: z.string(), pages: z.int() });
+
+interface Overview {
+  /** Dates with a complete listing within the days shown, oldest first. */
+  listings: TrendRow[];
+  days: Day[];
+  span: Span;
+  /** Null where there is none within the days shown. */
+  newest: SnapshotRow | null;
+  /** What changed in the newest night. */
+  changes: KindCount[];
+  reportAges: { span: string; pages: number }[];
+}
+
+/** How a website stands: its numbers beside those of the listing before, the trend, and the newest night's changes. */
+export async function overviewPage(context: WebsiteContext): Promise<Content> {
+  const overview = await context.ask((reader) => readOverview(reader, context.website.id));
+  const { newest, listings } = overview;
+  const title = nameOf(context.website);
+  const content = html`<h1>${title}</h1>
+${newest?.listing_status === 'partial' ? partialNote(listings.at(-1)) : null}
+${headline(context, listings)}
+<section aria-labelledby="h-trend"><h2 id="h-trend">Trend</h2>
+${trendPart(overview)}</section>
+<section aria-labelledby="h-night"><h2 id="h-night">Newest night</h2>
+${newestNight(context, overview)}</section>
+<section aria-labelledby="h-age"><h2 id="h-age">Age of the reports</h2>
+${reportAges(overview)}</section>`;
+  return { title, content };
+}
+
+/** What a website's overview tells: the last 90 days up to its newest snapshot. */
+async function readOverview(reader: Reader, website: string): Promise<Overview> {
+  const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
+  const span = { since: addDays(until, 1 - DAYS_SHOWN), until };
+  const listings = await askOf(reader, 'indexing_trend', trendRow, website, { since: span.since });
+  const dates = { website, from: span.since, until };
+  const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, dates);
+  const ages = await askOf(reader, 'report_ages', reportAge, website);
+  return {
+    listings,
+    days: trendOf(listings, snapshots, span),
+    span,
+    newest: snapshots.at(-1) ?? null,
+    changes: await readKinds(reader, website, { since: until }),
+    reportAges: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
+  };
+}
+
+function partialNote(listing: TrendRow | undefined): Html {
+  const of = listing
+    ? `The numbers are those of ${listing.snapshot_date}.`
+    : 'No listing of the last 90 days is complete.';
+  return html`<p class="warning">The newest listing is only partial. ${of}</p>`;
+}
+
+function headline(context: WebsiteContext, listings: readonly TrendRow[]): Html {
+  const [before, now] = [listings.at(-2), listings.at(-1)];
+  if (!now) return html`<p class="empty">No listing of the last 90 days is complete.</p>`;
+  const change = (key: keyof Counts) =>
+    before ? `${signed(now[key] - before[key])} since ${dayOfMonth(before.snapshot_date)}` : 'no earlier listing';
+  const [share, shareBefore] = [shareOf(now.indexed, now.pages), before && shareOf(before.indexed, before.pages)];
+  const moved = share !== null && typeof shareBefore === 'number' ? html`<br>${points(shareBefore, share)}` : null;
+  const pages = (indexed: string) => linkTo(context, 'pages', { indexed });
+  return html`<p class="about">Listing of ${now.snapshot_date}</p>
+<dl class="tiles">
+${tile('Pages', linkTo(context, 'pages'), count(now.pages), change('pages'))}
+${tile('Indexed', pages('yes'), html`${count(now.indexed)} <small>${percent(share)}</small>`, html`${change('indexed')}${moved}`)}
+${tile('Not indexed', pages('no'), count(now.not_indexed), change('not_indexed'))}
+${tile('Without data', pages('-'), count(now.without_data), change('without_data'))}
+</dl>`;
+}
+
+function tile(name: string, link: string, value: Part, below: Part): Html {
+  return html`<div><dt><a href="${link}">${name}</a></dt><dd><b>${value}</b><span>${below}</span></dd></div>\n`;
+}
+
+function newestNight(context: WebsiteContext, { changes, span }: Overview): Part {
+  const columns: Column<KindCount>[] = [
+    { head: 'Change', cell: ({ change }) => kindLink(context, change) },
+    { head: 'Times', isNumber: true, cell: ({ changes: times }) => count(times) },
+  ];
+  const empty = `Nothing changed on ${span.until}.`;
+  return table(columns, changes, { id: 'night', caption: `Changes of ${span.until}`, empty });
+}
+
+function kindLink(context: WebsiteContext, kind: string): Html {
+  return html`<a href="${linkTo(context, 'changes', { nights: 1, kind })}">${changeName(kind)}</a>`;
+}
+
+function reportAges({ reportAges: ages }: Overview): Html {
+  return html`<p>Monitored pages by days since their report was fetched, counted from the newest snapshot.</p>
+${ages.length > 0 ? agesChart({ id: 'ages', title: 'Pages by days since their report was fetched' }, ages) : null}`;
+}
+
+/** The trend as a chart that its numbers can be read from, and as a table of them. */
+function trendPart(overview: Overview): Part {
+  const { days, listings } = overview;
+  if (listings.length === 0) return html`<p class="empty">There is nothing to draw yet.</p>`;
+  const entries: (readonly [string, string])[] = [
+    ['indexed', 'indexed'],
+    ['not-indexed', 'not indexed'],
+    ['no-data', 'without data: never inspected'],
+  ];
+  const hasPartial = days.some(({ partial }) => partial);
+  const caption = 'The same in numbers, the newest first';
+  const numbers = table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' });
+  return html`${legend(...entries, ...(hasPartial ? [['partial', UNLISTED] as const] : []))}
+${chart(overview)}
+<details><summary>Numbers of the chart</summary>
+${numbers}</details>`;
+}
+
+/** The chart with what a script needs to tell its values: the dates, where each stands, and which table has the numbers. */
+function chart({ days, span }: Overview): Html {
+  const { wide, narrow } = trendDrawings('trend', days, { ...span, since: days[0]?.date ?? span.since });
+  const dates = days.map(({ date }) => date).join(' ');
+  return html`<div class="readable" data-readable="${NUMBERS_ID}" data-dates="${dates}" data-unlisted="${UNLISTED}">
+<div class="chart wide"${placesOf(wide)}>${wide.svg}</div><div class="chart narrow"${placesOf(narrow)}>${narrow.svg}</div>
+</div>`;
+}
+
+function placesOf({ across, top, zero }: Drawing): Html {
+  return html` data-across="${across.join(' ')}" data-top="${top}" data-zero="${zero}"`;
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { askRows, askSelected } from '../../analysis/ask-rows.js';
+import type { Reader } from '../../analysis/reader.js';
+import { html, shortened } from '../../html/html.js';
+import { count } from '../../observe/format.js';
+import { safe } from '../../observe/terminal.js';
+import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { type Boxes, type Choice, filterForm, type Select } from '../filter-form.js';
+import { nameOf } from '../layout.js';
+import { list, rowsSelect } from '../list.js';
+import {
+  askFor,
+  columnsOf,
+  columnsQuery,
+  headOf,
+  PAGE_COLUMNS,
+  type PageColumn,
+  type PageRow,
+  pageRow,
+  readsOf,
+} from '../page-columns.js';
+import { checkPage, filterText, pagingQuery, readQuery, skipOf } from '../query.js';
+
+const STATES_OFFERED = 100;
+const STATE_CHARACTERS = 60;
+/** Stands for a state that is not known. */
+const UNKNOWN_STATE = '-';
+const MOST_STATE_CHARACTERS = 4000;
+const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
+
+export const pagesQuery = z.object({
+  ...pagingQuery,
+  q: filterText,
+  /** As `stateText` writes it. */
+  state: z.string().max(MOST_STATE_CHARACTERS).optional(),
+  indexed: z.enum(['yes', 'no', '-']).optional(),
+  canonical: z.enum(['match', 'differ', '-']).optional(),
+  monitored: z.enum(['gone', 'all']).optional(),
+  columns: columnsQuery,
+  sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
+});
+type PagesQuery = z.infer<typeof pagesQuery>;
+
+const stateRow = z.object({ state: z.string().nullable(), pages: z.int() });
+
+interface Pages {
+  /** What the filter offers; null where a state is not known. */
+  states: { state: string | null; pages: number }[];
+  count: number;
+  rows: PageRow[];
+}
+
+/** The pages of a website: filtered, sorted, a window of them. */
+export async function pagesPage(context: WebsiteContext): Promise<Content> {
+  const query = readQuery(pagesQuery, context.query);
+  const pages = await context.ask((reader) => readPages(reader, context.website.id, query));
+  const { page: _page, sort, columns: shown, ...rest } = query;
+  const asked = { ...rest, columns: askFor(shown) };
+  const fields = { q: query.q ?? '', selects: selectsOf(query, pages), boxes: boxesOf(shown), kept: { sort } };
+  const title = `Pages of ${nameOf(context.website)}`;
+  const content = html`<h1>${title}</h1>
+${filterForm(linkTo(context, 'pages'), fields)}
+${list({
+  id: 'pages',
+  one: 'page',
+  caption: 'Pages as they stand now',
+  columns: columnsOf(shown, context),
+  empty: 'No matching pages.',
+  query,
+  ...pages,
+  sort: { by: sort, linkOf: (by) => linkTo(context, 'pages', { ...asked, sort: by }) },
+  linkOf: (page) => linkTo(context, 'pages', { ...asked, sort, page }),
+})}`;
+  return { title, content };
+}
+
+/** A window of the pages that a reader asks for. @throws ServiceError 404 for a page behind the last one */
+export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
+  const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
+  const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
+  const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
+    selection: { website, url_contains: q, ...stateParameters(state), indexed, canonical, monitored, sort },
+    skip: skipOf(query),
+    limit: query.per,
+    columns: readsOf(query.columns),
+  });
+  checkPage(query, count);
+  return { states, count, rows };
+}
+
+function stateParameters(asked: string | undefined): { any_state: boolean; state: string | null } {
+  return { any_state: asked === undefined, state: asked === undefined ? null : stateOf(asked) };
+}
+
+function boxesOf(shown: readonly PageColumn[]): Boxes {
+  const always: PageColumn = 'url';
+  return {
+    name: 'columns',
+    label: 'Columns',
+    legend: `Columns beside “${headOf(always)}”`,
+    choices: PAGE_COLUMNS.filter((name) => name !== always).map((name) => [name, headOf(name)]),
+    chosen: shown,
+    always,
+  };
+}
+
+function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQuery, { states }: Pages): Select[] {
+  const offered: Choice[] = states.map(({ state: name, pages }) => [
+    stateText(name),
+    `${stateLabel(name)} (${count(pages)})`,
+  ]);
+  const missing = state === undefined || offered.some(([value]) => value === state);
+  return [
+    {
+      name: 'indexed',
+      label: 'Indexed',
+      chosen: indexed ?? '',
+      choices: [
+        ['', 'any'],
+        ['yes', 'yes'],
+        ['no', 'no'],
+        ['-', 'without data'],
+      ],
+    },
+    {
+      name: 'state',
+      label: 'State',
+      chosen: state ?? '',
+      choices: [['', 'any'], ...offered, ...(missing ? [] : [[state, stateLabel(stateOf(state))] as const])],
+    },
+    {
+      name: 'canonical',
+      label: 'Canonicals',
+      chosen: match ?? '',
+      choices: [
+        ['', 'any'],
+        ['match', 'match'],
+        ['differ', 'differ'],
+        ['-', 'not known'],
+      ],
+    },
+    {
+      name: 'monitored',
+      label: 'Monitored',
+      chosen: monitored ?? '',
+      choices: [
+        ['', 'now'],
+        ['gone', 'gone'],
+        ['all', 'now or earlier'],
+      ],
+    },
+    rowsSelect(per),
+  ];
+}
+
+function stateLabel(state: string | null): string {
+  if (state === null) return 'not known';
+  return state === '' ? 'empty' : shortened(state, STATE_CHARACTERS);
+}
+
+/**
+ * A state as text that a form sends back unchanged: itself where it can be, else in quotes as JSON writes it, with
+ * nothing in it that a page would not show; null, a state that is not known, as `-`.
+ */
+export function stateText(state: string | null): string {
+  if (state === null) return UNKNOWN_STATE;
+  const isPlain = state !== '' && state !== UNKNOWN_STATE && !state.startsWith('"') && safe(state) === state;
+  return isPlain ? state : JSON.stringify(state).replace(/[^\x20-\x7e]/g, escapedCharacter);
+}
+
+const quoted = z
+  .string()
+  .startsWith('"')
+  .pipe(z.preprocess((text) => parsed(String(text)), z.string()));
+
+/** The state that a text asks for. */
+export function stateOf(text: string): string | null {
+  if (text === UNKNOWN_STATE) return null;
+  return quoted.safeParse(text).data ?? text;
+}
+
+function escapedCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

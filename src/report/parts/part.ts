@@ -1,0 +1,48 @@
+import { type Html, html, type Part, shortened } from '../../html/html.js';
+import type { Column } from '../../html/table.js';
+import type { Section, WebsiteFacts } from '../section.js';
+
+const NAME_CHARACTERS = 80;
+
+/** A part of a section, with its heading. */
+export function part(title: string, ...content: Part[]): Html {
+  return html`<section class="part"><h3>${title}</h3>
+${content}
+</section>
+`;
+}
+
+export function note(...content: Part[]): Html {
+  return html`<p class="note">${content}</p>`;
+}
+
+/** A command to type, harmless for the shell whatever a website is called. */
+export function command(name: string, given: Readonly<Record<string, string>>): Html {
+  const parameters = Object.entries(given).map(([key, value]) => ` --param ${quoted(`${key}=${value}`)}`);
+  return html`<code>${`indexhouse query ${name}${parameters.join('')}`}</code>`;
+}
+
+function quoted(text: string): string {
+  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** What a website is called; its id where it has no name. */
+export function nameOf({ website: { website_id, website_name } }: WebsiteFacts): string {
+  return shortened(website_name || website_id, NAME_CHARACTERS);
+}
+
+function nameOfWebsite({ websites }: Section, id: string): string {
+  const facts = websites.find(({ website }) => website.website_id === id);
+  return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
+}
+
+/** The column that names the website of a row, where a section tells of several. */
+export function websiteColumn(section: Section): Column<{ website_id: string }>[] {
+  if (section.websites.length <= 1) return [];
+  return [{ head: 'website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
+}
+
+/** The parameter that makes an analysis tell of the website of a section; none where it has several. */
+export function websiteParameter({ websites: [first, second] }: Section): Record<string, string> {
+  return first && !second ? { website: first.website.website_id } : {};
+}
