@@ -9,11 +9,12 @@ import { journalFolder } from '../src/journal/folder.js';
 import { createLogger } from '../src/observe/log.js';
 import { createProgress } from '../src/observe/progress.js';
 import { Clients } from '../src/run/clients.js';
-import { realRunEffects, type WebsiteRun } from '../src/run/context.js';
+import { engineOptions, realRunEffects, type WebsiteRun } from '../src/run/context.js';
 import { fetchReports } from '../src/run/fetch-reports.js';
 import { RunProgress } from '../src/run/run-progress.js';
 import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
 import { reportPath } from '../src/source/links.js';
+import { JournalEngine } from '../src/warehouse/journal-views.js';
 import { judge, median, print, whole } from './figures.js';
 import { type Service, startBenchService, startSimulator, TOKEN } from './processes.js';
 
@@ -187,6 +188,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
   const warehouse = config.warehouse.path;
   const log = createLogger({ level: 'warn', destination: process.stderr });
   const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
+  const folder = journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID);
   return {
     config,
     warehouse,
@@ -197,7 +199,8 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     oneAtATime: pLimit(1),
     signal: new AbortController().signal,
     website: { id: DEMO_WEBSITE_ID, name: null, token: TOKEN },
-    folder: journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID),
+    folder,
+    journal: new JournalEngine(folder, engineOptions(config, folder.temporary)),
     header: {
       run_id: 'bench',
       website_id: DEMO_WEBSITE_ID,

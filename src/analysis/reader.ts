@@ -2,13 +2,13 @@ import { join, resolve } from 'node:path';
 import { Engine } from '../storage/engine.js';
 import { identifier, literal } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
-import { type Column, columnsOfTables } from '../warehouse/columns.js';
-import { type DamagedFile, viewReadable, without } from '../warehouse/damage.js';
-import { listTableFiles, schemaFile } from '../warehouse/layout.js';
-import { filesOf, type Log, type Marker, markerPaths, readLog, withoutUnreadable } from '../warehouse/markers.js';
-import { checkWarehouseThere, makeSchemas, tableQuery } from '../warehouse/prepare.js';
+import { columnsOfTables } from '../warehouse/columns.js';
+import type { DamagedFile } from '../warehouse/damage.js';
+import { filesOf, type Marker } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
+import { checkWarehouseThere, withEmpty } from '../warehouse/prepare.js';
 import { findStates, makeState, readableStates, type StateOptions, type StatesSeen } from '../warehouse/state.js';
-import { DATA_TABLES, type Table } from '../warehouse/tables.js';
+import { TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
@@ -20,9 +20,8 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
 
 /** What a reader sees. */
 interface Seen {
-  log: Log;
+  log: OpenWarehouse;
   states: StatesSeen;
-  damaged: DamagedFile[];
   /** While lacking states are made anew, for all connections. */
   making: Promise<void> | null;
 }
@@ -65,7 +64,7 @@ export class Reader {
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
-      await lockDown(engine, [join(warehouse, 'parquet'), join(warehouse, 'state'), folder]);
+      await lockDown(engine, [...['parquet', 'state', 'schema'].map((name) => join(warehouse, name)), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
       engine.close();
@@ -81,7 +80,12 @@ export class Reader {
 
   /** Files that cannot be read: every answer is without them. A question that makes a state anew may find more. */
   get damaged(): readonly DamagedFile[] {
-    return this.#seen.damaged;
+    return this.#seen.log.damaged;
+  }
+
+  /** Some files of a table, as statements of our own read them. */
+  filled(table: Table, files: readonly string[]): string[] {
+    return withEmpty(this.#seen.log.schemas, table, files);
   }
 
   /** Counts the questions: the engine gives up an answer that is still being read when the next one is asked. */
@@ -111,18 +115,18 @@ export class Reader {
         });
         await seen.making;
       }
-      await showStates(this.engine, this.folder, seen.states);
+      await showStates(this.engine, this.#seen.log.schemas, seen.states);
       return ask();
     }
   }
 
   async #makeStates(): Promise<void> {
-    const { log, states, damaged } = this.#seen;
+    const { log, states } = this.#seen;
     const { warehouse, memoryLimit, onRebuilt } = this.#options;
     const options = { memoryLimit, temporary: this.folder, onRebuilt };
     for (let newest = states.lacking.at(-1); newest; newest = states.lacking.at(-1)) {
       const made = await makeState(warehouse, { log, newest }, options);
-      damaged.push(...made.damaged);
+      log.leaveOut(made.damaged);
       if (made.file !== null) states.present.push({ newest, file: made.file });
       states.lacking.pop();
     }
@@ -137,7 +141,7 @@ export class Reader {
   /** The same state of the world on another connection, for a question beside this reader's. Closed before this one. */
   async connect(): Promise<Reader> {
     const engine = await this.engine.connect();
-    await showStates(engine, this.folder, this.#seen.states);
+    await showStates(engine, this.#seen.log.schemas, this.#seen.states);
     return new Reader(engine, null, this.folder, this.#options, this.#seen);
   }
 
@@ -158,34 +162,18 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 }
 
 async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
-  await makeSchemas(engine, folder);
-  // Asked by making the tables, which no view may stand in the way of.
-  const columns = (await columnsOfTables(engine)).get('page_state') ?? [];
-  // Before the markers, so that no run points to a snapshot that is not seen.
-  const runs = await listTableFiles(warehouse, 'runs');
-  const read = await readLog(engine, warehouse, folder);
-  // Behind them, so that no file is left out without its tombstone being seen.
-  const tombstones = without(await listTableFiles(warehouse, 'tombstones'), read.damaged);
-  const damaged = [...read.damaged];
-  const view = async (table: Table, files: readonly string[]) => {
-    damaged.push(...(await viewReadable(engine, table, { schemas: folder, table, files })));
-  };
-  await view('snapshots', markerPaths(read.markers, 'snapshots'));
-  await view('replays', markerPaths(read.markers, 'replays'));
-  await view('runs', runs);
-  await view('tombstones', tombstones);
-  for (const table of DATA_TABLES) await view(table, filesOf(warehouse, read.markers, table));
-  const markers = withoutUnreadable(read.markers, damaged);
-  const states = await viewStates(engine, { folder, columns }, await findStates(warehouse, markers));
-  for (const statement of viewStatements(unsummarizedOf(warehouse, markers, folder))) await engine.run(statement);
-  await showStates(engine, folder, states);
-  return { log: { markers, damaged }, states, damaged, making: null };
+  const log = await OpenWarehouse.read(engine, warehouse, folder);
+  for (const table of TABLES) if (table !== 'page_state') await log.mount(table);
+  const states = await viewStates(engine, log.schemas, await findStates(warehouse, log.markers));
+  for (const statement of viewStatements(unsummarizedOf(log))) await engine.run(statement);
+  await showStates(engine, log.schemas, states);
+  return { log, states, making: null };
 }
 
 /** The macro `unsummarized_coverage` over just the files that it is about, mostly none. */
-function unsummarizedOf(warehouse: string, markers: readonly Marker[], folder: string): string {
-  const unsummarized = markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
-  const query = tableQuery(folder, 'coverage', filesOf(warehouse, unsummarized, 'coverage'));
+function unsummarizedOf(log: OpenWarehouse): string {
+  const unsummarized = log.markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
+  const query = log.query('coverage', filesOf(log.path, unsummarized, 'coverage'));
   return `create or replace macro unsummarized_coverage() as table ${query}`;
 }
 
@@ -194,16 +182,13 @@ function unsummarizedOf(warehouse: string, markers: readonly Marker[], folder: s
  *
  * @returns the states, damaged ones among those that are lacking
  */
-async function viewStates(
-  engine: Engine,
-  { folder, columns }: { folder: string; columns: readonly Column[] },
-  found: StatesSeen,
-): Promise<StatesSeen> {
+async function viewStates(engine: Engine, schemas: string, found: StatesSeen): Promise<StatesSeen> {
+  const columns = columnsOfTables().get('page_state') ?? [];
   // By name: DuckDB refuses a view whose files have other columns than when it was made.
   const names = columns.map(({ name }) => identifier(name)).join(', ');
   const files = "read_parquet(getvariable('state_files'), union_by_name = true, hive_partitioning = false)";
   const view = async ({ present }: StatesSeen) => {
-    await showStates(engine, folder, { present, lacking: [] });
+    await showStates(engine, schemas, { present, lacking: [] });
     await engine.view('page_state', `select ${names} from ${files}`);
   };
   try {
@@ -218,10 +203,9 @@ async function viewStates(
 }
 
 /** Lets `page_state` read the states, or, while some are lacking, be refused in a way that `lacksStates` knows. */
-async function showStates(engine: Engine, folder: string, { present, lacking }: StatesSeen): Promise<void> {
-  const files = [schemaFile(folder, 'page_state'), ...present.map(({ file }) => file)];
-  const value = lacking.length > 0 ? null : files;
-  await engine.set({ state_files: value });
+async function showStates(engine: Engine, schemas: string, { present, lacking }: StatesSeen): Promise<void> {
+  const files = present.map(({ file }) => file);
+  await engine.set({ state_files: lacking.length > 0 ? null : withEmpty(schemas, 'page_state', files) });
 }
 
 function lacksStates(error: unknown): boolean {

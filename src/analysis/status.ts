@@ -4,12 +4,12 @@ import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
-import { type DamagedFile, findTorn, viewReadable } from '../warehouse/damage.js';
-import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, readLog, withoutUnreadable } from '../warehouse/markers.js';
-import { makeSchemas } from '../warehouse/prepare.js';
+import { type DamagedFile, findTorn } from '../warehouse/damage.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { filesOf, type Marker } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import { DATA_TABLES, type Table } from '../warehouse/tables.js';
+import { DATA_TABLES } from '../warehouse/tables.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
 import { warningsOf } from './status-warnings.js';
@@ -166,24 +166,18 @@ async function readWebsites(
   temporary: string,
 ): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[]; damaged: DamagedFile[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
-  await makeSchemas(engine, temporary);
-  const read = await readLog(engine, warehouse, temporary);
-  const damaged = [...read.damaged, ...(await tornFiles(warehouse, read.markers))];
-  const markers = withoutUnreadable(read.markers, damaged);
-  const states = await readStates(engine, warehouse, { markers, damaged }, { memoryLimit, temporary, onRebuilt });
-  damaged.push(...states.damaged);
-  const view = async (table: Table, files: readonly string[]) => {
-    damaged.push(...(await viewReadable(engine, table, { schemas: temporary, table, files })));
-  };
-  await view('snapshots', markerPaths(markers, 'snapshots'));
-  await view('runs', await listTableFiles(warehouse, 'runs'));
-  await view('page_state', states.files);
-  await view('drift_observations', filesOf(warehouse, markers, 'drift_observations'));
+  const log = await OpenWarehouse.read(engine, warehouse, temporary);
+  log.leaveOut(await tornFiles(warehouse, log.markers));
+  const states = await readStates(engine, warehouse, log, { memoryLimit, temporary, onRebuilt });
+  log.leaveOut(states.damaged);
+  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
+  await log.mount('page_state', states.files);
   const at = { checked_at: new Date(input.now).toISOString() };
   const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
   const runs = await engine.rows(runRow, sql('status/last_runs'));
   const known = await engine.rows(knownRow, sql('status/reports_known'), at);
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
+  const { markers, damaged } = log;
   return { markers, websites: joined(input, { snapshots, runs, known }), drift, damaged };
 }
 

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { withEngine } from '../storage/engine.js';
-import { knownColumns } from '../warehouse/columns.js';
-import { type AnalyticsPlace, analyticsStatements, standInForFiles } from './analytics-views.js';
+import { standInForFiles } from './analytics-views.js';
 
 /** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
 const STORAGE_VERSION = 'v1.0.0';
@@ -11,11 +10,6 @@ export interface AnalyticsEngine {
   memoryLimit: number;
   /** Folder for spill files. */
   temporary: string;
-}
-
-/** The statements of a place, read without writing anything. */
-export async function readStatements(place: AnalyticsPlace, engine: AnalyticsEngine): Promise<string[]> {
-  return analyticsStatements(await knownColumns(engine), place);
 }
 
 /** Makes a DuckDB file of nothing but views, in the place of what an attempt that died left there. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
-import { type Column, createTables, type TableColumns } from '../warehouse/columns.js';
+import { type Column, columnsOfTables, createTables } from '../warehouse/columns.js';
 import { listTableFiles, namesIn, schemaFile } from '../warehouse/layout.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
@@ -34,20 +34,20 @@ export async function standInForFiles(engine: Engine): Promise<void> {
 }
 
 /** The statements that make every view over the Parquet files, in order. Who runs them has to stand in for the files. */
-export async function analyticsStatements(tables: TableColumns, place: AnalyticsPlace): Promise<string[]> {
-  return [...(await tableViews(place, shownColumns(tables))), ...viewStatements()];
+export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
+  return [...(await tableViews(place, shownColumns())), ...viewStatements()];
 }
 
 /**
  * By name, so that a file of a newer version does not change what a view promises. JSON is told as such: DuckDB 1.0
  * takes it for text.
  */
-function shownColumns(tables: TableColumns): Columns {
+function shownColumns(): Columns {
   const shown = (column: Column) => {
     const name = identifier(column.name);
     return column.type === 'JSON' ? `${name}::json as ${name}` : name;
   };
-  return new Map([...tables].map(([table, columns]) => [table, columns.map(shown).join(', ')]));
+  return new Map([...columnsOfTables()].map(([table, columns]) => [table, columns.map(shown).join(', ')]));
 }
 
 /** What has no marker does not exist, so every view joins the markers; nor does what has a tombstone. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { crashPoint } from '../storage/crash-point.js';
 import { exists, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { makeAnalytics, readStatements } from './analytics-file.js';
+import { makeAnalytics } from './analytics-file.js';
+import { analyticsStatements } from './analytics-views.js';
 import type { FollowerState } from './duckdb.js';
 
 /**
@@ -13,7 +14,7 @@ import type { FollowerState } from './duckdb.js';
 export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
   const upToDate = { name: 'analytics', behind: 0 };
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const statements = await readStatements({ warehouse, root: warehouse }, engine);
+  const statements = await analyticsStatements({ warehouse, root: warehouse });
   const { analytics } = warehouseFolder(warehouse);
   const textFile = join(warehouse, 'schema', 'analytics.sql');
   const text = `${statements.join(';\n')};\n`;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
@@ -13,7 +14,7 @@ import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import { viewStatements } from '../warehouse/views.js';
 import { knownCommits } from './known-commits.js';
-import { dropOldRows, isDropped, makeRetention, takeTombstones } from './retention.js';
+import { dropOldRows, isDropped, RETENTION, takeTombstones } from './retention.js';
 
 /** The name by which the file is attached. */
 export const DATABASE = 'indexhouse';
@@ -160,23 +161,26 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Log
   return { name: 'duckdb', behind: skipped.length, reason };
 }
 
-/** Forward only, one transaction each; the views are made anew each time. */
+/** Forward only, one transaction each; the views are remade when their text changes. */
 export async function migrate(engine: Engine): Promise<void> {
   await engine.run(
     'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
   );
-  await makeRetention(engine);
   const applied = new Set(
     (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
   );
-  for (const name of tableStatements()) {
-    if (applied.has(name)) continue;
+  const apply = async (name: string, statements: readonly string[]) => {
+    if (applied.has(name)) return;
     await inTransaction(engine, async () => {
-      await engine.run(sql(name));
+      for (const statement of statements) await engine.run(statement);
       await engine.run('insert into schema_migrations values ($name, now())', { name });
     });
-  }
-  for (const statement of viewStatements()) await engine.run(statement);
+  };
+  for (const name of tableStatements()) await apply(name, [sql(name)]);
+  await apply('retention', RETENTION);
+  const views = viewStatements();
+  const text = createHash('sha256').update(views.join(';\n')).digest('hex');
+  await apply(`views ${text}`, ["delete from schema_migrations where name like 'views %'", ...views]);
 }
 
 /**

@@ -8,7 +8,8 @@ import { lockHolder } from '../storage/lock-holder.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
-import { type AnalyticsEngine, makeAnalytics, readStatements } from './analytics-file.js';
+import { type AnalyticsEngine, makeAnalytics } from './analytics-file.js';
+import { analyticsStatements } from './analytics-views.js';
 
 export interface ExportInput {
   warehouse: string;
@@ -40,7 +41,7 @@ export async function exportAnalytics({ warehouse, root, out, memoryLimit }: Exp
     const engine = { memoryLimit, temporary };
     await checkSchemas(warehouse, engine.memoryLimit, engine.temporary);
     const file = await replaceable(out, warehouse, engine);
-    await write(file, await readStatements({ warehouse, root: seenAt }, engine), engine);
+    await write(file, await analyticsStatements({ warehouse, root: seenAt }), engine);
     return { file, root: seenAt, views: await viewsIn(file, engine) };
   });
 }

@@ -17,10 +17,10 @@ export interface Retention {
 }
 
 /** Makes the file's own record of what was dropped from it: one row. It is in no Parquet file. */
-export async function makeRetention(engine: Engine): Promise<void> {
-  await engine.run('create table if not exists retention (retained_from date, deleted_rows bigint not null)');
-  await engine.run('insert into retention select null, 0 where not exists (from retention)');
-}
+export const RETENTION = [
+  'create table if not exists retention (retained_from date, deleted_rows bigint not null)',
+  'insert into retention select null, 0 where not exists (from retention)',
+];
 
 /**
  * Reads that record; nothing was dropped from a file of an older version.

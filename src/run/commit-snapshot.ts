@@ -55,7 +55,7 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
     },
     setAside: header.set_aside?.folder,
   };
-  return run.oneAtATime(() => stageCommit(input));
+  return stageCommit(input, run.journal);
 }
 
 function errorOf(listing: string | null, reports: string | null, setAside: SetAside | undefined): string | null {

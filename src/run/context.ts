@@ -9,6 +9,7 @@ import type { Logger } from '../observe/log.js';
 import type { Client, RequestCounts } from '../source/client.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import type { EngineOptions } from '../storage/engine.js';
+import type { JournalEngine } from '../warehouse/journal-views.js';
 import type { RunProgress } from './run-progress.js';
 
 /** What a run asks of the machine, passed in so that a test can pin it. */
@@ -54,6 +55,8 @@ export interface WebsiteRun extends RunContext {
   website: Website;
   folder: JournalFolder;
   header: RunHeader;
+  /** DuckDB over the journal; closed while reports are fetched. */
+  journal: JournalEngine;
   client: Client;
   requests: RequestCounts;
   /** How much of what the key's pace allowed was answered so far, from 0 to 1; null where that is not known. */

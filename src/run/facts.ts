@@ -1,11 +1,9 @@
 import type { Listed } from '../journal/listing.js';
-import type { EngineOptions } from '../storage/engine.js';
-import { withEngine } from '../storage/engine.js';
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
 import { markersOf, readLog } from '../warehouse/markers.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
-import type { WebsiteRun } from './context.js';
+import { journalEngine, type WebsiteRun } from './context.js';
 import { calendarDate } from './dates.js';
 
 /** What a website's newest commit left: the ground that the next one stands on. */
@@ -21,12 +19,13 @@ export interface Before {
  *
  * @throws DamageError where one of its markers cannot be read: the next commit would tell every change since again
  */
-export async function readBefore(warehouse: string, websiteId: string, options: EngineOptions): Promise<Before> {
-  const log = await withEngine(options, (engine) => readLog(engine, warehouse));
-  const damaged = log.damaged.filter((file) => file.websiteId === websiteId);
+export async function readBefore(run: WebsiteRun): Promise<Before> {
+  const { warehouse, website } = run;
+  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse));
+  const damaged = log.damaged.filter((file) => file.websiteId === website.id);
   if (damaged.length > 0) throw new DamageError(damaged);
-  const markers = markersOf(log.markers, websiteId);
-  return { state: await currentState(warehouse, markers, options), hadComplete: hasComplete(markers) };
+  const markers = markersOf(log.markers, website.id);
+  return { state: await currentState(warehouse, markers, journalEngine(run)), hadComplete: hasComplete(markers) };
 }
 
 export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {

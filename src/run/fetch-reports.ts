@@ -4,10 +4,8 @@ import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { viewJournal } from '../warehouse/journal-views.js';
-import { journalEngine, type WebsiteRun } from './context.js';
+import type { WebsiteRun } from './context.js';
 
 /** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
@@ -39,7 +37,10 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
   const journal = new ReportsJournal(run.folder, left);
   try {
     run.progress.planned(run.website, planned.planned, reused);
-    const end = await new ReportFetch(run, journal).run(await pagesLeft(run, planned, left));
+    const pages = await pagesLeft(run, planned, left);
+    // Fetching may take all night.
+    if (pages) run.journal.close();
+    const end = await new ReportFetch(run, journal).run(pages);
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
@@ -58,13 +59,10 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
 async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
   if (planned === 0) return null;
   if (left.bytes === 0) return new PlanReader(run.folder.plan);
-  await run.oneAtATime(() =>
-    withEngine(journalEngine(run), async (engine) => {
-      await viewJournal(engine, run.folder);
-      await engine.set({ plan_file: run.folder.plan });
-      await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
-    }),
-  );
+  await run.journal.use(null, async (engine) => {
+    await engine.set({ plan_file: run.folder.plan });
+    await engine.copy(sql('plan/remaining_plan'), run.folder.remaining, 'format json');
+  });
   return new PlanReader(run.folder.remaining);
 }
 

@@ -3,11 +3,11 @@ import type { Listed } from '../journal/listing.js';
 import { type Planned, readPlanned, writePlanned } from '../journal/plan.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { publish, syncFile } from '../storage/durable.js';
-import { type Engine, withEngine } from '../storage/engine.js';
+import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
-import { keepOddRecords, viewJournal, viewKeptWalk } from '../warehouse/journal-views.js';
-import { journalEngine, type WebsiteRun } from './context.js';
+import { keepOddRecords } from '../warehouse/journal-views.js';
+import type { WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
 import { setMaxReports, setPlanOrder } from './plan-order.js';
 
@@ -16,12 +16,10 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
   const made = await readPlanned(run.folder);
   if (made) return made;
   if (run.config.reports.max_per_run === 0) return { planned: 0, wanted: null };
-  const planned = await run.oneAtATime(() =>
-    withEngine(journalEngine(run), async (engine) => {
-      await viewListing(engine, run, listed, before);
-      return writePlan(engine, run);
-    }),
-  );
+  const planned = await run.journal.use(listed.walk, async (engine) => {
+    await viewListing(engine, run, listed, before);
+    return writePlan(engine, run);
+  });
   await writePlanned(run.folder, planned);
   crashPoint('planned');
   return planned;
@@ -30,8 +28,6 @@ export async function plan(run: WebsiteRun, listed: Listed, before: Before): Pro
 async function viewListing(engine: Engine, run: WebsiteRun, listed: Listed, before: Before): Promise<void> {
   const facts = commitFacts(run, listed, before);
   await setCommitFacts(engine, facts);
-  await viewJournal(engine, run.folder);
-  await viewKeptWalk(engine, listed.walk);
   await keepOddRecords(engine);
   for (const table of ['coverage', 'rejected_records', 'url_reports', 'report_failures']) {
     await engine.view(`now_${table}`, sql(`stage/${table}`));

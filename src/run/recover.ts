@@ -16,7 +16,7 @@ import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
 import { tableQuery } from '../warehouse/prepare.js';
 import { readManifest } from '../warehouse/stage.js';
 import { commit, committedReceipt, stage } from './commit-snapshot.js';
-import { engineOptions, journalEngine, type RunContext, type WebsiteRun } from './context.js';
+import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { recordCommitted, recordFailure } from './record-run.js';
@@ -225,7 +225,7 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
   const wanted = (await readPlanned(run.folder))?.wanted ?? null;
   const fetched = { ...end, reused: await countAnswers(run.folder), wanted };
-  const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
+  const before = await readBefore(run);
   // Whatever this process answers for the key, it is not of that run.
   const old = { ...run, utilisation: () => null };
   return commit(run, await stage(old, listing.listed, before, fetched), fetched);

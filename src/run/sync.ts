@@ -9,12 +9,13 @@ import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { SourceError } from '../source/errors.js';
 import { withRemedy } from '../storage/disk-error.js';
+import { JournalEngine } from '../warehouse/journal-views.js';
 import { dropScratch } from '../warehouse/layout.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, stage } from './commit-snapshot.js';
 import {
-  journalEngine,
+  engineOptions,
   type RunContext,
   type RunEffects,
   realRunEffects,
@@ -75,12 +76,16 @@ function withMemoryOfARun(config: Config): Config {
 /** One website, from the listing to the commit. */
 async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
   await writeHeader(run.folder, run.header);
-  const listed = await walk(run);
-  const before = await readBefore(run.warehouse, run.website.id, journalEngine(run));
-  const planned = await plan(run, listed, before);
-  const fetched = await fetchReports(run, planned);
-  const staged = await stage(run, listed, before, fetched);
-  return commit(run, staged, fetched);
+  try {
+    const listed = await walk(run);
+    const before = await readBefore(run);
+    const planned = await plan(run, listed, before);
+    const fetched = await fetchReports(run, planned);
+    const staged = await stage(run, listed, before, fetched);
+    return await commit(run, staged, fetched);
+  } finally {
+    run.journal.close();
+  }
 }
 
 interface Begun {
@@ -211,7 +216,9 @@ class Sync {
     const requests = { sent: 0, throttled: 0, retried: 0 };
     const client = this.#clients.clientOf(website.token);
     const utilisation = () => client.utilisation;
-    return { ...this.#context, runId: header.run_id, website, folder, header, client, requests, utilisation };
+    const { config, oneAtATime } = this.#context;
+    const journal = new JournalEngine(folder, engineOptions(config, folder.temporary), oneAtATime);
+    return { ...this.#context, runId: header.run_id, website, folder, header, journal, client, requests, utilisation };
   }
 
   /** The website of a journal, as it is configured now. */

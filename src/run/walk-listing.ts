@@ -2,9 +2,8 @@ import { appendFile } from 'node:fs/promises';
 import { type Listed, ListingJournal, readListing } from '../journal/listing.js';
 import { type WalkResult, walkListing } from '../source/walk.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { withEngine } from '../storage/engine.js';
-import { viewJournal, type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
-import { journalEngine, type WebsiteRun } from './context.js';
+import { type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
+import type { WebsiteRun } from './context.js';
 
 /**
  * Walks the listing into the journal, or goes on where an interrupted walk was. Where the journal holds the whole
@@ -54,12 +53,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
 }
 
 function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
-  return run.oneAtATime(() =>
-    withEngine(journalEngine(run), async (engine) => {
-      await viewJournal(engine, run.folder);
-      return walkFingerprint(engine, walk);
-    }),
-  );
+  return run.journal.use(walk, walkFingerprint);
 }
 
 /** A listing with more rejects than is allowed cannot be called complete: what it lacks would count as absent. */

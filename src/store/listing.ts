@@ -6,7 +6,6 @@ import type { Selection } from '../service/listing-query.js';
 import type { WindowBounds } from '../service/pagination.js';
 import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { schemaFile } from '../warehouse/layout.js';
 import { filesOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
 import type { ServedCommits } from './commits.js';
@@ -155,8 +154,8 @@ async function standIns(
 ): Promise<string[]> {
   const { engine } = reader;
   const asked = {
-    coverage: filled(reader, 'coverage', coverage),
-    rejected: filled(reader, 'rejected_records', rejected),
+    coverage: reader.filled('coverage', coverage),
+    rejected: reader.filled('rejected_records', rejected),
     website: listing[0]?.websiteId ?? '',
   };
   const rows = await askRows(reader, 'serve/stand_ins', urlRow, asked);
@@ -234,17 +233,12 @@ async function ask<T>(
 ): Promise<T[]> {
   const { coverage, rejected, earlier } = files;
   const named = {
-    coverage: filled(reader, 'coverage', coverage),
+    coverage: reader.filled('coverage', coverage),
     ...(isOneFile(files)
       ? {}
-      : { rejected: filled(reader, 'rejected_records', rejected), earlier: filled(reader, 'coverage', earlier) }),
+      : { rejected: reader.filled('rejected_records', rejected), earlier: reader.filled('coverage', earlier) }),
   };
   return reader.engine.rows(schema, `with ${read.join(', ')}\n${sql(answer)}`, { ...named, ...given });
-}
-
-/** With the empty file of the table first: no files are no rows then, and older files get later columns. */
-function filled({ folder }: Reader, table: DataTable, files: readonly string[]): string[] {
-  return [schemaFile(folder, table), ...files];
 }
 
 const DAY_MS = 86_400_000;

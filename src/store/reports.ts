@@ -4,7 +4,6 @@ import type { Reader } from '../analysis/reader.js';
 import type { CoverageEntry } from '../contract/coverage.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { sql } from '../storage/sql.js';
-import { schemaFile } from '../warehouse/layout.js';
 import { filesOf, type Marker } from '../warehouse/markers.js';
 import { daysSince, rangeOf } from './listing.js';
 
@@ -42,7 +41,7 @@ export interface ReportQuestion {
 export async function reportsOf(reader: Reader, question: ReportQuestion): Promise<UrlReport[]> {
   const { entries, warehouse, markers, until, now } = question;
   const urls = entries.map(({ url }) => url);
-  const reports = [schemaFile(reader.folder, 'url_reports'), ...filesOf(warehouse, markers, 'url_reports')];
+  const reports = reader.filled('url_reports', filesOf(warehouse, markers, 'url_reports'));
   const asked = { ...rangeOf(urls), urls, reports, until };
   const rows = await reader.engine.rows(reportRow, sql('serve/newest_reports'), asked);
   const found = new Map(rows.map(({ crawled_at, ...report }) => [report.url, { report, crawled_at }]));

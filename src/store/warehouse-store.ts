@@ -8,7 +8,7 @@ import type { ListingQuery, Moment } from '../service/listing-query.js';
 import type { WindowBounds } from '../service/pagination.js';
 import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
 import { sql } from '../storage/sql.js';
-import { schemaFile, tableFile } from '../warehouse/layout.js';
+import { tableFile } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
@@ -238,7 +238,7 @@ async function snapshotsIn(
 ): Promise<SnapshotWindow> {
   const kept = markers.filter(({ kind, dropped }) => kind === 'snapshot' && !Object.hasOwn(dropped, 'coverage'));
   const shown = kept.toReversed().slice(skip, skip + limit);
-  const files = [schemaFile(reader.folder, 'snapshots'), ...markerPaths(shown, 'snapshots')];
+  const files = reader.filled('snapshots', markerPaths(shown, 'snapshots'));
   const rows = await reader.engine.rows(statusRow, sql('serve/snapshot_statuses'), { files });
   const statusOf = new Map(rows.map(({ snapshot_id, ...status }) => [snapshot_id, status]));
   const snapshots = shown.map(({ snapshotId, snapshotAt, date, files }) => ({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unfinishedJournals } from '../journal/folder.js';
 import type { Engine } from '../storage/engine.js';
 import { listTableFiles } from '../warehouse/layout.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { damaged, type Finding } from './finding.js';
 
 const committedRow = z.object({ run_id: z.string(), website_id: z.string(), snapshot_id: z.string() });
@@ -19,23 +19,24 @@ export interface RunsRead {
 }
 
 /** Reads each file of `runs`; one that cannot be read is a finding. */
-export async function readRuns(engine: Engine, warehouse: string, schemas: string): Promise<RunsRead> {
+export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<RunsRead> {
   // Before the rows: a journal is dropped behind its run's row, so one of both is always seen.
-  const journals = await unfinishedJournals(warehouse);
+  const journals = await unfinishedJournals(log.path);
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);
-  const files = await listTableFiles(warehouse, 'runs');
+  // Again: the list of the log is older than the journals.
+  const files = await listTableFiles(log.path, 'runs');
   try {
-    return { files, committed: await committedIn(engine, schemas, files), unfinished, findings: [] };
+    return { files, committed: await committedIn(engine, log, files), unfinished, findings: [] };
   } catch {
-    return { unfinished, ...(await readOneByOne(engine, schemas, files)) };
+    return { unfinished, ...(await readOneByOne(engine, log, files)) };
   }
 }
 
-async function readOneByOne(engine: Engine, schemas: string, all: string[]): Promise<Omit<RunsRead, 'unfinished'>> {
+async function readOneByOne(engine: Engine, log: OpenWarehouse, all: string[]): Promise<Omit<RunsRead, 'unfinished'>> {
   const read: Omit<RunsRead, 'unfinished'> = { files: [], committed: [], findings: [] };
   for (const file of all) {
     try {
-      read.committed.push(...(await committedIn(engine, schemas, [file])));
+      read.committed.push(...(await committedIn(engine, log, [file])));
       read.files.push(file);
     } catch (error) {
       read.findings.push(damaged(`${file} cannot be read: ${error instanceof Error ? error.message : error}`));
@@ -44,8 +45,8 @@ async function readOneByOne(engine: Engine, schemas: string, all: string[]): Pro
   return read;
 }
 
-function committedIn(engine: Engine, schemas: string, files: string[]): Promise<CommittedRun[]> {
-  const query = `select run_id, website_id, snapshot_id from (${tableQuery(schemas, 'runs', files)})
+function committedIn(engine: Engine, log: OpenWarehouse, files: string[]): Promise<CommittedRun[]> {
+  const query = `select run_id, website_id, snapshot_id from (${log.query('runs', files)})
     where outcome = 'committed'`;
   return engine.rows(committedRow, query);
 }

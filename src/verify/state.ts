@@ -3,8 +3,8 @@ import { exists } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
 import { firstLine } from '../warehouse/damage.js';
-import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import { markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
 
@@ -18,12 +18,8 @@ export interface WrongState {
 }
 
 /** Replays the log of each website and compares what it gives with the state that lies there. */
-export async function checkStates(
-  engine: Engine,
-  warehouse: string,
-  markers: readonly Marker[],
-  options: EngineOptions,
-): Promise<WrongState[]> {
+export async function checkStates(engine: Engine, log: OpenWarehouse, options: EngineOptions): Promise<WrongState[]> {
+  const { path: warehouse, markers } = log;
   const wrong: WrongState[] = [];
   for (const newest of newestMarkers(markers)) {
     const { websiteId } = newest;
@@ -35,7 +31,7 @@ export async function checkStates(
     const rebuilt = join(options.temporary, 'state.rebuilt');
     await rebuildState(warehouse, markersOf(markers, websiteId), options, rebuilt);
     const torn = await whyNotParquet(file);
-    const differs = torn ? `it ${torn}` : await stateDiffers(engine, options.temporary, file, rebuilt);
+    const differs = torn ? `it ${torn}` : await stateDiffers(engine, log, file, rebuilt);
     if (differs)
       wrong.push({ websiteId, file, kind: 'different', message: `${file} differs from the log: ${differs}` });
   }
@@ -43,10 +39,10 @@ export async function checkStates(
 }
 
 /** A file that cannot be read differs too. */
-async function stateDiffers(engine: Engine, schemas: string, file: string, rebuilt: string): Promise<string | null> {
+async function stateDiffers(engine: Engine, log: OpenWarehouse, file: string, rebuilt: string): Promise<string | null> {
   try {
-    await engine.view('state_rebuilt', tableQuery(schemas, 'page_state', [rebuilt]));
-    await engine.view('state_now', tableQuery(schemas, 'page_state', [file]));
+    await engine.view('state_rebuilt', log.query('page_state', [rebuilt]));
+    await engine.view('state_now', log.query('page_state', [file]));
     return await rowsDiffer(engine, await columnsOf(engine, 'state_now'), 'state_rebuilt', 'state_now');
   } catch (error) {
     return firstLine(error);

@@ -5,11 +5,10 @@ import { BusyError } from '../exit.js';
 import { RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
-import { type Marker, markerPaths, markersOf, readLog, viewDataTables } from '../warehouse/markers.js';
-import { makeSchemas, tableQuery } from '../warehouse/prepare.js';
+import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
-import { MARKER_TABLES } from '../warehouse/tables.js';
-import { readTombstones } from '../warehouse/tombstones.js';
+import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 import { checkCheckpoints } from './checkpoints.js';
 import { checkDuckdb } from './duckdb-file.js';
 import { checkFiles } from './files.js';
@@ -36,10 +35,8 @@ export interface VerifyOptions {
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return withEngine(options.engine, async (engine) => {
-    const schemas = options.engine.temporary;
-    // A copy of the Parquet files alone has none.
-    await makeSchemas(engine, schemas);
-    const { markers, damaged: unreadable } = await readLog(engine, options.warehouse, schemas);
+    const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
+    const { markers, damaged: unreadable, schemas } = log;
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
     const verified: Verified = {
       snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
@@ -49,8 +46,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
       repaired: [],
     };
     findings.push(...unreadable.map(({ path, reason }) => damaged(`the marker ${path} ${reason}`)));
-    const runs = await readRuns(engine, options.warehouse, schemas);
-    findings.push(...runs.findings, ...(await checkRows(engine, options, whole, runs)));
+    const runs = await readRuns(engine, log);
+    findings.push(...runs.findings, ...(await checkRows(engine, log, whole, runs)));
     const lost = await lostMarkers(options.warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
@@ -58,8 +55,8 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
     const checkpoints = await checkCheckpoints(engine, options.warehouse, markers);
     findings.push(...checkpoints);
-    if (checkpoints.length === 0) await lookAtStates(engine, options, markers, verified);
-    await lookAtDuckdb(engine, options, verified);
+    if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
+    await lookAtDuckdb(engine, options, schemas, verified);
     return verified;
   });
 }
@@ -69,17 +66,15 @@ const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), p
 /** Asks each statement of `sql/checks`, which returns the rows that break an invariant. */
 async function checkRows(
   engine: Engine,
-  { warehouse, engine: { temporary } }: VerifyOptions,
-  markers: readonly Marker[],
+  log: OpenWarehouse,
+  whole: readonly Marker[],
   runs: RunsRead,
 ): Promise<Finding[]> {
-  await viewDataTables(engine, warehouse, markers, { schemas: temporary });
-  for (const table of MARKER_TABLES) {
-    await engine.view(table, tableQuery(temporary, table, markerPaths(markers, table)));
-  }
-  await loadTombstones(engine, warehouse, temporary);
+  for (const table of DATA_TABLES) await engine.view(table, log.query(table, filesOf(log.path, whole, table)));
+  for (const table of MARKER_TABLES) await engine.view(table, log.query(table, markerPaths(whole, table)));
+  await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
   await engine.set({ unfinished: runs.unfinished });
-  await engine.view('runs', tableQuery(temporary, 'runs', runs.files));
+  await engine.view('runs', log.query('runs', runs.files));
   const findings: Finding[] = [];
   for (const name of sqlNames('checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');
@@ -96,14 +91,6 @@ async function checkRows(
     }
   }
   return findings;
-}
-
-/** As a table of our own: a warehouse of an older version has no empty file for it. */
-async function loadTombstones(engine: Engine, warehouse: string, schemas: string): Promise<void> {
-  await engine.run(sql('tables/018_tombstones'));
-  const { readable } = await readTombstones(engine, warehouse, schemas);
-  if (readable.length === 0) return;
-  await engine.run(`insert into tombstones by name ${tableQuery(schemas, 'tombstones', readable)}`);
 }
 
 /** @param lost commits whose marker is gone: their files are all that is left of them, so they stay */
@@ -128,13 +115,13 @@ async function lookAtOrphans(
 async function lookAtStates(
   engine: Engine,
   options: VerifyOptions,
-  markers: Marker[],
+  log: OpenWarehouse,
   verified: Verified,
 ): Promise<void> {
   const { warehouse, repair } = options;
-  for (const { websiteId, file, kind, message } of await checkStates(engine, warehouse, markers, options.engine)) {
+  for (const { websiteId, file, kind, message } of await checkStates(engine, log, options.engine)) {
     if (repair) {
-      await rebuildState(warehouse, markersOf(markers, websiteId), options.engine, file);
+      await rebuildState(warehouse, markersOf(log.markers, websiteId), options.engine, file);
       verified.repaired.push(`rebuilt ${file} from the log`);
     } else {
       const remedy = '`indexhouse verify --repair` rebuilds it from the log';
@@ -143,9 +130,14 @@ async function lookAtStates(
   }
 }
 
-async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Verified): Promise<void> {
+async function lookAtDuckdb(
+  engine: Engine,
+  options: VerifyOptions,
+  schemas: string,
+  verified: Verified,
+): Promise<void> {
   const { warehouse, memoryLimit, repair } = options;
-  const found = await checkDuckdb(engine, warehouse, options.engine.temporary);
+  const found = await checkDuckdb(engine, warehouse, schemas);
   if (!repair || found.length === 0) {
     verified.findings.push(...found);
     return;
@@ -158,5 +150,5 @@ async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Ve
     return;
   }
   verified.repaired.push('rebuilt indexhouse.duckdb from the Parquet files');
-  verified.findings.push(...(await checkDuckdb(engine, warehouse, options.engine.temporary)));
+  verified.findings.push(...(await checkDuckdb(engine, warehouse, schemas)));
 }

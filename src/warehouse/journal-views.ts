@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_VALUES } from '../contract/known-values.js';
 import type { JournalFolder } from '../journal/folder.js';
-import type { Engine } from '../storage/engine.js';
+import { Engine, type EngineOptions } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
 const WALK_LINES = ['walk_lines', 'journal_windows'];
@@ -21,10 +21,50 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
   await engine.run(sql('stage/journal_reports'));
 }
 
+/**
+ * One engine over a run's journal: opened when it is first used, with the views of the journal, and each walk kept once
+ * however often it is asked about.
+ */
+export class JournalEngine {
+  #engine: Engine | null = null;
+  #walk: number | null = null;
+
+  constructor(
+    private readonly folder: JournalFolder,
+    private readonly options: EngineOptions,
+    /** Where several share DuckDB's memory: runs a piece of work when it is its turn. */
+    private readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+  ) {}
+
+  /** @param walk the walk that `listed_entries` is to hold; null: any */
+  use<T>(walk: number | null, work: (engine: Engine) => Promise<T>): Promise<T> {
+    return this.inTurn(async () => {
+      const engine = await this.#opened();
+      if (walk !== null && walk !== this.#walk) await viewKeptWalk(engine, walk);
+      this.#walk = walk ?? this.#walk;
+      return work(engine);
+    });
+  }
+
+  /** Gives its memory and threads back; the next use opens it again. */
+  close(): void {
+    this.#engine?.close();
+    this.#engine = null;
+    this.#walk = null;
+  }
+
+  async #opened(): Promise<Engine> {
+    if (this.#engine) return this.#engine;
+    this.#engine = await Engine.open(this.options);
+    await viewJournal(this.#engine, this.folder);
+    return this.#engine;
+  }
+}
+
 const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: z.boolean() });
 
 /** Makes the view `listed_entries`: what one walk of the journal lists, each page once. */
-export async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
+async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
   for (const name of WALK_LINES) await engine.run(sql(`stage/${name}`));
   const [oddities] = await engine.rows(walkOddities, sql('stage/walk_oddities'));
@@ -43,9 +83,8 @@ export async function keepOddRecords(engine: Engine): Promise<void> {
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
 export type WalkFingerprint = z.infer<typeof fingerprintRow>;
 
-/** How many pages a walk lists, how many were rejected, and a value that two walks share if they list the same. */
-export async function walkFingerprint(engine: Engine, walk: number): Promise<WalkFingerprint> {
-  await viewKeptWalk(engine, walk);
+/** How many pages the kept walk lists, how many were rejected, and a value that two walks share if they list the same. */
+export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
   const [row] = await engine.rows(fingerprintRow, sql('stage/listing_fingerprint'));
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };
 }

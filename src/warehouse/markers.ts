@@ -5,7 +5,7 @@ import { whyNotParquet } from '../storage/parquet-file.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from './damage.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
-import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
+import type { DataTable, MarkerTable } from './tables.js';
 import { readTombstones, type Tombstone } from './tombstones.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
@@ -60,6 +60,9 @@ export interface Log {
   markers: Marker[];
   /** Markers and tombstones that cannot be read. */
   damaged: DamagedFile[];
+  /** What was put out of use, and the files that say so. */
+  tombstones: Tombstone[];
+  tombstoneFiles: string[];
 }
 
 /**
@@ -95,7 +98,8 @@ export async function readLog(engine: Engine, warehouse: string, schemas = wareh
   // After the markers: a tombstone is about commits that are there before it.
   const found = await readTombstones(engine, warehouse, schemas);
   damaged.push(...found.damaged);
-  return { markers: withoutDropped(markers, found.tombstones).sort(byCommit), damaged };
+  const { tombstones, readable: tombstoneFiles } = found;
+  return { markers: withoutDropped(markers, tombstones).sort(byCommit), damaged, tombstones, tombstoneFiles };
 }
 
 interface Kind {
@@ -104,8 +108,10 @@ interface Kind {
   kind: MarkerKind;
 }
 
+type MarkersRead = Pick<Log, 'markers' | 'damaged'>;
+
 /** All at once, and one by one only where one of them cannot be read. */
-async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<Log> {
+async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
   const { kind } = of;
   try {
     return { markers: await readMarkerFiles(engine, of, paths), damaged: [] };
@@ -123,7 +129,7 @@ async function eachOf<T>(paths: readonly string[], read: (path: string) => Promi
   return all;
 }
 
-function joined(logs: readonly Log[]): Log {
+function joined(logs: readonly MarkersRead[]): MarkersRead {
   return { markers: logs.flatMap(({ markers }) => markers), damaged: logs.flatMap(({ damaged }) => damaged) };
 }
 
@@ -227,20 +233,4 @@ export function filesOf(warehouse: string, markers: readonly Marker[], table: Da
 /** The state file that follows this commit; it may be missing, and is then rebuilt. */
 export function stateFileOf(warehouse: string, marker: Marker): string {
   return stateFile(warehouse, marker.websiteId, marker.commitId);
-}
-
-/**
- * Makes a view of each data table over the files of these commits, named `prefix` + table.
- *
- * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
- */
-export async function viewDataTables(
-  engine: Engine,
-  warehouse: string,
-  markers: readonly Marker[],
-  { prefix = '', schemas = warehouse }: { prefix?: string; schemas?: string } = {},
-): Promise<void> {
-  for (const table of DATA_TABLES) {
-    await engine.view(`${prefix}${table}`, tableQuery(schemas, table, filesOf(warehouse, markers, table)));
-  }
 }

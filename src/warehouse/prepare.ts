@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
-import { literal } from '../storage/sql.js';
-import { columnsOfTables, createTables } from './columns.js';
+import { isWholeParquet } from '../storage/parquet-file.js';
+import { identifier, literal } from '../storage/sql.js';
+import { columnsOfTables, columnsText } from './columns.js';
 import { namesIn, schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { TABLES, type Table } from './tables.js';
 
@@ -98,17 +99,30 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
   }
 }
 
+/** Where it says what this version says, the empty files beside it have all columns. */
+function schemaStamp(path: string): string {
+  return join(path, 'schema', 'columns.json');
+}
+
 async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+  if (await hasSchemas(path)) return;
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
-    const lacking = await lackingSchemas(engine, path);
-    if (lacking.length > 0) await createTables(engine);
-    for (const table of lacking) {
+    for (const table of await lackingSchemas(engine, path)) {
       const file = schemaFile(path, table);
-      await engine.copy(`select * from ${table}`, `${file}.tmp`, 'format parquet');
+      await engine.copy(emptyQuery(table), `${file}.tmp`, 'format parquet');
       await syncFile(`${file}.tmp`);
       await publish(`${file}.tmp`, file);
     }
   });
+  await writeDurably(schemaStamp(path), columnsText());
+}
+
+/** Whether the empty file of each table is there, with the columns of this version: a look at the files' ends. */
+async function hasSchemas(path: string): Promise<boolean> {
+  const stamp = await readFile(schemaStamp(path), 'utf8').catch(() => null);
+  if (stamp !== columnsText()) return false;
+  const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
+  return !whole.includes(false);
 }
 
 /**
@@ -126,7 +140,7 @@ export async function checkSchemas(path: string, memoryLimit: number, temporary:
 
 /** The tables whose empty file is missing, damaged, or lacks a column; one of a newer version may have more. */
 async function lackingSchemas(engine: Engine, path: string): Promise<Table[]> {
-  const columns = await columnsOfTables(engine);
+  const columns = columnsOfTables();
   const names = await namesIn(join(path, 'schema'));
   const files = TABLES.map((table) => schemaFile(path, table)).filter((file) => names.includes(basename(file)));
   const found = await columnsInFiles(engine, files);
@@ -153,23 +167,30 @@ async function columnsInFiles(engine: Engine, files: string[]): Promise<Map<stri
 }
 
 /**
- * Makes the empty file of each table in a folder outside the warehouse: one of an older version may lack a file, or a
- * column, and who only reads does not mend that.
+ * The folder whose empty files give each table its columns, for who only reads: the warehouse, or, where that lacks some
+ * (an older version wrote it, or it is a copy of the Parquet files alone), `temporary`, in which they are made.
  */
-export async function makeSchemas(engine: Engine, folder: string): Promise<void> {
-  await makeFolder(join(folder, 'schema'));
-  await createTables(engine);
+export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
+  if (await hasSchemas(warehouse)) return warehouse;
+  await makeFolder(join(temporary, 'schema'));
   for (const table of TABLES) {
-    await engine.copy(`select * from ${table}`, schemaFile(folder, table), 'format parquet');
-    await engine.run(`drop table ${table}`);
+    await engine.copy(emptyQuery(table), schemaFile(temporary, table), 'format parquet');
   }
+  return temporary;
 }
 
-/**
- * A query over some Parquet files of a table: exactly these, one state of the world. The empty file comes first, so
- * that no files are an empty table, and it gives later columns to older files.
- */
-export function tableQuery(warehouse: string, table: Table, files: string[]): string {
-  const list = [schemaFile(warehouse, table), ...files].map(literal).join(', ');
+function emptyQuery(table: Table): string {
+  const columns = columnsOfTables().get(table) ?? [];
+  return `select ${columns.map(({ name, type }) => `null::${type} as ${identifier(name)}`).join(', ')} where false`;
+}
+
+/** With the empty file of the table first: no files are no rows then, and older files get later columns. */
+export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
+  return [schemaFile(schemas, table), ...files];
+}
+
+/** A query over some Parquet files of a table: exactly these, one state of the world. */
+export function tableQuery(schemas: string, table: Table, files: readonly string[]): string {
+  const list = withEmpty(schemas, table, files).map(literal).join(', ');
   return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
 }

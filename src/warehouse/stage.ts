@@ -9,10 +9,10 @@ import { parseLine } from '../journal/lines.js';
 import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
-import { type Engine, type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
+import type { Engine, EngineOptions, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
-import { keepOddRecords, viewJournal, viewKeptWalk } from './journal-views.js';
+import { JournalEngine, keepOddRecords } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
 import { type DataTable, MARKER_TABLES, type MarkerTable } from './tables.js';
@@ -85,12 +85,15 @@ export function stagedFile(folder: JournalFolder, table: string): string {
  * Makes every file of a commit from the journal and the state before it: sorted, typed Parquet for each table that has
  * rows, the changes, the new state, the marker and the run's row. Nothing of it is visible yet.
  */
-export async function stageCommit(input: StageInput): Promise<Manifest> {
-  return withEngine(input.engine, async (engine) => {
-    await viewJournal(engine, input.folder);
-    await viewKeptWalk(engine, input.walk);
-    return stageViews(engine, input);
-  });
+export async function stageCommit(
+  input: StageInput,
+  journal = new JournalEngine(input.folder, input.engine),
+): Promise<Manifest> {
+  try {
+    return await journal.use(input.walk, (engine) => stageViews(engine, input));
+  } finally {
+    journal.close();
+  }
 }
 
 /** The same from views of a journal that are made already, under the names of those in `sql/stage`. */

@@ -9,9 +9,9 @@ import { stateBase } from './checkpoints.js';
 import { columnsOfTables } from './columns.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './comparison.js';
 import { type DamagedFile, findDamaged } from './damage.js';
-import { schemaFile, scratchFolder } from './layout.js';
+import { scratchFolder } from './layout.js';
 import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
-import { makeSchemas } from './prepare.js';
+import { schemasOf, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
@@ -209,6 +209,7 @@ const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'p
 class StateReplay {
   /** Whether the views are those for a replay; null before there are any. */
   #isForReplay: boolean | null = null;
+  #schemas = '';
 
   constructor(
     private readonly engine: Engine,
@@ -219,7 +220,7 @@ class StateReplay {
   async prepare(): Promise<void> {
     // Each statement reads its files several times.
     await this.engine.run('set parquet_metadata_cache = true');
-    await makeSchemas(this.engine, this.temporary);
+    this.#schemas = await schemasOf(this.engine, this.warehouse, this.temporary);
   }
 
   /** @returns the file of the state after this commit, under a name that no other state had */
@@ -237,14 +238,13 @@ class StateReplay {
   }
 
   #setFiles(view: string, table: Table, files: string[]): Promise<void> {
-    return this.engine.set({ [`files_of_${view}`]: [schemaFile(this.temporary, table), ...files] });
+    return this.engine.set({ [`files_of_${view}`]: withEmpty(this.#schemas, table, files) });
   }
 
   async #view(facts: CommitFacts): Promise<void> {
-    const columns = await columnsOfTables(this.engine);
     for (const [view, table] of Object.entries(VIEWS)) {
       // By name: DuckDB refuses a view whose files have other columns than when it was made.
-      const names = (columns.get(table) ?? []).map(({ name }) => identifier(name)).join(', ');
+      const names = (columnsOfTables().get(table) ?? []).map(({ name }) => identifier(name)).join(', ');
       const files = `read_parquet(getvariable('files_of_${view}'), union_by_name = true, hive_partitioning = false)`;
       await this.engine.view(view, `select ${names} from ${files}`);
     }

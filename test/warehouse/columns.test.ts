@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { withEngine } from '../../src/storage/engine.js';
+import { packageFolder } from '../../src/storage/sql.js';
+import { createTables } from '../../src/warehouse/columns.js';
+import { TABLES } from '../../src/warehouse/tables.js';
+
+const FILE = join(packageFolder(), 'sql', 'columns.json');
+
+it('holds the columns that the statements make; UPDATE_GENERATED=1 writes it anew', async () => {
+  const lines = await withEngine(
+    { memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') },
+    async (engine) => {
+      await createTables(engine);
+      const row = z.object({ column_name: z.string(), column_type: z.string() });
+      const columnsOf = async (table: string) => engine.rows(row, `describe ${table}`);
+      return Promise.all(
+        TABLES.map(async (table) => {
+          const columns = (await columnsOf(table)).map(({ column_name, column_type }) => [column_name, column_type]);
+          return `  ${JSON.stringify(table)}: ${JSON.stringify(Object.fromEntries(columns))}`;
+        }),
+      );
+    },
+  );
+  const text = `{\n${lines.join(',\n')}\n}\n`;
+  if (process.env['UPDATE_GENERATED']) writeFileSync(FILE, text);
+  expect(readFileSync(FILE, 'utf8')).toBe(text);
+});
