@@ -29,10 +29,11 @@ async function ofAnOlderVersion(): Promise<string> {
     await run(`copy old to '${coverage}' (format parquet)`);
   });
   rmSync(schemaFile(warehouse, 'replays'));
+  rmSync(join(warehouse, 'schema', 'columns.json'));
   await inEngine(join(warehouse, 'indexhouse.duckdb'), async (run) => {
     await run('drop view quarantine');
     await run('drop table replays');
-    await run("delete from schema_migrations where name = 'tables/010_replays'");
+    await run("delete from schema_migrations where name = 'tables/010_replays' or name like 'views %'");
   });
   return warehouse;
 }
