@@ -5,7 +5,7 @@ where (reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before'))
 order by
   keeps_failing,
   goes_first(url) desc,
-  list_position(['missing', 'changed', 'new', 'recrawled', 'oldest'], reason),
+  list_position(getvariable('reasons'), reason),
   report_fetched_at nulls first,
   url
 limit getvariable('max_reports')::bigint

@@ -24,7 +24,7 @@ from (
       map_from_entries(
         list(
           (reason, planned)
-          order by list_position(['missing', 'changed', 'new', 'recrawled', 'oldest'], reason), reason
+          order by list_position(getvariable('reasons'), reason), reason
         )
       )
     )::varchar as counts

@@ -6,9 +6,20 @@ import { isSealed, JournalError } from './header.js';
 import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
-/** Why a report is fetched, the most informative first. */
+/** Why a report is fetched, the most informative first; statements know it as the variable `reasons`. */
 export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
 export type Reason = (typeof REASONS)[number];
+
+/** Something for each reason. */
+export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
+  return {
+    missing: make('missing'),
+    changed: make('changed'),
+    new: make('new'),
+    recrawled: make('recrawled'),
+    oldest: make('oldest'),
+  };
+}
 
 const plannedSchema = z.object({
   /** Reports to fetch. */

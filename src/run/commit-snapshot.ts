@@ -6,7 +6,7 @@ import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
 import type { Fetched } from './fetch-reports.js';
-import { byReason, type WebsiteReceipt } from './receipt.js';
+import { reasonsIn, type WebsiteReceipt } from './receipt.js';
 
 /** Makes every file of the commit from the journal. Nothing of it is visible yet. */
 export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
@@ -94,7 +94,7 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
       missing: number('reports_missing'),
       failed: number('reports_failed'),
       rejected: number('reports_rejected'),
-      by_reason: byReason(String(snapshot['reports_by_reason'] ?? '{}')),
+      by_reason: reasonsIn(String(snapshot['reports_by_reason'] ?? '{}')),
       left: wanted === null ? null : wanted - number('reports_planned'),
     },
     requests: {

@@ -1,5 +1,6 @@
 import { globExpression } from '../config/globs.js';
 import type { Config } from '../config/schema.js';
+import { REASONS } from '../journal/plan.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
@@ -13,7 +14,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 export async function setPlanOrder(engine: Engine, reports: Config['reports'], now: number): Promise<void> {
   const { first, never } = reports.priority;
   await engine.setTimes({ refresh_before: new Date(now - reports.refresh_after) });
-  await engine.set({ first_pages: globExpression(first), never_pages: globExpression(never) });
+  await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
   await engine.run(sql('plan/goes_first'));
   await engine.run(sql('plan/never_fetched'));
   await setMaxReports(engine, reports.max_per_run);

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import type { FollowerState } from '../followers/duckdb.js';
-import type { Reason } from '../journal/plan.js';
+import { byReason, type Reason } from '../journal/plan.js';
 import type { RequestCounts } from '../source/client.js';
-
-/** How many reports were planned for each reason. */
-export type ByReason = Record<Reason, number>;
 
 export interface ReportsReceipt {
   /** Asked for: `fetched` + `missing` + `failed` + `rejected`. */
@@ -16,7 +13,7 @@ export interface ReportsReceipt {
   failed: number;
   rejected: number;
   /** `planned` again. */
-  by_reason: ByReason;
+  by_reason: Record<Reason, number>;
   /** Worth fetching, but not asked for: what the next run goes on with. Null where only the listing was asked for. */
   left: number | null;
 }
@@ -66,7 +63,7 @@ export function failedReceipt(
       missing: 0,
       failed: 0,
       rejected: 0,
-      by_reason: byReason('{}'),
+      by_reason: byReason(() => 0),
       left: null,
     },
     utilisation: null,
@@ -76,18 +73,11 @@ export function failedReceipt(
 }
 
 /** Of `snapshots.reports_by_reason`: every reason, those that no report had included. */
-export function byReason(text: string): ByReason {
-  return byReasonSchema.parse(JSON.parse(text));
+export function reasonsIn(text: string): Record<Reason, number> {
+  return countedReasons.parse(JSON.parse(text));
 }
 
-const counted = z.int().default(0);
-const byReasonSchema = z.object({
-  missing: counted,
-  changed: counted,
-  new: counted,
-  recrawled: counted,
-  oldest: counted,
-});
+const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /**
  * The exit code that a receipt asks for: 1 where a website got no snapshot, 3 where it is worth a look (a partial

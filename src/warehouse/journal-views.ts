@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_VALUES } from '../contract/known-values.js';
 import type { JournalFolder } from '../journal/folder.js';
+import { REASONS } from '../journal/plan.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 
@@ -13,6 +14,7 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
   await engine.set({
     listing_file: folder.listing,
     reports_file: folder.reports,
+    reasons: [...REASONS],
     known_coverage: knownValues('coverage'),
     known_url_report: knownValues('url_report'),
   });
