@@ -3,6 +3,7 @@ import type { ReaderOptions } from '../analysis/reader.js';
 import { loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
+import { knownId } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
@@ -57,12 +58,6 @@ export function websiteIds(asked: readonly string[], configured: Config['website
     const known = configured.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ');
     throw new UsageError(`--website ${text} is not configured; configured are: ${known}`);
   });
-}
-
-/** The id of the configured website that has this id or name, or null. */
-export function knownId(text: string, configured: Config['websites']): string | null {
-  if (configured === 'all') return null;
-  return (configured.find(({ id }) => id === text) ?? configured.find(({ name }) => name === text))?.id ?? null;
 }
 
 /** A logger on stderr that masks the configuration's tokens. */

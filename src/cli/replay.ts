@@ -1,6 +1,7 @@
+import { knownId } from '../config/websites.js';
 import { safe } from '../observe/terminal.js';
 import { exitCodeOf, type ReplayReceipt, replay } from '../run/replay.js';
-import { configOf, knownId, loggerOf } from './configured.js';
+import { configOf, loggerOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { count, formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';

@@ -1,13 +1,14 @@
 import { totalmem } from 'node:os';
 import type { Config } from '../config/schema.js';
+import { type Website, websitesFor } from '../config/websites.js';
 import { Clients } from '../run/clients.js';
-import { type RunEffects, realRunEffects, type Website } from '../run/context.js';
+import { type RunEffects, realRunEffects } from '../run/context.js';
 import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { checkConfig } from './configuration.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
-import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer, websitesOf } from './service.js';
+import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer } from './service.js';
 import { checkDuckdb, checkFolder, checkJournals, checkRunLock, nearestExisting } from './warehouse.js';
 import { checkWebsite, type WebsiteCheck } from './website.js';
 
@@ -97,7 +98,7 @@ async function examineService(
 }
 
 async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
-  const websites = websitesOf(config, key);
+  const websites = websitesFor(config, key.details);
   const asked = websites.filter((website) => mayAsk(website, config, key));
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
   const checks = await Promise.all(

@@ -3,7 +3,6 @@ import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
 import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Stopped } from '../exit.js';
 import type { Clients } from '../run/clients.js';
-import type { Website } from '../run/context.js';
 import type { RequestCounts } from '../source/client.js';
 import { type FailureKind, SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
@@ -105,12 +104,4 @@ export function checkClock(answer: Answer | null, receivedAt: number): CheckResu
     `this machine's clock is ${seconds} seconds ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`,
     'Switch on time synchronisation (NTP): snapshots get their dates from this clock.',
   );
-}
-
-/** The websites to check; for `all` those that the key may read. */
-export function websitesOf({ websites, api }: Config, { details }: KeyAnswer): Website[] {
-  if (websites === 'all') {
-    return (details?.websites_access ?? []).map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));
-  }
-  return websites.map((website) => ({ id: website.id, name: website.name ?? null, token: website.token ?? api.token }));
 }

@@ -1,5 +1,5 @@
+import type { Website } from '../config/websites.js';
 import { Stopped } from '../exit.js';
-import type { Website } from '../run/context.js';
 import type { Client, RequestCounts } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
 import { type FailureKind, SourceError } from '../source/errors.js';

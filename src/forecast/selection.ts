@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.js';
-import type { Website } from '../run/context.js';
+import { namedWebsites, tokenPlace, type Website, websiteOf } from '../config/websites.js';
 
 /** A website to plan for, and the API key that it is asked with: where its token stands in the configuration. */
 export interface SelectedWebsite extends Website {
@@ -14,18 +14,8 @@ export interface SelectedWebsite extends Website {
  * @param known ids of websites with a snapshot
  */
 export function selectWebsites(config: Config, asked: readonly string[], known: readonly string[]): SelectedWebsite[] {
-  const { websites, api } = config;
-  if (websites === 'all') {
-    const ids = asked.length > 0 ? asked : known;
-    return ids.map((id) => ({ id, name: null, token: api.token, key: 'api.token' }));
-  }
-  const all = websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
-  const withKeys = all.map((website) => ({ ...website, key: keyOf(website.token, config) }));
-  return withKeys.filter(({ id }) => asked.length === 0 || asked.includes(id));
-}
-
-/** Where a token stands first. */
-function keyOf(token: string, { api, websites }: Config): string {
-  if (token === api.token || websites === 'all') return 'api.token';
-  return `websites[${websites.findIndex((website) => website.token === token)}].token`;
+  const named = namedWebsites(config)?.map(({ id }) => id);
+  const ids = named?.filter((id) => asked.length === 0 || asked.includes(id)) ?? (asked.length > 0 ? asked : known);
+  const websites = ids.map((id) => websiteOf(config, id));
+  return websites.map((website) => ({ ...website, key: tokenPlace(website.token, config) }));
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../config/schema.js';
+import { namedWebsites, tokenPlace, type Website, websitesFor } from '../config/websites.js';
 import { keyDetailsSchema } from '../contract/key.js';
 import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Client, type ClientOptions } from '../source/client.js';
 import { SourceError } from '../source/errors.js';
 import type { PaceNotice } from '../source/pacer.js';
-import type { Website } from './context.js';
 
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer'> {
   /** @param key where the configuration names it, such as `api.token` */
@@ -33,7 +33,7 @@ export class Clients {
       timeout: api.timeout,
       maxAttempts: api.max_attempts,
       ...options,
-      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, placeOf(token, this.config)) } : {}),
+      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, tokenPlace(token, this.config)) } : {}),
     });
     this.#clients.set(token, client);
     return client;
@@ -44,24 +44,16 @@ export class Clients {
   }
 }
 
-/** Where the configuration names a token, because the token itself is told nobody. */
-function placeOf(token: string, { api, websites }: Config): string {
-  const at = token === api.token || websites === 'all' ? -1 : websites.findIndex((website) => website.token === token);
-  return at < 0 ? 'api.token' : `websites[${at}].token`;
-}
-
 /**
  * The websites that the configuration names; for `all` those that the key may read, which costs one request.
  *
  * @throws SourceError when the service does not say which those are
  */
 export async function configuredWebsites(config: Config, clients: Clients): Promise<Website[]> {
-  const { websites, api } = config;
-  if (websites !== 'all') {
-    return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
-  }
+  const named = namedWebsites(config);
+  if (named) return named;
   const text = await clients
-    .clientOf(api.token)
+    .clientOf(config.api.token)
     .get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
   const details = keyDetailsSchema.safeParse(jsonOf(text));
   if (!details.success) {
@@ -71,5 +63,5 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
       `the service does not list the key's websites (${[issue?.path, issue?.message].filter(Boolean).join(': ')}); check api.base_url, or list the ids under websites`,
     );
   }
-  return details.data.websites_access.map(({ _id, url }) => ({ id: _id, name: url, token: api.token }));
+  return websitesFor(config, details.data);
 }

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { LimitFunction } from 'p-limit';
 import type { Config } from '../config/schema.js';
+import type { Website } from '../config/websites.js';
 import type { FollowerState } from '../followers/duckdb.js';
 import { type FollowInput, followAll } from '../followers/follow.js';
 import type { JournalFolder } from '../journal/folder.js';
@@ -42,12 +43,6 @@ export interface RunContext {
   oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
   signal: AbortSignal;
-}
-
-export interface Website {
-  id: string;
-  name: string | null;
-  token: string;
 }
 
 /** One website's part of a run. */

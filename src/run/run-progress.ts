@@ -1,5 +1,6 @@
+import type { Website } from '../config/websites.js';
 import type { Progress } from '../observe/progress.js';
-import type { Website, WebsiteRun } from './context.js';
+import type { WebsiteRun } from './context.js';
 
 /** What of a website's run tells how fast it is. */
 type PacedRun = Pick<WebsiteRun, 'website' | 'client' | 'config' | 'requests' | 'effects'>;

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
+import { namedWebsites, type Website, websiteOf } from '../config/websites.js';
 import { Stopped } from '../exit.js';
 import { type JournalFolder, journalFolder } from '../journal/folder.js';
 import { type RunHeader, type SetAside, writeHeader } from '../journal/header.js';
@@ -14,14 +15,7 @@ import { dropScratch } from '../warehouse/layout.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, stage } from './commit-snapshot.js';
-import {
-  engineOptions,
-  type RunContext,
-  type RunEffects,
-  realRunEffects,
-  type Website,
-  type WebsiteRun,
-} from './context.js';
+import { engineOptions, type RunContext, type RunEffects, realRunEffects, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { fetchReports } from './fetch-reports.js';
 import { RunLock } from './lock.js';
@@ -176,8 +170,7 @@ class Sync {
   }
 
   #isConfigured(websiteId: string): boolean {
-    const { websites } = this.options.config;
-    return websites === 'all' || websites.some(({ id }) => id === websiteId);
+    return namedWebsites(this.options.config)?.some(({ id }) => id === websiteId) ?? true;
   }
 
   /** @param setAside a damaged journal of an older run of the website: whoever looks at this run is told */
@@ -189,10 +182,9 @@ class Sync {
 
   /** Of a run whose header is lost. Its id tells when it began. */
   #headerAnew(folder: JournalFolder): RunHeader {
-    const { websites } = this.options.config;
-    const name = websites === 'all' ? null : websites.find(({ id }) => id === folder.websiteId)?.name;
+    const { name } = websiteOf(this.options.config, folder.websiteId);
     const startedAt = Number.parseInt(folder.runId.replaceAll('-', '').slice(0, 12), 16);
-    return this.#newHeader(folder, name ?? null, Math.min(startedAt, this.#context.effects.now()));
+    return this.#newHeader(folder, name, Math.min(startedAt, this.#context.effects.now()));
   }
 
   #newHeader({ runId, websiteId }: JournalFolder, name: string | null, startedAt: number): RunHeader {
@@ -223,9 +215,8 @@ class Sync {
 
   /** The website of a journal, as it is configured now. */
   #websiteOf(id: string, header: RunHeader): Website {
-    const { websites, api } = this.options.config;
-    const own = websites === 'all' ? undefined : websites.find((website) => website.id === id);
-    return { id, name: own?.name ?? header.website_name, token: own?.token ?? api.token };
+    const website = websiteOf(this.options.config, id);
+    return { ...website, name: website.name ?? header.website_name };
   }
 
   async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {
