@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { Stopped } from '../exit.js';
-import { type Collector, type Connection, Connections } from './connections.js';
 import { SourceError } from './errors.js';
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
@@ -33,14 +32,17 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #prefix: string;
   readonly #headers: Record<string, string>;
-  readonly #connections: Connections;
+  readonly #pool: Pool;
+  #ended: Error | null = null;
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
     this.#options = options;
     this.#prefix = base.pathname.replace(/\/+$/, '');
     this.#headers = { authorization: `Bearer ${options.token}`, accept: 'application/json' };
-    this.#connections = new Connections(base.origin, options);
+    const { connections, timeout } = options;
+    const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
+    this.#pool = new Pool(base.origin, { connections, ...timeouts });
   }
 
   /**
@@ -50,26 +52,30 @@ export class Transport {
    */
   get(path: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#ended) return reject(this.#ended);
       const request = { path: this.#prefix + path, method: 'GET' as const, headers: this.#headers };
-      this.#connections.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
+      this.#pool.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
     });
   }
 
   /** Ends what is under way: those requests reject with `Stopped`. */
   abort(): void {
-    void this.#connections.destroy(new Stopped());
+    void this.#destroy(new Stopped());
   }
 
   async close(): Promise<void> {
-    await this.#connections.destroy(new SourceError('network', 'the client was closed before the answer came'));
+    await this.#destroy(new SourceError('network', 'the client was closed before the answer came'));
+  }
+
+  async #destroy(reason: Error): Promise<void> {
+    this.#ended ??= reason;
+    await this.#pool.destroy(reason);
   }
 }
 
 /** Gathers one answer. `dispatch` with a handler, because a stream for each of a million bodies costs a third more. */
-class AnswerCollector implements Collector {
-  connection: Connection | null = null;
+class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
-  #controller: Dispatcher.DispatchController | null = null;
   #deadline = 0;
   #bytes = 0;
   #status = 0;
@@ -81,9 +87,8 @@ class AnswerCollector implements Collector {
     private readonly reject: (error: Error) => void,
   ) {}
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(): void {
     this.#deadline = performance.now() + this.options.timeout;
-    this.#controller = controller;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -101,22 +106,11 @@ class AnswerCollector implements Collector {
   }
 
   onResponseEnd(): void {
-    this.connection?.free(this);
     const body = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.resolve({ status: this.#status, headers: this.#headers, text: isUtf8(body) ? body.toString('utf8') : null });
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.refuse(error);
-  }
-
-  /** Undici calls back with the reason, where it has begun to send; else its client's end does. */
-  abort(reason: Error): void {
-    this.#controller?.abort(reason);
-  }
-
-  refuse(error: Error): void {
-    this.connection?.free(this);
     this.reject(wrapped(error, this.options));
   }
 }
