@@ -68,7 +68,7 @@ export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<W
     if (end.reason) {
       return { kept: finished ?? end.state, walks: walk, complete: false, reason: end.reason, error: end.error };
     }
-    const verdict = await judge(deps, end.state);
+    const verdict = await judge(deps, end.state, finished);
     if (verdict !== 'again')
       return { kept: end.state, walks: walk, complete: verdict.reason === null, reason: verdict.reason, error: null };
     finished = end.state;
@@ -78,10 +78,18 @@ export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<W
 }
 
 /** Whether a walk that reached the end is proven, and if not, whether another one may settle it. */
-async function judge(deps: WalkDeps, state: WalkState): Promise<'again' | { reason: string | null }> {
+async function judge(
+  deps: WalkDeps,
+  state: WalkState,
+  before: WalkState | null,
+): Promise<'again' | { reason: string | null }> {
   const doubt = state.doubt ?? (await doubtFromCount(deps, state));
   if (doubt === null && state.mode === 'overlap' && state.previous === null) return { reason: null };
-  if (state.previous !== null && (await deps.sameListing(state.walk, state.previous))) return { reason: null };
+  // Where pages came or went in both, each may have missed the same ones.
+  const bothMoved = state.countMoved && before?.countMoved === true;
+  if (state.previous !== null && !bothMoved && (await deps.sameListing(state.walk, state.previous))) {
+    return { reason: null };
+  }
   if (state.finished + 1 < MAX_WALKS) return 'again';
   return { reason: `${doubt ?? 'the service allows no overlapping windows'}, and ${MAX_WALKS} walks did not agree` };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atLength } from '../given/at-length.js';
+import { firstWalk, newRecentUrls } from '../../src/source/walk-state.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
@@ -81,6 +82,27 @@ describe('a listing whose pages change places', () => {
       }),
       { numRuns: atLength(80, 400) },
     );
+  });
+});
+
+describe('a listing that is followed by its links', () => {
+  const WALK_REQUESTS = 3;
+
+  it('is not complete because two walks missed the same page while pages came and went', async () => {
+    const [kept = '', removed = '', missed = '', ...rest] = pageUrls(6);
+    let requests = 0;
+    // In each walk a page goes behind its back, so that the one after it moves to where the walk has been.
+    const before = (pages: string[]) => {
+      const isSecond = requests++ % WALK_REQUESTS === 1;
+      pages.splice(0, pages.length, kept, ...(isSecond ? [] : [removed]), missed, ...rest);
+    };
+    const listing = new FakeListing(pageUrls(6), { cap: 2, before });
+    const walking = new Walking(listing.get, { pageSize: 2 });
+    const state = { ...firstWalk(2, 0), mode: 'links' as const };
+    const result = await walking.walk({ state, recent: newRecentUrls(2), finished: null });
+    expect(listing.always).toContain(missed);
+    expect(walking.listed(result.kept.walk)).not.toContain(missed);
+    expect(result).toMatchObject({ complete: false, walks: 3 });
   });
 });
 
