@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { codeOf } from '../storage/durable.js';
 import { ConfigError } from './errors.js';
-import { STARTER } from './starter.js';
 
 const EXAMPLE_URL = 'https://api.example.com';
 
@@ -29,7 +29,7 @@ export async function writeStarterConfig(file: string, { baseUrl = EXAMPLE_URL }
 }
 
 function unwritable(error: unknown): [message: string, remedy: string] {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (code === 'EEXIST')
     return ['this file already exists and was not changed', 'Edit it, or choose another with --config.'];
   if (code === 'ENOENT') return ['there is no such folder', 'Create the folder first.'];
@@ -38,3 +38,70 @@ function unwritable(error: unknown): [message: string, remedy: string] {
   }
   return [`the file cannot be written (${code || 'unknown error'})`, 'Check the path and the disk.'];
 }
+
+/** The text of a first `indexhouse.yaml`: every key with its default, and a line on each. */
+const STARTER = `# yaml-language-server: $schema=node_modules/indexhouse/docs/indexhouse.schema.json
+#
+# The configuration of indexhouse. Values that are not marked "yours" are defaults: you may delete
+# those lines. \${NAME} reads the environment. Check with: indexhouse doctor
+
+api:
+  base_url: https://api.example.com     # yours: the service's address, https; may carry a path prefix
+  token: \${INDEXHOUSE_TOKEN}            # yours: the bearer token, better kept in the environment than here
+  requests_per_minute: 60               # for each token; or unlimited. The service's rate headers may lower it
+  concurrency: 8                        # concurrent requests, 1 to 256
+  timeout: 30s                          # how long one request may take
+  page_size: 1000                       # entries per request; the service may return fewer
+  max_attempts: 5                       # attempts per request
+
+websites: all                           # every website that the token has access to; or a list:
+# websites:
+#   - id: 645f2e5cd8cd9b7bd8b55ab1      # the website's id in the service
+#     name: example.com                 # its name in reports
+#     token: \${OTHER_TOKEN}             # if this website has a token of its own
+
+reports:
+  max_per_run: unlimited                # URL reports fetched in one run; 0: the listing only
+  refresh_after: 0d                     # an unchanged page's report is not fetched again before this age
+  deadline: 20h                         # stop fetching then, and commit what is there
+  priority: {}                          # or URL patterns, in which * matches any characters:
+  # priority:
+  #   first: ["/blog/*"]                # fetched before all others; with a leading /, matches from the path on
+  #   never: ["*?print=*"]              # never fetched
+
+warehouse:
+  path: ./warehouse                     # relative to the folder of this file
+  time_zone: UTC                        # decides a snapshot's date; fixed once the warehouse holds data
+  parquet_compression: zstd             # zstd, snappy or gzip
+  memory_limit: 1GB                     # DuckDB's memory; a sync uses a quarter of it
+  min_free_disk: 1GB                    # below this free space: stop fetching, and commit
+  lock_timeout: 30s                     # how long to wait for a reader of indexhouse.duckdb
+
+retention:                              # for: indexhouse maintain; by default everything is kept
+  duckdb_keep: unlimited                # or such as 400d: older coverage and url_reports leave indexhouse.duckdb
+  parquet_keep_daily: unlimited         # or such as 400d: older Parquet files of both are thinned
+  parquet_then: monthly                 # to the last complete snapshot of each month; or weekly
+
+sync:
+  resume_within: 6h                     # how old an interrupted run may be to be resumed
+
+quality:
+  max_reject_ratio: 0.01                # above this share of rejected records a listing is partial
+
+schedule:                               # for: indexhouse schedule
+  time_zone: UTC                        # of the times below
+  nightly-sync: "0 2 * * *"             # minute, hour, day, month, weekday; false: never
+
+service:                                # for: indexhouse serve
+  host: 127.0.0.1                       # address to listen on; beyond loopback only with a key
+  port: 8090                            # 0 picks a free one
+  requests_per_minute: unlimited        # for each key; or a number
+  page_size: 100                        # entries per window if a request has no limit
+  max_page_size: 1000                   # largest window
+  connections_per_address: 256          # open connections per client address
+  trust_proxy: []                       # proxies whose X-Forwarded-… headers are trusted: [127.0.0.1]
+  allowed_hosts: []                     # host names to answer to: [indexhouse.example.com]; localhost always works
+  secure_cookies: false                 # true: cookies over HTTPS only, even if no trusted proxy reports it
+  cors: []                              # origins whose pages may use the API: [https://app.example.com]
+  access_log: false                     # true: log each request
+`;

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
 import { globs } from './globs.js';
-import { addressRanges, hostNames, origins } from './network.js';
 import {
+  addressRanges,
   baseUrl,
   cron,
   daysOrUnlimited,
   duration,
+  hostNames,
+  origins,
   orUnlimited,
   says,
   size,
@@ -242,3 +244,10 @@ export type Config = z.output<typeof configSchema> & { file: string };
 
 /** A website of the configuration's list. */
 export type WebsiteConfig = z.output<typeof website>;
+
+/** The JSON Schema of `indexhouse.yaml` as it is written (durations and sizes as text), for completion in editors. */
+export function configJsonSchema(): Record<string, unknown> {
+  // Draft 7 is what the YAML language server understands best.
+  const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  return { ...generated, title: 'indexhouse.yaml' };
+}

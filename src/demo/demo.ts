@@ -1,16 +1,20 @@
 import { join } from 'node:path';
+import { withReader } from '../analysis/reader.js';
 import { loadConfig } from '../config/load.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
+import { reportPage } from '../report/page.js';
+import { readReport } from '../report/report.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
 import type { Receipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
 import { DEMO_TOKEN, type Simulator, startSimulator } from '../simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from '../simulator/world.js';
+import { writeDurably } from '../storage/durable.js';
 import { DAY_MS } from '../time.js';
 import { prepareDemoFolder, writeDemoConfig } from './demo-folder.js';
-import { writeDemoReport } from './demo-report.js';
 
+const MEMORY_LIMIT_BYTES = 500e6;
 /** The hour at which the simulated nights are synced. */
 const NIGHT_HOUR = 'T02:00:00.000Z';
 /** The night of the story: much of one directory falls out of the index, five nights before the last. */
@@ -92,4 +96,14 @@ function clockOf(simulator: Simulator): RunEffects {
   const realStart = performance.now();
   const night = simulator.world.now.getTime();
   return { ...realRunEffects, now: () => Math.round(night + performance.now() - realStart) };
+}
+
+/** Writes the report on the demo's last seven nights. */
+async function writeDemoReport(
+  warehouse: string,
+  { file, version, now }: { file: string; version: string; now: number },
+): Promise<void> {
+  const options = { warehouse, memoryLimit: MEMORY_LIMIT_BYTES };
+  const report = await withReader(options, (reader) => readReport(reader, { version, now }));
+  await writeDurably(file, reportPage(report));
 }

@@ -1,12 +1,13 @@
 import { totalmem } from 'node:os';
+import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { type Website, websitesFor } from '../config/websites.js';
 import { Clients } from '../run/clients.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
+import { timetable } from '../schedule/timetable.js';
 import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { checkConfig } from './configuration.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
 import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer } from './service.js';
 import { checkDuckdb, checkFolder, checkJournals, checkRunLock, nearestExisting } from './warehouse.js';
@@ -121,4 +122,28 @@ function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolea
   if (!(error instanceof SourceError)) return error === null;
   if (error.kind === 'unauthorized') return website.token !== api.token;
   return !['network', 'timeout', 'redirect'].includes(error.kind);
+}
+
+/**
+ * Whether the configuration can be read and every job in it exists.
+ *
+ * @param load throws ConfigError for what is wrong
+ * @returns the configuration, or null where nothing else can be checked
+ */
+async function checkConfig(load: () => Promise<Config>): Promise<{ config: Config | null; found: CheckResult[] }> {
+  try {
+    const loaded = await load();
+    timetable(loaded);
+    return { config: loaded, found: [resultsOf('config').ok(`${loaded.file} is valid`)] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: null, found: problemsIn(error) };
+  }
+}
+
+function problemsIn({ problems }: ConfigError): CheckResult[] {
+  return problems.map(({ file, line, column, path, message, remedy }) => {
+    const place = line === null ? file : `${file}:${line}:${column}`;
+    return resultsOf('config').error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);
+  });
 }

@@ -1,9 +1,17 @@
+import type { Config } from '../config/schema.js';
 import type { Website } from '../config/websites.js';
 import type { Progress } from '../observe/progress.js';
-import type { WebsiteRun } from './context.js';
+import type { Client, RequestCounts } from '../source/client.js';
+import type { Effects } from '../source/effects.js';
 
 /** What of a website's run tells how fast it is. */
-type PacedRun = Pick<WebsiteRun, 'website' | 'client' | 'config' | 'requests' | 'effects'>;
+interface PacedRun {
+  website: Website;
+  config: Config;
+  client: Pick<Client, 'utilisation' | 'othersPerMinute'>;
+  requests: RequestCounts;
+  effects: Pick<Effects, 'now'>;
+}
 
 /** No line is drawn more often. */
 const TELL_EVERY_MS = 100;

@@ -1,7 +1,6 @@
 import { MINUTE_MS } from '../time.js';
 import type { RateReading } from './rate-headers.js';
-import type { SentLog } from './sent-log.js';
-import { type Pace, withMargin } from './spacing.js';
+import { type Pace, type SentLog, withMargin } from './spacing.js';
 
 /** No longer than this lies between two requests because of headers alone: a unit that was misread must not stop a run. */
 const MAX_WAIT_MS = 5 * MINUTE_MS;

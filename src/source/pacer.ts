@@ -5,9 +5,8 @@ import { type Effects, realEffects } from './effects.js';
 import { TooLate } from './errors.js';
 import { LearnedPace } from './learned-pace.js';
 import type { RateReading } from './rate-headers.js';
-import { SentLog } from './sent-log.js';
-import { GrantedSlot, type Slot, type SlotEnds, type SlotRequest } from './slot.js';
-import { minutePace, Spacing, slower } from './spacing.js';
+import { GrantedSlot, Lanes, type Slot, type SlotEnds, type SlotRequest, type Waiter } from './slot.js';
+import { minutePace, SentLog, Spacing, slower } from './spacing.js';
 
 /** A learned pace is told again when it has changed by this factor. */
 const TOLD_CHANGE = 1.5;
@@ -39,12 +38,6 @@ export interface PacerOptions {
   onNotice?: (notice: PaceNotice) => void;
 }
 
-interface Waiter {
-  notAfter: number;
-  grant(slot: Slot): void;
-  refuse(error: Error): void;
-}
-
 /**
  * Paces the requests of one API key, whatever website they are for: evenly spaced with a small burst, never above the
  * configured rate, slower where the rate headers say so, and never more under way than the concurrency. A 429 stops the
@@ -58,8 +51,7 @@ export class Pacer {
   readonly #spacing: Spacing;
   readonly #allowance = new Allowance(this.#sent);
   readonly #learned: LearnedPace;
-  /** Waiting requests by lane; the lane whose turn it is comes first, and none is empty. */
-  readonly #lanes = new Map<string, Waiter[]>();
+  readonly #waiting = new Lanes();
   #underWay = 0;
   #pausedUntil = 0;
   #mustProbe = false;
@@ -82,7 +74,7 @@ export class Pacer {
 
   /** The next slot where it is due at once and nobody waits: at full speed that spares what waiting costs. */
   take({ signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Slot | null {
-    if (signal?.aborted || this.#lanes.size > 0 || !this.#isFree) return null;
+    if (signal?.aborted || !this.#waiting.isEmpty || !this.#isFree) return null;
     const time = this.#effects.now();
     const now = this.#steady(time);
     return this.#dueAt <= now && time <= notAfter ? this.#granted(now) : null;
@@ -93,8 +85,7 @@ export class Pacer {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
       const stop = () => {
-        this.#leave(lane, waiter);
-        reject(new Stopped());
+        this.#refuse((other) => other === waiter, new Stopped());
       };
       const settle = () => signal?.removeEventListener('abort', stop);
       const waiter: Waiter = {
@@ -109,9 +100,7 @@ export class Pacer {
         },
       };
       signal?.addEventListener('abort', stop, { once: true });
-      const waiting = this.#lanes.get(lane);
-      if (waiting) waiting.push(waiter);
-      else this.#lanes.set(lane, [waiter]);
+      this.#waiting.add(lane, waiter);
       this.#grantWhatIsDue();
     });
   }
@@ -141,22 +130,23 @@ export class Pacer {
 
   /** Refuses everyone who waits. */
   end(error: Error): void {
-    this.close();
-    this.#refuseAll(error);
+    this.#refuse(() => true, error);
   }
 
   #grantWhatIsDue(): void {
-    while (this.#lanes.size > 0 && this.#isFree) {
+    while (!this.#waiting.isEmpty && this.#isFree) {
       const now = this.#now();
       const waitMs = this.#dueAt - now;
-      this.#refuseBefore(this.#effects.now() + Math.max(0, waitMs));
-      if (this.#lanes.size === 0) return;
+      const slotAt = this.#effects.now() + Math.max(0, waitMs);
+      // Those for whom the next slot comes too late need not wait for it.
+      this.#refuse(({ notAfter }) => notAfter < slotAt, new TooLate());
+      if (this.#waiting.isEmpty) return;
       if (waitMs > 0) {
         this.#wakeAt(now + waitMs);
         this.#tellOfWait(now, waitMs);
         return;
       }
-      this.#takeNext()?.grant(this.#granted(now));
+      this.#waiting.next()?.grant(this.#granted(now));
     }
   }
 
@@ -178,33 +168,10 @@ export class Pacer {
     this.#options.onNotice?.({ kind: 'spent', waitMs });
   }
 
-  /** Those for whom the next slot comes too late need not wait for it. */
-  #refuseBefore(slotAt: number): void {
-    for (const [lane, waiting] of this.#lanes) {
-      for (const waiter of waiting.filter(({ notAfter }) => notAfter < slotAt)) {
-        this.#leave(lane, waiter);
-        waiter.refuse(new TooLate());
-      }
-    }
-  }
-
-  /** The first of the lane whose turn it is; the lane goes to the end. */
-  #takeNext(): Waiter | undefined {
-    const [next] = this.#lanes;
-    if (!next) return undefined;
-    const [lane, waiting] = next;
-    const waiter = waiting.shift();
-    this.#lanes.delete(lane);
-    if (waiting.length > 0) this.#lanes.set(lane, waiting);
-    return waiter;
-  }
-
-  #leave(lane: string, waiter: Waiter): void {
-    const waiting = this.#lanes.get(lane) ?? [];
-    const at = waiting.indexOf(waiter);
-    if (at >= 0) waiting.splice(at, 1);
-    if (waiting.length === 0) this.#lanes.delete(lane);
-    if (this.#lanes.size === 0) this.close();
+  #refuse(isMeant: (waiter: Waiter) => boolean, error: Error): void {
+    const refused = this.#waiting.take(isMeant);
+    if (this.#waiting.isEmpty) this.close();
+    for (const waiter of refused) waiter.refuse(error);
   }
 
   #wakeAt(at: number): void {
@@ -219,16 +186,9 @@ export class Pacer {
         this.#grantWhatIsDue();
       },
       (error) => {
-        if (!signal.aborted) this.#refuseAll(error);
+        if (!signal.aborted) this.end(error);
       },
     );
-  }
-
-  #refuseAll(error: Error): void {
-    this.#sleepingUntil = null;
-    const waiting = [...this.#lanes.values()].flat();
-    this.#lanes.clear();
-    for (const waiter of waiting) waiter.refuse(error);
   }
 
   #granted(now: number): Slot {

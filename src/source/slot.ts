@@ -45,3 +45,49 @@ export class GrantedSlot implements Slot {
     this.ends.failed(this);
   }
 }
+
+/** Somebody who waits for a slot. */
+export interface Waiter {
+  notAfter: number;
+  grant(slot: Slot): void;
+  refuse(error: Error): void;
+}
+
+/** Who waits for a slot, by lane; the lane whose turn it is comes first, and none is empty. */
+export class Lanes {
+  readonly #lanes = new Map<string, Waiter[]>();
+
+  get isEmpty(): boolean {
+    return this.#lanes.size === 0;
+  }
+
+  add(lane: string, waiter: Waiter): void {
+    const waiting = this.#lanes.get(lane);
+    if (waiting) waiting.push(waiter);
+    else this.#lanes.set(lane, [waiter]);
+  }
+
+  /** Takes out the first of the lane whose turn it is; the lane goes to the end. */
+  next(): Waiter | undefined {
+    const [next] = this.#lanes;
+    if (!next) return undefined;
+    const [lane, waiting] = next;
+    const waiter = waiting.shift();
+    this.#lanes.delete(lane);
+    if (waiting.length > 0) this.#lanes.set(lane, waiting);
+    return waiter;
+  }
+
+  /** Takes out whoever is meant. */
+  take(isMeant: (waiter: Waiter) => boolean = () => true): Waiter[] {
+    const taken: Waiter[] = [];
+    for (const [lane, waiting] of this.#lanes) {
+      if (!waiting.some(isMeant)) continue;
+      taken.push(...waiting.filter(isMeant));
+      const left = waiting.filter((waiter) => !isMeant(waiter));
+      if (left.length > 0) this.#lanes.set(lane, left);
+      else this.#lanes.delete(lane);
+    }
+    return taken;
+  }
+}

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../src/config/json-schema.js';
+import { configJsonSchema } from '../../src/config/schema.js';
 
 const FILE = new URL('../../docs/indexhouse.schema.json', import.meta.url);
 

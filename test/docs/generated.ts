@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { analyses } from '../../src/analysis/catalog.js';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
-import { configJsonSchema } from '../../src/config/json-schema.js';
+import { configJsonSchema } from '../../src/config/schema.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
 import { createTables } from '../../src/warehouse/columns.js';

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Client, type ClientOptions } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
 import { pinnedEffects } from '../given/pinned-effects.js';
@@ -113,7 +112,8 @@ describe('an answer of 429', () => {
     const slowly: typeof effects = {
       ...effects,
       sleep: async (ms) => {
-        await sleep(40);
+        // All three were under way.
+        await vi.waitFor(() => expect(counts.throttled).toBe(3), 30_000);
         await effects.sleep(ms);
       },
     };
