@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atLength } from '../given/at-length.js';
 import { firstWalk, newRecentUrls } from '../../src/source/walk-state.js';
+import { atLength } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
