@@ -22,8 +22,8 @@ const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 180);
 const KEPT = process.env['BENCH_WAREHOUSE'];
 /** About 8,000 reports a night. */
 const REPORT_EVERY = 20;
-const AT_MOST_SCANS = 5;
-const AT_MOST_OF_THE_LISTINGS = 0.3;
+const AT_MOST_SCANS = 10;
+const AT_MOST_OF_THE_LISTINGS = 0.5;
 const BYTES_PER_PAGE_AND_NIGHT = 60;
 const A_PAGE = 1_234;
 

@@ -1,8 +1,8 @@
+import type { Value } from '../storage/values.js';
 import { type Analysis, findAnalysis } from './catalog.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
-import type { Value } from './values.js';
 import { checkWebsite } from './websites.js';
 
 /** Asks a ready-made analysis and reads its whole answer. For answers that are small by their grain. */

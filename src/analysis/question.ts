@@ -3,10 +3,10 @@ import { Stopped } from '../exit.js';
 import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
 import { identifier, literal } from '../storage/sql.js';
+import { toValue, type Value } from '../storage/values.js';
 import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
 import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
-import { toRows, type Value } from './values.js';
 
 /** DuckDB's names of what is not the statement's fault: the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
@@ -125,7 +125,7 @@ async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => 
     if (!isOpen()) throw new Error(`${question.name}: another question was asked before its answer was read`);
     const chunk = await explained(question, () => result.fetchChunk());
     if (!chunk || chunk.rowCount === 0) return;
-    yield toRows(chunk);
+    yield chunk.convertRows<Value>((value) => toValue(value));
   }
 }
 

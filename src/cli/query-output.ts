@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
-import type { Value } from '../analysis/values.js';
+import type { Value } from '../storage/values.js';
 import { UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
 import { colorsWanted } from '../observe/terminal.js';

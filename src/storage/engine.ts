@@ -8,6 +8,7 @@ import { Failure } from '../exit.js';
 import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
 import { literal } from './sql.js';
+import { toValue, type Value } from './values.js';
 
 /** Below this, a second thread's buffers are what breaks the limit. */
 const ONE_THREAD_BELOW_BYTES = 500_000_000;
@@ -140,12 +141,12 @@ export class Engine {
     }
   }
 
-  /** Runs one query and checks each row; dates and times come as texts, BIGINT as text. */
+  /** Runs one query and checks each row, whose values are as `toValue` gives them. */
   async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
     this.#signal?.throwIfAborted();
     try {
       const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
-      return z.array(schema).parse(reader.getRowObjectsJson());
+      return z.array(schema).parse(reader.convertRowObjects<Value>((value) => toValue(value)));
     } catch (cause) {
       throw refused(query, parameters, cause);
     }
@@ -154,7 +155,9 @@ export class Engine {
   /** Runs one query and checks each row as it comes, as `rows` does: memory does not grow with the answer. */
   async *stream<T>(schema: z.ZodType<T>, query: string): AsyncGenerator<T> {
     const result = await this.connection.stream(query);
-    for await (const rows of result.yieldRowObjectJson()) for (const row of rows) yield schema.parse(row);
+    for await (const rows of result.yieldConvertedRowObjects<Value>((value) => toValue(value))) {
+      for (const row of rows) yield schema.parse(row);
+    }
   }
 
   /** Runs a query into a file and returns how many rows it has. The file's name is free of patterns' meaning. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/analysis/reader.js';
-import type { Value } from '../../src/analysis/values.js';
+import type { Value } from '../../src/storage/values.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import {
   AT,

@@ -3,7 +3,7 @@ import { findAnalysis } from '../../src/analysis/catalog.js';
 import { valuesOf } from '../../src/analysis/parameters.js';
 import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
-import type { Value } from '../../src/analysis/values.js';
+import type { Value } from '../../src/storage/values.js';
 import { type Scalar, withEngine } from '../../src/storage/engine.js';
 import { temporaryFolder } from '../given/folder.js';
 

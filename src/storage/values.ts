@@ -1,42 +1,18 @@
 import type {
-  DuckDBDataChunk,
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   DuckDBValue,
 } from '@duckdb/node-api';
-import bindings from '@duckdb/node-bindings';
-import { duckdb } from '../storage/duckdb.js';
-import { isoDate, isoTime } from './iso-times.js';
-import { textListsOf, textsOf } from './texts.js';
+import { DAY_MS } from '../time.js';
+import { duckdb } from './duckdb.js';
 
 /** A value of an answer as JSON has it. */
 export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 
 /** JavaScript's numbers keep this many decimal digits whole. */
 const EXACT_DIGITS = 15;
-
-/** The rows of a part of an answer, each value as `toValue` gives it. */
-export function toRows(chunk: DuckDBDataChunk): Value[][] {
-  const rows = Array.from({ length: chunk.rowCount }, (): Value[] => []);
-  // Column by column: to ask for each value of a row by itself costs more than the value.
-  for (let index = 0; index < chunk.columnCount; index++) {
-    const column = columnOf(chunk, index);
-    for (const [at, row] of rows.entries()) row.push(column[at] ?? null);
-  }
-  return rows;
-}
-
-function columnOf(chunk: DuckDBDataChunk, index: number): (Value | null)[] {
-  const { type } = chunk.getColumnVector(index);
-  const vector = () => bindings.data_chunk_get_vector(chunk.chunk, index);
-  if (type instanceof duckdb.DuckDBVarCharType) return textsOf(vector(), chunk.rowCount);
-  if (type instanceof duckdb.DuckDBListType && type.valueType instanceof duckdb.DuckDBVarCharType) {
-    return textListsOf(vector(), chunk.rowCount);
-  }
-  return chunk.convertColumnValues<Value>(index, (value) => toValue(value));
-}
 
 /**
  * A DuckDB value as JSON: times as ISO 8601 in UTC with milliseconds, dates as `YYYY-MM-DD`, whole and decimal numbers
@@ -49,9 +25,9 @@ export function toValue(value: DuckDBValue): Value {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof duckdb.DuckDBDecimalValue) return decimal(value);
-  if (value instanceof duckdb.DuckDBDateValue) return isoDate(value.days) ?? beyondIso(value);
+  if (value instanceof duckdb.DuckDBDateValue) return isoTime(value.days * DAY_MS)?.slice(0, 10) ?? beyondIso(value);
   if (value instanceof duckdb.DuckDBTimestampTZValue || value instanceof duckdb.DuckDBTimestampValue) {
-    return isoTime(floored(value.micros, 1000)) ?? beyondIso(value);
+    return isoTime(floored(value.micros, 1000n)) ?? beyondIso(value);
   }
   const ms = milliseconds(value);
   if (ms !== undefined) return ms === null ? null : (isoTime(ms) ?? value.toString());
@@ -76,19 +52,21 @@ function milliseconds(value: DuckDBValue): number | null | undefined {
   if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
   if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.isFinite ? Number(value.seconds) * 1000 : null;
   if (value instanceof duckdb.DuckDBTimestampNanosecondsValue)
-    return value.isFinite ? floored(value.nanos, 1_000_000) : null;
+    return value.isFinite ? floored(value.nanos, 1_000_000n) : null;
   return undefined;
 }
 
 /** Whole units, rounded down: before 1970, too. */
-function floored(value: bigint, unit: number): number {
-  const exact = Number(value);
-  if (Number.isSafeInteger(exact)) {
-    const rest = exact % unit;
-    return (exact - rest) / unit - (rest < 0 ? 1 : 0);
-  }
-  const [quotient, rest] = [value / BigInt(unit), value % BigInt(unit)];
-  return Number(rest < 0n ? quotient - 1n : quotient);
+function floored(value: bigint, unit: bigint): number {
+  const rest = value % unit;
+  return Number((value - rest) / unit) - (rest < 0n ? 1 : 0);
+}
+
+/** Milliseconds since 1970 as ISO 8601 in UTC; undefined where the year has not four digits. */
+function isoTime(ms: number): string | undefined {
+  const time = new Date(ms);
+  const year = time.getUTCFullYear();
+  return year >= 0 && year <= 9999 ? time.toISOString() : undefined;
 }
 
 function nested(value: Exclude<DuckDBValue, null>): Value {
