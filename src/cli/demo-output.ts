@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { askAnalysis } from '../analysis/ask-analysis.js';
 import { type Reader, withReader } from '../analysis/reader.js';
-import type { Value } from '../storage/values.js';
 import type { DemoResult } from '../demo/demo.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
+import type { Value } from '../storage/values.js';
 import type { Io } from './io.js';
 import { type Column, count, duration, formatJson, formatTable } from './output.js';
 

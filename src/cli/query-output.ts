@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
-import type { Value } from '../storage/values.js';
 import { UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
 import { colorsWanted } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
+import type { Value } from '../storage/values.js';
 import { type Io, widthOf } from './io.js';
 import { escapedJson, formatTable } from './output.js';
 

@@ -3,8 +3,8 @@ import { findAnalysis } from '../../src/analysis/catalog.js';
 import { valuesOf } from '../../src/analysis/parameters.js';
 import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
-import type { Value } from '../../src/storage/values.js';
 import { type Scalar, withEngine } from '../../src/storage/engine.js';
+import type { Value } from '../../src/storage/values.js';
 import { temporaryFolder } from '../given/folder.js';
 
 export type Row = Record<string, Value>;
