@@ -213,10 +213,10 @@ describe('indexhouse.duckdb', () => {
     await inDuckdb(
       warehouse,
       `insert into coverage select coverage.* replace (uuid()::varchar as url)
-       from coverage, range(60000) where commit_id = (select min(snapshot_id) from snapshots where website_id = 'shop')`,
+       from coverage, range(25000) where commit_id = (select min(snapshot_id) from snapshots where website_id = 'shop')`,
     );
     const { duckdb } = await maintainAt(warehouse, { retention: KEEP });
-    expect(duckdb?.rows_dropped).toBeGreaterThan(225_000);
+    expect(duckdb?.rows_dropped).toBeGreaterThan(90_000);
     expect(duckdb?.bytes_after).toBeLessThan((duckdb?.bytes_before ?? 0) / 2);
     expect(await findingsOf(warehouse)).toEqual([]);
     expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
