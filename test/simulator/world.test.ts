@@ -168,7 +168,7 @@ describe('evolution', () => {
   });
 
   it('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
-    const held = world({ pages: 6000 });
+    const held = world({ pages: 20_000 });
     const before = [...byUrl(held).keys()];
     held.advance(3);
     const after = [...byUrl(held).keys()];
