@@ -109,7 +109,7 @@ describe('the value of a parameter', () => {
   it('must be given where there is no default, and none other', () => {
     const timeline = findAnalysis('page_timeline');
     expect(() => valuesOf(timeline, new Map(), TODAY)).toThrow(
-      'page_timeline: the parameter url is missing: --param url=….\nIts parameters are:\n  url (text, required)',
+      'page_timeline: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
     );
     expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow('no parameter ulr, did you mean url?');
     expect(valuesOf(timeline, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../given/folder.js';
 async function init(args: string[], env: Record<string, string> = {}, folder?: string, typed: string[] = []) {
   const cwd = folder ?? temporaryFolder();
   const { code, stdout, stderr } = await run(['init', ...args], { cwd, env, ...(typed.length > 0 ? { typed } : {}) });
-  const asked = stdout.match(/Enter to skip|Write a whole number/g)?.length ?? 0;
+  const asked = stdout.match(/Enter to skip|Enter a whole number/g)?.length ?? 0;
   return { cwd, code, printed: stdout, stderr, asked };
 }
 

@@ -128,7 +128,7 @@ describe('a key', () => {
     const { code, stderr } = await run(['sync', '--json', '--config', file]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /does not say which websites the key may read \(Invalid input.*\); check api\.base_url, or list the ids/,
+      /does not list the key's websites \(Invalid input.*\); check api\.base_url, or list the ids/,
     );
   });
 });

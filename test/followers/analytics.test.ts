@@ -105,9 +105,9 @@ describe('indexhouse analytics', () => {
       await engine.run('create view mine as select 1 as one');
     });
     const refusals = {
-      'copy.duckdb': 'is no analytics file',
-      'notes.txt': 'is no analytics file',
-      'other.duckdb': 'is no analytics file',
+      'copy.duckdb': 'is not an analytics file',
+      'notes.txt': 'is not an analytics file',
+      'other.duckdb': 'is not an analytics file',
       sub: 'is a folder',
       'nowhere/bi.duckdb': 'there is no folder',
       'link/analytics.duckdb': "is the warehouse's own",
@@ -133,7 +133,7 @@ describe('indexhouse analytics', () => {
   test('says what a file has open for writing, and that a folder is no warehouse', async () => {
     await exported('held.duckdb');
     const writer = await holdOpen(join(folder, 'held.duckdb'), 'READ_WRITE');
-    await expect(exported('held.duckdb')).rejects.toThrow(`held by process ${writer.pid}`);
+    await expect(exported('held.duckdb')).rejects.toThrow(`locked by process ${writer.pid}`);
     const empty = await run(['analytics', '--warehouse', folder, '--out', join(folder, 'none.duckdb')]);
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at') });
   });
