@@ -109,7 +109,7 @@ describe('indexhouse analytics', () => {
       'notes.txt': 'is not an analytics file',
       'other.duckdb': 'is not an analytics file',
       sub: 'is a folder',
-      'nowhere/bi.duckdb': 'there is no folder',
+      'nowhere/bi.duckdb': 'does not exist',
       'link/analytics.duckdb': "is the warehouse's own",
       'link/indexhouse.duckdb': "is the warehouse's own",
     };
