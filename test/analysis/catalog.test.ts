@@ -111,7 +111,9 @@ describe('the value of a parameter', () => {
     expect(() => valuesOf(timeline, new Map(), TODAY)).toThrow(
       'page_timeline: parameter url is required: --param url=….\nIts parameters are:\n  url (text, required)',
     );
-    expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow('unknown parameter ulr, did you mean url?');
+    expect(() => valuesOf(timeline, new Map([['ulr', 'x']]), TODAY)).toThrow(
+      'unknown parameter ulr, did you mean url?',
+    );
     expect(valuesOf(timeline, new Map([['url', 'x']]), TODAY)).toEqual({ url: 'x', website: null });
   });
 });
