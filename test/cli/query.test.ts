@@ -230,7 +230,7 @@ describe('CSV', () => {
 });
 
 describe('Parquet', () => {
-  const QUERY = `select url, snapshot_at, snapshot_date, 5::bigint as n, '{"a":1}'::json as extra
+  const QUERY = `select url, snapshot_at, snapshot_date, 5::bigint as n, '{"a":1}'::json as told
     from coverage where url = $url; -- one`;
   const ARGS = ['--sql', QUERY, '--param', `url=${PLAIN}`, '--format', 'parquet'];
   const ROW = {
@@ -239,7 +239,7 @@ describe('Parquet', () => {
     snapshot_date: new Date('2025-03-01'),
     n: 5n,
     // No column carries Parquet's JSON type, which this reader would make an object of.
-    extra: '{"a":1}',
+    told: '{"a":1}',
   };
 
   it('goes to a file, with types and JSON as text', async () => {
