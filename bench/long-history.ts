@@ -8,7 +8,7 @@ import { type Reader, withReader } from '../src/analysis/reader.js';
 import { judge, median, print, RUNS, whole } from './figures.js';
 import { generateHistory } from './generate-history.js';
 import { MEMORY_LIMIT, snapshotAt } from './generated-nights.js';
-import { type NamedColumns, namedColumns, scanOf, viewFiles } from './named-columns.js';
+import { type NamedColumns, namedColumns, scanOf } from './named-columns.js';
 
 /**
  * What each ready-made analysis costs on a long history: 100,000 pages on 180 nights. Each is measured against one
@@ -68,7 +68,6 @@ function checkDisk(folder: string): void {
 }
 
 async function benchAnalyses(reader: Reader): Promise<void> {
-  await viewFiles(reader);
   const url = await aUrl(reader);
   print('analysis ÷ one scan of the columns that it names');
   for (const analysis of analyses()) {

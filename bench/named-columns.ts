@@ -49,28 +49,11 @@ async function columnsOf(reader: Reader, table: string): Promise<string[]> {
   return described.map(({ column_name }) => column_name);
 }
 
-/**
- * Makes the views that `scanOf` reads: of each table, over its files. To be called before the first question, because
- * the reader may keep a table in memory later, and that is no yardstick.
- */
-export async function viewFiles(reader: Reader): Promise<void> {
-  const views = await reader.engine.rows(
-    z.object({ name: z.string(), query: z.string() }),
-    `select view_name as name, regexp_extract(sql, '^CREATE TEMP VIEW \\w+ AS (.*);$', 1, 's') as query
-     from duckdb_views() where temporary and not internal`,
-  );
-  for (const { name, query } of views) await reader.engine.view(filesOf(name), query);
-}
-
-/** A statement that reads all these columns once, from the files, and keeps nothing of them. */
+/** A statement that reads all these columns once, and keeps nothing of them. */
 export function scanOf(named: NamedColumns): string {
   const scans = [...named].map(
     ([table, columns]) =>
-      `select count(*) as rows, bit_xor(hash(${columns.map(identifier).join(', ')})) as read from ${filesOf(table)}`,
+      `select count(*) as rows, bit_xor(hash(${columns.map(identifier).join(', ')})) as read from ${table}`,
   );
   return scans.join(' union all ');
-}
-
-function filesOf(table: string): string {
-  return `files_of_${table}`;
 }
