@@ -182,7 +182,7 @@ describe('indexhouse serve', () => {
     );
     const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
     expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
-    expect(stdout).toContain('no snapshot of typo yet');
+    expect(stdout).toContain('No snapshots of typo yet');
     onTestFinished(async () => void (await revokeKey(built.path, 'told')));
     const { url, running } = await serving('--log-level', 'debug');
     onTestFinished(() => running.kill('SIGKILL'));
