@@ -1,15 +1,19 @@
--- The entries `shown` as the interface writes them, and the last crawl in milliseconds since 1970.
-select
-  url,
-  index_summary,
-  index_coverage_state,
-  canonicals_match_present,
-  canonicals_match,
-  searchengine_selected_canonical,
-  user_selected_canonical,
-  iso_time(last_crawl_time) as last_crawl_time,
-  epoch_ms(last_crawl_time) as crawled_at,
-  inspection_link,
-  service_link
-from shown
-order by url
+-- The entries `shown` as the interface writes them, and the last crawl in milliseconds since 1970: one JSON list, because
+-- to read one long text takes a tenth of what many short ones take.
+select coalesce(to_json(list(entry order by entry.url)), '[]')::varchar as entries
+from (
+  select {
+    url: url,
+    index_summary: index_summary,
+    index_coverage_state: index_coverage_state,
+    canonicals_match_present: canonicals_match_present,
+    canonicals_match: canonicals_match,
+    searchengine_selected_canonical: searchengine_selected_canonical,
+    user_selected_canonical: user_selected_canonical,
+    last_crawl_time: iso_time(last_crawl_time),
+    crawled_at: epoch_ms(last_crawl_time),
+    inspection_link: inspection_link,
+    service_link: service_link
+  } as entry
+  from shown
+)

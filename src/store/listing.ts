@@ -9,9 +9,15 @@ import { sql } from '../storage/sql.js';
 import { filesOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
 import type { ServedCommits } from './commits.js';
+import { Recent, RecentBlocks } from './recent.js';
 
-/** A window begins behind a page whose place is known, at most so many entries before it. */
-const PAGES_PER_MARK = 1000;
+/** Entries are read in blocks of so many, each from a page whose place is known. */
+const BLOCK_ENTRIES = 1000;
+/** Blocks that stay in memory, each of about 1 MB: one for each of so many clients that walk. */
+const MAX_BLOCKS = 64;
+/** Which pages a selection holds, in which order, is found for so many of them at a time. */
+const BLOCK_URLS = 20_000;
+const MAX_URL_BLOCKS = 10;
 /** Listings of which is remembered where they are found: a website's newest one, mostly. */
 const MAX_REMEMBERED = 200;
 /** Bytes order URLs, and nothing that is a URL comes behind this. */
@@ -41,43 +47,51 @@ const entryRow = z.object({
   searchengine_selected_canonical: maybeText,
   user_selected_canonical: maybeText,
   last_crawl_time: maybeText,
-  /** BIGINT comes as text. */
-  crawled_at: z.coerce.number().nullable(),
+  crawled_at: z.number().nullable(),
   inspection_link: maybeText,
   service_link: maybeText,
 });
+type EntryRow = z.infer<typeof entryRow>;
+const entriesRow = z.object({ entries: z.string().transform((text) => z.array(entryRow).parse(JSON.parse(text))) });
 
 /**
- * The listings of a warehouse, read from their Parquet files each time. The files are sorted by URL, so that a window
- * needs the one or two row groups that hold it, wherever it lies.
+ * The listings of a warehouse, read from their Parquet files; what was read last stays in memory. The files are sorted
+ * by URL, so that a window needs the one or two row groups that hold it, wherever it lies.
  */
 export class Listings {
   readonly #files = new Recent<ListingFiles>(MAX_REMEMBERED);
   readonly #indexes = new Recent<ListingIndex>(MAX_REMEMBERED);
+  readonly #counts = new Recent<number>(MAX_REMEMBERED);
+  readonly #urls = new RecentBlocks<string>(BLOCK_URLS, MAX_URL_BLOCKS);
+  readonly #rows = new RecentBlocks<EntryRow>(BLOCK_ENTRIES, MAX_BLOCKS);
 
   constructor(private readonly warehouse: string) {}
 
   /** Whether a window of it needs no more than to be read: neither pages to be chosen nor places to be found first. */
-  isQuick(commits: ServedCommits, selection: Selection | null): boolean {
-    return selection === null && this.#indexes.has(keyOf(commits));
+  isQuick(commits: ServedCommits, selection: Selection | null, window: WindowBounds): boolean {
+    if (selection === null) return this.#indexes.has(keyOf(commits));
+    const name = keyOf(commits, selection);
+    const count = this.#counts.get(name);
+    return count !== undefined && this.#rows.has(name, window, count);
   }
 
   /** Entries by their place in the listing's own order. @param now what `days_since_last_crawl` counts to */
   async window(
     reader: Reader,
     commits: ServedCommits,
-    { skip, limit }: WindowBounds,
+    window: WindowBounds,
     now: number,
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const { files, count, marks } = await this.#index(reader, commits);
-    if (skip >= count) return { entries: [], count };
-    const first = Math.floor(skip / PAGES_PER_MARK);
-    const range = {
-      from_url: marks[first] ?? '',
-      to_url: marks[Math.ceil((skip + limit) / PAGES_PER_MARK)] ?? BEHIND_ALL,
-    };
-    const shown = { ...range, limit, skip: skip - first * PAGES_PER_MARK };
-    return { entries: await entriesOf(reader, files, { shown: 'serve/window', ...shown }, now), count };
+    const rows = await this.#rows.window(keyOf(commits), window, count, ({ skip, limit }) => {
+      const first = Math.floor(skip / BLOCK_ENTRIES);
+      const range = {
+        from_url: marks[first] ?? '',
+        to_url: marks[Math.ceil((skip + limit) / BLOCK_ENTRIES)] ?? BEHIND_ALL,
+      };
+      return rowsOf(reader, files, { shown: 'serve/window', ...range, limit, skip: skip - first * BLOCK_ENTRIES });
+    });
+    return { entries: rows.map((row) => entryOf(row, now)), count };
   }
 
   /** Entries that a request selects. First which pages these are, then no more than what is shown of them. */
@@ -86,21 +100,27 @@ export class Listings {
     commits: ServedCommits,
     { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
+    const name = keyOf(commits, selection);
     const files = await this.files(reader, commits);
-    const given = { ...WHOLE, ...valuesOf(selection) };
     const read = [...listed(files), `selected as (${sql('serve/selected')}\n)`];
-    const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/selected_counted', given });
-    const shown = { ...given, ...window };
-    const rows = await ask(reader, urlRow, files, { read, answer: 'serve/selected_urls', given: shown });
-    const urls = rows.map(({ url }) => url);
-    const entries = new Map((await this.of(reader, files, urls, now)).map((entry) => [entry.url, entry]));
-    return { entries: urls.flatMap((url) => entries.get(url) ?? []), count: counted?.count ?? 0 };
+    const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
+      ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
+    const known = this.#counts.get(name);
+    const count = known ?? (await choose(countRow, 'serve/selected_counted'))[0]?.count ?? 0;
+    this.#counts.set(name, count);
+    const rows = await this.#rows.window(name, window, count, async (part) => {
+      const urls = await this.#urls.window(name, part, count, async (block) =>
+        (await choose(urlRow, 'serve/selected_urls', { ...block })).map(({ url }) => url),
+      );
+      const found = new Map((await rowsNamed(reader, files, urls)).map((row) => [row.url, row]));
+      return urls.flatMap((url) => found.get(url) ?? []);
+    });
+    return { entries: rows.map((row) => entryOf(row, now)), count };
   }
 
   /** The entries of those of some pages that are listed. */
   async of(reader: Reader, files: ListingFiles, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
-    if (urls.length === 0) return [];
-    return entriesOf(reader, files, { shown: 'serve/named', ...rangeOf(urls), urls: [...urls] }, now);
+    return (await rowsNamed(reader, files, urls)).map((row) => entryOf(row, now));
   }
 
   /**
@@ -126,7 +146,7 @@ export class Listings {
     const files = await this.files(reader, commits);
     const read = listed(files);
     const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/counted', given: WHOLE });
-    const step = { ...WHOLE, step: PAGES_PER_MARK };
+    const step = { ...WHOLE, step: BLOCK_ENTRIES };
     const marks = await ask(reader, urlRow, files, { read, answer: 'serve/url_marks', given: step });
     const index = { files, count: counted?.count ?? 0, marks: marks.map(({ url }) => url) };
     this.#indexes.set(key, index);
@@ -140,9 +160,10 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
   return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
-/** The same for the same listing, whatever was committed since. */
-function keyOf({ listing, earlier }: ServedCommits): string {
-  return [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId).join(' ');
+/** The same for the same listing, or selection of it, whatever was committed since. */
+function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
+  const commits = [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId);
+  return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
 }
 
 /** Of the files of earlier commits, newest first, those that list a page which is only in quarantine now. */
@@ -184,19 +205,24 @@ function valuesOf(selection: Selection): Parameters {
   };
 }
 
-async function entriesOf(
+async function rowsOf(
   reader: Reader,
   files: ListingFiles,
   { shown, ...given }: { shown: 'serve/window' | 'serve/named' } & Parameters,
-  now: number,
-): Promise<CoverageEntry[]> {
+): Promise<EntryRow[]> {
   const read = [...listed(files, given['urls'] ? 'serve/rows_of_urls' : undefined), `shown as (${sql(shown)}\n)`];
-  const rows = await ask(reader, entryRow, files, { read, answer: 'serve/entries', given });
-  return rows.map((row) => entryOf(row, now));
+  const rows = await ask(reader, entriesRow, files, { read, answer: 'serve/entries', given });
+  return rows.flatMap(({ entries }) => entries);
+}
+
+/** Those of some pages that are listed. */
+async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
+  if (urls.length === 0) return [];
+  return rowsOf(reader, files, { shown: 'serve/named', ...rangeOf(urls), urls: [...urls] });
 }
 
 /** The entry as the interface writes it: `canonicals_match` is left out where it was left out upstream. */
-function entryOf(row: z.infer<typeof entryRow>, now: number): CoverageEntry {
+function entryOf(row: EntryRow, now: number): CoverageEntry {
   const { canonicals_match, crawled_at } = row;
   return {
     url: row.url,
@@ -246,31 +272,4 @@ const DAY_MS = 86_400_000;
 /** Whole days, never negative: a crawl by a clock that is ahead of ours was today. Both in milliseconds since 1970. */
 export function daysSince(crawledAt: number, now: number): number {
   return Math.max(0, Math.floor((now - crawledAt) / DAY_MS));
-}
-
-/** What was asked for last, up to so many. */
-class Recent<T> {
-  readonly #kept = new Map<string, T>();
-
-  constructor(private readonly most: number) {}
-
-  has(key: string): boolean {
-    return this.#kept.has(key);
-  }
-
-  get(key: string): T | undefined {
-    const value = this.#kept.get(key);
-    if (value !== undefined) this.set(key, value);
-    return value;
-  }
-
-  set(key: string, value: T): void {
-    // Deleted first, so that the map's order of insertion is the order of use.
-    this.#kept.delete(key);
-    this.#kept.set(key, value);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.most) return;
-      this.#kept.delete(oldest);
-    }
-  }
 }

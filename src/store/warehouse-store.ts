@@ -71,7 +71,7 @@ export class WarehouseStore implements Store {
     const markers = await this.#markersOf(websiteId);
     if (markers.length === 0) return null;
     const { selection } = query;
-    const kind = (await this.#isQuick(markers, query)) ? 'quick' : 'slow';
+    const kind = (await this.#isQuick(markers, query, window)) ? 'quick' : 'slow';
     const answer = this.options.reader.ask(context, kind, async (reader) => {
       const seen = await this.#seen(reader, markers, query);
       if (!seen) throw nothingThen(query);
@@ -156,10 +156,14 @@ export class WarehouseStore implements Store {
     return markersOf(await this.options.reader.markers(), websiteId);
   }
 
-  async #isQuick(markers: readonly Marker[], { moment, version, selection }: ListingQuery): Promise<boolean> {
+  async #isQuick(
+    markers: readonly Marker[],
+    { moment, version, selection }: ListingQuery,
+    window: WindowBounds,
+  ): Promise<boolean> {
     if (moment !== null) return false;
     const commits = await commitsAt(markers, null, version, async () => true);
-    return commits !== null && this.#listings.isQuick(commits, selection);
+    return commits !== null && this.#listings.isQuick(commits, selection, window);
   }
 
   /** @throws ServiceError 404 for a state that the website does not have */

@@ -180,10 +180,11 @@ describe('indexhouse serve', () => {
       ['keys', 'add', '--label', 'told', '--website', 'shop', 'typo', '--warehouse', built.path],
       {},
     );
+    // Before anything is expected: a key that stays would let a later test serve to everybody.
+    onTestFinished(async () => void (await revokeKey(built.path, 'told')));
     const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
     expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
     expect(stdout).toContain('No snapshots of typo yet');
-    onTestFinished(async () => void (await revokeKey(built.path, 'told')));
     const { url, running } = await serving('--log-level', 'debug');
     onTestFinished(() => running.kill('SIGKILL'));
     const { status } = clientOf(url, token);

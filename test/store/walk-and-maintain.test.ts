@@ -9,17 +9,20 @@ const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySch
 it('a walk goes on while its files are there, even when retention puts its listing out of use meanwhile', async () => {
   const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], false);
   onTestFinished(remove);
-  let clock = 0;
-  const keys = { k: ['shop'] };
-  const { baseUrl, close } = await serveWarehouse({ warehouse, now: () => NOW, keys, clock: () => clock });
-  onTestFinished(close);
-  const get = (path: string) => fetch(baseUrl + path, { headers: { authorization: 'Bearer k' } });
-  const read = async (path: string | null | undefined) => entryWindow.parse(await (await get(path ?? '')).json());
+  /** Each with nothing in memory yet. */
+  const serving = async () => {
+    const { baseUrl, close } = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['shop'] } });
+    onTestFinished(close);
+    const get = (path: string) => fetch(baseUrl + path, { headers: { authorization: 'Bearer k' } });
+    const read = async (path: string | null | undefined) => entryWindow.parse(await (await get(path ?? '')).json());
+    return { get, read };
+  };
+  let { get, read } = await serving();
 
   const whole = await read('/v1/urls/shop?as_of=2025-03-03');
   const first = await read('/v1/urls/shop?as_of=2025-03-03&limit=1');
   await maintainAt(warehouse);
-  clock += 60_000;
+  ({ get, read } = await serving());
   const second = await read(first.pagination.next_page);
   const third = await read(second.pagination.next_page);
   expect([first, second, third].flatMap(({ urls }) => urls)).toEqual(whole.urls.slice(0, 3));
@@ -29,6 +32,6 @@ it('a walk goes on while its files are there, even when retention puts its listi
   expect(kept.urls.find(({ url }) => url === at('shop', 'e'))?.index_coverage_state).toBe('before');
 
   await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
-  clock += 60_000;
+  ({ get, read } = await serving());
   expect((await get(third.pagination.next_page ?? '')).status).toBe(404);
 });
