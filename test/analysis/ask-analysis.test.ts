@@ -63,7 +63,7 @@ describe('the website that an analysis is asked about', () => {
       const asked = askAnalysis(reader, name, givenTo(analysis, { website: 'typo.example' }));
       await expect(asked).rejects.toThrow(
         new QuestionError(
-          `${name}: there is no website "typo.example". The warehouse has:\n  shop  https://shop.example\n  blog`,
+          `${name}: no website "typo.example" in the warehouse. It has:\n  shop  https://shop.example\n  blog`,
         ),
       );
       expect(await rowsOf(empty, name, givenTo(analysis, { website: 'typo.example' }))).toBe(0);

@@ -47,7 +47,7 @@ describe('indexhouse schedule', () => {
     daemon.kill('SIGTERM');
     const { code, stderr } = await daemon.ended;
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('"next_run"') });
-    expect(stderr).toContain('waiting for what runs');
+    expect(stderr).toContain('waiting for running jobs');
     const journaled = journaledReports(warehouse);
     expect(journaled.length).toBeGreaterThanOrEqual(5 - CONCURRENCY);
     expect(journaled.length).toBeLessThan(PAGES);
