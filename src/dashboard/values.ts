@@ -1,9 +1,9 @@
 import { moment } from '../html/figures.js';
 import { type Html, html, type Part, shortened } from '../html/html.js';
+import { DAY_MS } from '../time.js';
 import { linkTo, type WebsiteContext } from './context.js';
 import { MOST_URL_CHARACTERS } from './query.js';
 
-const DAY_MS = 86_400_000;
 const URL_CHARACTERS = 72;
 const TEXT_CHARACTERS = 160;
 const CHANGES: Readonly<Record<string, string>> = {

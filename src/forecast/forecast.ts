@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { type Effects, realEffects } from '../source/effects.js';
+import { DAY_MS } from '../time.js';
 import type { DamagedFile } from '../warehouse/damage.js';
 import type { StateOptions } from '../warehouse/state.js';
 import type { ListingSize } from './ask-service.js';
@@ -12,7 +13,6 @@ import { reportsBy, sum } from './reports.js';
 import { type SelectedWebsite, selectWebsites } from './selection.js';
 import { type Outlook, outlookOf, plannedWebsite } from './website.js';
 
-const DAY_MS = 86_400_000;
 const YOUNG_MS = 30 * DAY_MS;
 
 export interface ForecastEffects extends Effects {

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.js';
 import { count } from '../observe/format.js';
+import { DAY_MS } from '../time.js';
 import type { ListingSize } from './ask-service.js';
 import { listingRequests, many } from './cost.js';
 import type { PlannedWebsite, Reports } from './document.js';
@@ -16,7 +17,6 @@ import {
 } from './reports.js';
 import type { SelectedWebsite } from './selection.js';
 
-const DAY_MS = 86_400_000;
 const NOTHING = { missing: 0, changed: 0, new: 0, recrawled: 0 };
 
 /** One website before its next run. */

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../time.js';
 import type { Marker } from '../warehouse/markers.js';
 import type { ThinnedTable } from '../warehouse/tables.js';
 
-const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
 const MONTH_LENGTH = 7;
 

@@ -1,8 +1,8 @@
 import { QuestionError } from '../analysis/errors.js';
 import { valuesOf } from '../analysis/parameters.js';
 import type { Span } from '../html/charts/trend-chart.js';
+import { DAY_MS } from '../time.js';
 
-const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 90;
 /** A longer period is drawn only in its newest part: a day needs some width. */
 const MOST_DAYS_SHOWN = 400;

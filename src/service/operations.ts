@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
 import { servedKey, servedReport, servedWindow } from '../contract/served.js';
+import { DAY_MS } from '../time.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
@@ -17,7 +18,6 @@ import {
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
 import type { ListingFacts, ListingWindow } from './store.js';
 
-const DAY_MS = 86_400_000;
 /** A page's last crawl, and the days since then that an answer tells. */
 const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
 

@@ -6,6 +6,7 @@ import type { Selection } from '../service/listing-query.js';
 import type { WindowBounds } from '../service/pagination.js';
 import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
+import { DAY_MS } from '../time.js';
 import { filesOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
 import type { ServedCommits } from './commits.js';
@@ -266,8 +267,6 @@ async function ask<T>(
   };
   return reader.engine.rows(schema, `with ${read.join(', ')}\n${sql(answer)}`, { ...named, ...given });
 }
-
-const DAY_MS = 86_400_000;
 
 /** Whole days, never negative: a crawl by a clock that is ahead of ours was today. Both in milliseconds since 1970. */
 export function daysSince(crawledAt: number, now: number): number {
