@@ -13,9 +13,9 @@ import { generateHistory } from './generate-history.js';
 import {
   engineOptions,
   type GeneratedNights,
-  MEMORY_LIMIT,
   makeNight,
   makePages,
+  SYNC_MEMORY_LIMIT,
   stageInput,
   writeJournal,
 } from './generated-nights.js';
@@ -30,7 +30,7 @@ import { type Cost, costCopies, costing, type Parts } from './parts.js';
 const PAGES = 100_000;
 /** With those of pages that changed about 20,000 reports a night. */
 const REPORT_EVERY = 6;
-const AIM = 6;
+const AIM = 7;
 const COMMIT = ['stage', 'renames', 'follower'];
 const BARE_TABLES = { coverage: 'journal_listing', url_reports: 'journal_reports' } as const;
 
@@ -80,7 +80,7 @@ async function commitNight(
 }
 
 async function follow(warehouse: string): Promise<void> {
-  const { behind, reason } = await followDuckdb({ warehouse, memoryLimit: MEMORY_LIMIT, lockTimeout: 0 });
+  const { behind, reason } = await followDuckdb({ warehouse, memoryLimit: SYNC_MEMORY_LIMIT, lockTimeout: 0 });
   if (behind > 0) throw new Error(reason);
 }
 

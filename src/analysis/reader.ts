@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { Engine } from '../storage/engine.js';
 import { identifier, literal } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { columnsOfTables } from '../warehouse/columns.js';
-import type { DamagedFile } from '../warehouse/damage.js';
+import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
 import { filesOf, type Marker } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, withEmpty } from '../warehouse/prepare.js';
@@ -17,6 +18,9 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Bytes. */
   memoryLimit: number;
 }
+
+/** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
+const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
 /** What a reader sees. */
 interface Seen {
@@ -88,6 +92,17 @@ export class Reader {
     return withEmpty(this.#seen.log.schemas, table, files);
   }
 
+  /** The files whose bytes are not those of their commit, and the states whose inside nobody can read. */
+  async findChanged(): Promise<DamagedFile[]> {
+    const { log, states } = this.#seen;
+    const changed = await log.findChanged();
+    for (const { file } of states.present) {
+      const read = this.engine.rows(z.unknown(), 'select max(hash(columns(*))) from read_parquet($file)', { file });
+      await read.catch((error) => changed.push(damagedFile('page_state', file, `cannot be read: ${firstLine(error)}`)));
+    }
+    return changed;
+  }
+
   /** Counts the questions: the engine gives up an answer that is still being read when the next one is asked. */
   get turn(): number {
     return this.#turn;
@@ -151,11 +166,19 @@ export class Reader {
   }
 }
 
-/** Opens a reader, hands it to `use`, and closes it whatever happens. */
+/**
+ * Opens a reader, hands it to `use`, and closes it whatever happens.
+ *
+ * @throws DamageError where `use` failed over a file whose bytes are not those that were committed
+ */
 export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await Reader.open(options);
   try {
     return await use(reader);
+  } catch (error) {
+    if (!(error instanceof Error) || !OF_DAMAGE.test(error.message)) throw error;
+    const damaged = await reader.findChanged();
+    throw damaged.length > 0 ? new DamageError(damaged, { cause: error }) : error;
   } finally {
     reader.close();
   }

@@ -4,12 +4,11 @@ import { type Engine, withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
-import { type DamagedFile, findTorn } from '../warehouse/damage.js';
+import type { DamagedFile } from '../warehouse/damage.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker } from '../warehouse/markers.js';
+import type { Marker } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import { DATA_TABLES } from '../warehouse/tables.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
 import { type QuarantineStatus, quarantineOf } from './quarantine.js';
 import { warningsOf } from './status-warnings.js';
@@ -167,7 +166,7 @@ async function readWebsites(
 ): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[]; damaged: DamagedFile[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
   const log = await OpenWarehouse.read(engine, warehouse, temporary);
-  log.leaveOut(await tornFiles(warehouse, log.markers));
+  log.leaveOut(await log.findTorn());
   const states = await readStates(engine, warehouse, log, { memoryLimit, temporary, onRebuilt });
   log.leaveOut(states.damaged);
   for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
@@ -179,13 +178,6 @@ async function readWebsites(
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
   const { markers, damaged } = log;
   return { markers, websites: joined(input, { snapshots, runs, known }), drift, damaged };
-}
-
-/** Of all files that the markers name, not only those that are read here: somebody should know. */
-async function tornFiles(warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {
-  const torn: DamagedFile[] = [];
-  for (const table of DATA_TABLES) torn.push(...(await findTorn(table, filesOf(warehouse, markers, table))));
-  return torn;
 }
 
 interface Rows {

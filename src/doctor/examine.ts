@@ -10,7 +10,7 @@ import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
 import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer } from './service.js';
-import { checkDuckdb, checkFolder, checkJournals, checkRunLock, nearestExisting } from './warehouse.js';
+import { checkDuckdb, checkFolder, checkJournals, checkLog, checkRunLock, nearestExisting } from './warehouse.js';
 import { checkWebsite, type WebsiteCheck } from './website.js';
 
 /** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
@@ -55,6 +55,7 @@ export async function examine(
     ...service.findings,
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('run_lock', () => checkRunLock(config)),
+    await guarded('log', () => checkLog(config)),
     await guarded('journals', () => checkJournals(config)),
     await guarded('duckdb', () => checkDuckdb(config)),
     checkDisk(config, free, service.pages),

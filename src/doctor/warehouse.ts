@@ -6,14 +6,17 @@ import { journalsSetAside } from '../journal/folder.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
+import { REMEDY, told } from '../warehouse/damage.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readLog } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const folder = resultsOf('warehouse');
 const lock = resultsOf('run_lock');
 const journals = resultsOf('journals');
+const log = resultsOf('log');
 const follower = resultsOf('duckdb');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
@@ -61,6 +64,17 @@ export async function checkJournals({ warehouse }: Config): Promise<CheckResult>
     `${folders.length} damaged and set aside; what was intact has been used: ${folders.join(', ')}`,
     'Check the disk; then delete these folders, or send them with a bug report.',
   );
+}
+
+/** Whether every file of every commit is there, as far as its two ends tell. */
+export function checkLog({ warehouse }: Config): Promise<CheckResult> {
+  return withTemporary('doctor', async (temporary) => {
+    const engine = { memoryLimit: warehouse.memory_limit, temporary };
+    const opened = await withEngine(engine, (engine) => OpenWarehouse.read(engine, warehouse.path, temporary));
+    const damaged = [...opened.damaged, ...(await opened.findTorn())];
+    if (damaged.length > 0) return log.error(told(damaged), `${REMEDY}.`);
+    return log.ok(`${opened.markers.length} commits, every file in place`);
+  });
 }
 
 /** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */

@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
@@ -61,9 +60,10 @@ export class Engine {
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
-    await makeFolders(options.temporary);
+    // Nothing is awaited where the folder is there: a process that is asked to end removes it, and must not make it again.
+    if (!existsSync(options.temporary)) await makeFolders(options.temporary);
     // A folder each: two databases that spill into one would overwrite each other's files.
-    const temporary = await mkdtemp(join(options.temporary, 'duckdb-'));
+    const temporary = mkdtempSync(join(options.temporary, 'duckdb-'));
     const instance = await createInstance(options, temporary);
     const engine = new Engine(
       instance,

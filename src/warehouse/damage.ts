@@ -23,19 +23,24 @@ export interface DamagedFile {
 
 /** Files of the log cannot be read, and what is to be done needs them. */
 export class DamageError extends Failure {
-  constructor(readonly damaged: readonly DamagedFile[]) {
-    super(`${told(damaged)}. ${REMEDY}`);
+  constructor(
+    readonly damaged: readonly DamagedFile[],
+    options?: ErrorOptions,
+  ) {
+    const isDerived = damaged.every(({ table }) => table === 'page_state');
+    super(`${told(damaged)}. ${isDerived ? '`indexhouse verify --repair` rebuilds it' : REMEDY}`, options);
   }
 }
 
-const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
+export const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
 
 /** One line about files that were left out of an answer: which, why, and what to do. */
 export function damageWarning(damaged: readonly DamagedFile[]): string {
   return `left out of the answer: ${told(damaged)}. ${REMEDY}`;
 }
 
-function told(damaged: readonly DamagedFile[]): string {
+/** The first of some files with what is wrong with it, and how many more there are. */
+export function told(damaged: readonly DamagedFile[]): string {
   const [first] = damaged;
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more cannot be read` : '';
   return first ? `${first.path} ${first.reason}${more}` : 'nothing';

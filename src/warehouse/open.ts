@@ -1,9 +1,10 @@
 import type { Engine } from '../storage/engine.js';
-import { type DamagedFile, viewReadable } from './damage.js';
+import { type DamagedFile, damagedFile, findTorn, viewReadable } from './damage.js';
 import { listTableFiles } from './layout.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
-import { MARKER_TABLES, type Table } from './tables.js';
+import { sha256Of } from './stage.js';
+import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
 import type { Tombstone } from './tombstones.js';
 
 /**
@@ -64,6 +65,25 @@ export class OpenWarehouse implements Log {
   /** Makes the view of a table over its files, or over these; what cannot be read is left out. */
   async mount(table: Table, files = table === 'page_state' ? [] : this.files(table)): Promise<void> {
     this.leaveOut(await viewReadable(this.engine, table, { schemas: this.schemas, table, files }));
+  }
+
+  /** Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick. */
+  async findTorn(): Promise<DamagedFile[]> {
+    const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, this.markers, table)));
+    return (await Promise.all(torn)).flat();
+  }
+
+  /** Finds the files whose bytes are not those of their commit. Reads every one of them. */
+  async findChanged(): Promise<DamagedFile[]> {
+    const changed: DamagedFile[] = [];
+    for (const marker of this.markers) {
+      for (const table of DATA_TABLES) {
+        const [file] = filesOf(this.path, [marker], table);
+        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
+        changed.push(damagedFile(table, file, 'was changed after its commit'));
+      }
+    }
+    return changed;
   }
 
   /** Counts files as damaged, and their commits as without them. */

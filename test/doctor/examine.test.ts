@@ -51,6 +51,7 @@ describe('doctor', () => {
       'website',
       'warehouse',
       'run_lock',
+      'log',
       'journals',
       'duckdb',
       'disk',

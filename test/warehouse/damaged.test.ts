@@ -238,3 +238,56 @@ test('commands warn on stderr, answer on stdout and end with 3', async () => {
   }
   expect(JSON.parse(ended[0]?.stdout ?? '')).toEqual([{ n: 3 }]);
 });
+
+describe('a file that is damaged in the middle', () => {
+  const damageInside = (file: string) => {
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, 60, 120));
+  };
+
+  test('a question that meets it names it, and ends with 1', async () => {
+    const { warehouse, file } = damagedCopy('coverage', damageInside);
+    const folder = temporaryFolder();
+    const ended = await Promise.all([
+      run(['query', '--sql', 'select max(hash(columns(*))) from coverage', '--warehouse', warehouse]),
+      run(['query', '--sql', 'from coverage', '--out', `${folder}/a.csv`, '--format', 'csv', '--warehouse', warehouse]),
+    ]);
+    for (const each of ended) {
+      expect(each).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `indexhouse: ${file} was changed after its commit. Restore damaged files from a backup; \`indexhouse verify\` lists them all\n`,
+      });
+    }
+    expect(existsSync(`${folder}/a.csv`)).toBe(false);
+    // Other files' answers do not suffer.
+    expect(await run(['query', '--sql', 'from runs', '--warehouse', warehouse])).toMatchObject({ code: 0 });
+  });
+
+  test('a state: the remedy rebuilds it', async () => {
+    const { warehouse, file } = damagedCopy('state', damageInside);
+    const asked = () => run(['query', '--sql', STATE, '--json', '--warehouse', warehouse]);
+    expect(await asked()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(`${file} cannot be read: .*\\. \`indexhouse verify --repair\` rebuilds it`),
+    });
+    expect(await run(['verify', '--repair', '--config', configOf(warehouse)])).toMatchObject({ code: 0 });
+    expect(JSON.parse((await asked()).stdout)).toEqual(whole.state);
+  });
+});
+
+test.each(['snapshots', 'coverage'] as const)('doctor names a damaged file of %s', async (kind) => {
+  const { warehouse, file } = damagedCopy(kind, DAMAGES.empty.damage);
+  const { code, stdout } = await run(['doctor', '--json', '--config', configOf(warehouse)]);
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    expect.arrayContaining([expect.objectContaining({ check: 'log', level: 'error', message: `${file} is empty` })]),
+  ]);
+});
+
+function configOf(warehouse: string): string {
+  return writeConfig(temporaryFolder(), {
+    baseUrl: 'http://127.0.0.1:9',
+    sections: { warehouse: { path: warehouse } },
+  });
+}
