@@ -2,19 +2,19 @@
 -- but in `_times`. `canonical_flips` are pages whose canonical went from one URL to another. View `page_changes`: one row per change.
 select
   website_id,
-  count(distinct url) filter (change = 'appeared')::integer as appeared,
-  count(distinct url) filter (change = 'disappeared')::integer as disappeared,
-  count(distinct url) filter (change = 'indexed')::integer as indexed,
-  count(distinct url) filter (change = 'deindexed')::integer as deindexed,
-  count(*) filter (change = 'deindexed')::integer as deindexed_times,
+  count(distinct url) filter (change = 'appeared') as appeared,
+  count(distinct url) filter (change = 'disappeared') as disappeared,
+  count(distinct url) filter (change = 'indexed') as newly_indexed,
+  count(distinct url) filter (change = 'deindexed') as deindexed,
+  count(*) filter (change = 'deindexed') as deindexed_times,
   count(distinct url) filter (
     change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
-  )::integer as canonical_flips,
+  ) as canonical_flips,
   count(*) filter (
     change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
-  )::integer as canonical_flip_times,
-  count(distinct url) filter (change = 'robots_blocked')::integer as robots_blocked,
-  count(distinct url) filter (change = 'robots_unblocked')::integer as robots_unblocked
+  ) as canonical_flip_times,
+  count(distinct url) filter (change = 'robots_blocked') as robots_blocked,
+  count(distinct url) filter (change = 'robots_unblocked') as robots_unblocked
 from page_changes
 where
   ($website::varchar is null or website_id = $website::varchar)

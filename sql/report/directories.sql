@@ -58,16 +58,16 @@ from (
   select
     website_id,
     directory,
-    coalesce(stood.pages, 0)::integer as pages,
-    coalesce(stood.indexed, 0)::integer as indexed,
+    coalesce(stood.pages, 0) as pages,
+    coalesce(stood.indexed, 0) as indexed,
     -- A website without an earlier listing has won nothing.
     if(
       website_id in (select website_id from snapshots where list_contains($before, snapshot_id)),
       coalesce(stood.indexed_before, 0),
       null
-    )::integer as indexed_before,
-    coalesce(moved.deindexed, 0)::integer as deindexed,
-    coalesce(moved.newly_indexed, 0)::integer as newly_indexed
+    ) as indexed_before,
+    coalesce(moved.deindexed, 0) as deindexed,
+    coalesce(moved.newly_indexed, 0) as newly_indexed
   from stood
   full join moved using (website_id, directory)
 )

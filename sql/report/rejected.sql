@@ -4,9 +4,9 @@ select
   source,
   coalesce(json_extract_string(issues, '$[0].path'), '') as field,
   coalesce(json_extract_string(issues, '$[0].message'), 'no reason was recorded') as message,
-  count(*)::integer as records,
-  count(*) filter (replayed)::integer as replayed,
-  (count(*) over ())::integer as total
+  count(*) as records,
+  count(*) filter (replayed) as replayed,
+  (count(*) over ()) as total
 from quarantine
 where
   ($website::varchar is null or website_id = $website::varchar)

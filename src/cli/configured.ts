@@ -75,8 +75,3 @@ export function secretsOf({ api, websites }: Config): string[] {
   const own = websites === 'all' ? [] : websites.flatMap(({ token }) => (token ? [token] : []));
   return [api.token, ...own];
 }
-
-/** Left bare where a shell would take it as one word, else in single quotes. */
-export function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -2,39 +2,39 @@ import { relative } from 'node:path';
 import { askAnalysis } from '../analysis/ask-analysis.js';
 import { type Reader, withReader } from '../analysis/reader.js';
 import type { DemoResult } from '../demo/demo.js';
+import { shellWord, signed } from '../observe/format.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
 import type { Value } from '../storage/values.js';
 import type { Io } from './io.js';
-import { type Column, count, duration, formatJson, formatTable } from './output.js';
+import { count, duration, figures, formatJson, formatTable, percent } from './output.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
-const EXAMPLE_PAGES = '3';
 
-/** The columns of an analysis that a person reads here, by their names, with the head and the form of each. */
-type Shown = Record<string, { head: string; form: (value: Value) => string }>;
+/** The columns of an analysis that are shown here, with the head of each. */
+type Shown = Readonly<Record<string, string>>;
 
 const TREND: Shown = {
-  snapshot_date: { head: 'date', form: plain },
-  pages: { head: 'pages', form: whole },
-  indexed: { head: 'indexed', form: whole },
-  indexed_change: { head: 'change', form: signed },
-  share_indexed: { head: 'share', form: percent },
+  snapshot_date: 'date',
+  pages: 'pages',
+  indexed: 'indexed',
+  indexed_change: 'change',
+  share_indexed: 'share',
 };
 const CHANGES: Shown = {
-  snapshot_date: { head: 'date', form: plain },
-  appeared: { head: 'appeared', form: whole },
-  disappeared: { head: 'gone', form: whole },
-  indexed: { head: 'indexed', form: whole },
-  deindexed: { head: 'de-indexed', form: whole },
-  canonical_flips: { head: 'canonical flips', form: whole },
-  robots_changes: { head: 'robots', form: whole },
-  crawled: { head: 'crawled', form: whole },
+  snapshot_date: 'date',
+  appeared: 'appeared',
+  disappeared: 'gone',
+  indexed: 'indexed',
+  deindexed: 'de-indexed',
+  canonical_flips: 'canonical flips',
+  robots_changes: 'robots',
+  crawled: 'crawled',
 };
 const DIRECTORIES: Shown = {
-  directory: { head: 'directory', form: plain },
-  pages: { head: 'pages', form: whole },
-  deindexed: { head: 'de-indexed', form: whole },
-  share_deindexed: { head: 'share', form: percent },
+  directory: 'directory',
+  pages: 'pages',
+  deindexed: 'de-indexed',
+  share_deindexed: 'share',
 };
 
 /** What the demo found, for people: the trend, what changed, where, and what to try next. */
@@ -45,14 +45,19 @@ export async function demoText(
 ): Promise<string> {
   const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
+    const section = async (title: string, analysis: string, shown: Shown) => {
+      const { columns, rows } = await askAnalysis(reader, analysis);
+      const at = Object.keys(shown).map((name) => columns.indexOf(name));
+      const texts = rows.map((row) => at.map((index) => textOf(columns[index] ?? '', row[index] ?? null)));
+      const [first = '', ...rest] = Object.values(shown);
+      const table = formatTable([first, ...figures(...rest)], texts, { color });
+      return `${title} (query ${analysis})\n\n${table.trimEnd().replace(/^/gm, '  ')}`;
+    };
     const sections = [
       heading(result, nights, pages),
-      await section(reader, 'How much of the site is indexed', 'indexing_trend', { shown: TREND, color }),
-      await section(reader, 'What changed each night', 'changes_per_night', { shown: CHANGES, color }),
-      await section(reader, 'Where pages fell out of the index', 'deindexed_by_directory', {
-        shown: DIRECTORIES,
-        color,
-      }),
+      await section('How much of the site is indexed', 'indexing_trend', TREND),
+      await section('What changed each night', 'changes_per_night', CHANGES),
+      await section('Where pages fell out of the index', 'deindexed_by_directory', DIRECTORIES),
       next(result, await examplePage(reader), cwd),
     ];
     return `${sections.join('\n\n')}\n`;
@@ -73,64 +78,29 @@ function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number
   );
 }
 
-async function section(
-  reader: Reader,
-  title: string,
-  analysis: string,
-  { shown, color }: { shown: Shown; color: boolean },
-): Promise<string> {
-  const answer = await askAnalysis(reader, analysis);
-  const columns = Object.entries(shown).map(([name, { head, form }]) => ({
-    at: answer.columns.indexOf(name),
-    head,
-    form,
-  }));
-  const heads = columns.map(({ head, form }): Column => ({ name: head, align: form === plain ? 'left' : 'right' }));
-  const rows = answer.rows.map((row) => columns.map(({ at, form }) => form(row[at] ?? null)));
-  const table = formatTable(heads, rows, { color });
-  return `${title} (query ${analysis})\n\n${indented(table)}`;
-}
-
-function plain(value: Value): string {
-  return String(value ?? '');
-}
-
-function whole(value: Value): string {
-  return count(Number(value ?? 0));
-}
-
-function signed(value: Value): string {
-  const change = Number(value ?? 0);
-  return change > 0 ? `+${count(change)}` : change < 0 ? `−${count(-change)}` : '';
-}
-
-function percent(value: Value): string {
-  return `${(Number(value ?? 0) * 100).toFixed(1)}%`;
-}
-
-function indented(text: string): string {
-  return text.trimEnd().replace(/^/gm, '  ');
+/** A value as its column's name says: a share, a change, or a number. */
+function textOf(column: string, value: Value): string {
+  if (typeof value !== 'number') return String(value ?? '');
+  if (column.startsWith('share_')) return percent(value);
+  return column.endsWith('_change') ? signed(value) : count(value);
 }
 
 /** A page that fell out of the index, to look at. */
 async function examplePage(reader: Reader): Promise<string | null> {
-  const { columns, rows } = await askAnalysis(reader, 'deindexed_pages', { limit: EXAMPLE_PAGES });
+  const { columns, rows } = await askAnalysis(reader, 'deindexed_pages', { limit: '1' });
   const url = rows[0]?.[columns.indexOf('url')];
   return typeof url === 'string' ? url : null;
 }
 
 function next({ warehouse, config, report }: DemoResult, page: string | null, cwd: string): string {
-  const file = quoted(relative(cwd, config));
-  const timeline = page ? `  npx indexhouse query page_timeline --param url=${quoted(page)} --config ${file}\n` : '';
+  const file = shellWord(safe(relative(cwd, config)));
+  const timeline = page
+    ? `  npx indexhouse query page_timeline --param url=${shellWord(safe(page))} --config ${file}\n`
+    : '';
   const made = safe(relative(cwd, report));
   return `Warehouse: ${safe(relative(cwd, warehouse))}, report with charts: ${made}. Try next:
 
   npx indexhouse report --config ${file}
   npx indexhouse query deindexed_pages --config ${file}
 ${timeline}`.trimEnd();
-}
-
-/** As one word for a shell, and harmless for a terminal. */
-function quoted(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${safe(text).replaceAll("'", `'\\''`)}'`;
 }

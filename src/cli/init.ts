@@ -3,7 +3,7 @@ import { writeStarterConfig } from '../config/init.js';
 import { configFile, loadConfig } from '../config/load.js';
 import { UsageError } from '../exit.js';
 import { costSentence, listingRequests } from '../forecast/cost.js';
-import { quoted } from './configured.js';
+import { shellWord } from '../observe/format.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson, wrapped } from './output.js';
 import type { Globals } from './program.js';
@@ -24,7 +24,7 @@ export async function run({ config, json, pages }: Flags, io: Io): Promise<numbe
   }
   const file = configFile({ file: config, env: io.env, cwd: io.cwd });
   await writeStarterConfig(file);
-  const next = nextSteps(file, config === undefined ? '' : ` --config ${quoted(config)}`, io.env);
+  const next = nextSteps(file, config === undefined ? '' : ` --config ${shellWord(config)}`, io.env);
   const known = given ?? (json ? null : await askForPages(io));
   const sentence = known === null ? null : await costOf(known, file, io.env);
   if (json) {

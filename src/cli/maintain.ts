@@ -4,7 +4,7 @@ import { exitCodeOf, type MaintainReceipt, type TableThinned } from '../maintain
 import { safe } from '../observe/terminal.js';
 import { configOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
-import { count, formatJson, formatTable, size } from './output.js';
+import { count, figures, formatJson, formatTable, size } from './output.js';
 import type { Globals } from './program.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
@@ -53,13 +53,12 @@ function parquetText(
 ): string {
   const title = `Parquet files before ${thinned_before}, thinned to ${thinned_to}${dry_run ? ' (dry run: nothing is changed)' : ''}\n`;
   if (parquet.length === 0) return `${title}\nNone.\n`;
-  const right = ['files', 'rows', 'size'].map((name) => ({ name, align: 'right' as const }));
   const rows = parquet.map(({ website_id, table, files, rows, bytes, first_date, last_date, kept }) => {
     const stays = kept.map((one) => `${count(one.files)} ${BECAUSE[one.reason]}`).join(', ');
     const dates = first_date === null ? '' : `${first_date} to ${last_date}`;
     return [website_id, table, count(files), count(rows), files === 0 ? '' : size(bytes), dates, stays];
   });
-  const columns = ['website', 'table', ...right, 'dates', 'files that stay'];
+  const columns = ['website', 'table', ...figures('files', 'rows', 'size'), 'dates', 'files that stay'];
   return `${title}\n${formatTable(columns, rows, { width })}`;
 }
 

@@ -1,16 +1,14 @@
 import stringWidth from 'string-width';
 import { jsonSafe, plainText } from '../observe/csv.js';
-import { safe } from '../observe/terminal.js';
+import { escapedJson, safe } from '../observe/terminal.js';
 
 export { formatCsv } from '../observe/csv.js';
-export { count, duration, size } from '../observe/format.js';
+export { count, counted, duration, percent, size } from '../observe/format.js';
 
 const GAP = '  ';
 /** Columns are not squeezed below this many cells. */
 const MIN_CELLS = 6;
 const NULL_SIGN = '∅';
-/** Harmful to a terminal, yet left bare by JSON.stringify. */
-const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 export interface Column {
   name: string;
@@ -129,7 +127,12 @@ export function formatJson(value: unknown): string {
   return `${escapedJson(JSON.stringify(value, jsonSafe, 2) ?? 'null')}\n`;
 }
 
-/** The same JSON without characters that a terminal would obey. */
-export function escapedJson(json: string): string {
-  return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** A line for each thing that is worth a look, set off from what stands above. */
+export function warningLines(warnings: readonly string[]): string {
+  return warnings.map((warning) => `\n! ${safe(warning)}\n`).join('');
+}
+
+/** Columns of figures, which stand right. */
+export function figures(...names: readonly string[]): Column[] {
+  return names.map((name) => ({ name, align: 'right' }));
 }

@@ -28,12 +28,8 @@ export interface Work<Flags> {
   run(flags: Flags, io: Io, words: string[]): Promise<number>;
 }
 
-/** Makes a command of its name, one line on what it does, and its work; a group of commands has none of its own. */
-export type Define = <Flags extends Globals>(
-  name: string,
-  description: string,
-  load?: () => Promise<Work<Flags>>,
-) => Command;
+/** Makes a command of its name and its work; a group of commands has none of its own. */
+export type Define = <Flags extends Globals>(name: string, load?: () => Promise<Work<Flags>>) => Command;
 
 /** Runs one command line and gives its exit code; whatever goes wrong is a line on stderr. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
@@ -48,8 +44,8 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 
 /** The whole command line. A command leaves its exit code in `outcome`. */
 export function buildProgram(version: string, io: Io, outcome: { exitCode: number }): Command {
-  const define: Define = (name, description, load) => {
-    const command = withGlobals(new Command(name).description(description));
+  const define: Define = (name, load) => {
+    const command = withGlobals(new Command(name));
     if (!load) return command;
     return command.action(async () => {
       const { run } = await load();

@@ -7,11 +7,11 @@ import { ask, askIntoParquet, type Question, type Result } from '../analysis/que
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
-import { colorsWanted } from '../observe/terminal.js';
+import { colorsWanted, escapedJson } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
 import type { Value } from '../storage/values.js';
 import { type Io, widthOf } from './io.js';
-import { escapedJson, formatTable } from './output.js';
+import { formatTable } from './output.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet';
 

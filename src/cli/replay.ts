@@ -1,9 +1,8 @@
 import { knownId } from '../config/websites.js';
-import { safe } from '../observe/terminal.js';
 import { exitCodeOf, type ReplayReceipt, replay } from '../run/replay.js';
 import { configOf, loggerOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
-import { count, formatJson, formatTable } from './output.js';
+import { count, figures, formatJson, formatTable, warningLines } from './output.js';
 import type { Globals } from './program.js';
 import { packageVersion } from './version.js';
 
@@ -36,12 +35,11 @@ function summary({ dry_run, snapshots, skipped, followers }: ReplayReceipt, widt
     ...skipped.map(({ website_id, reason }) => `${website_id}: ${reason}`),
     ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
   ];
-  const told = warnings.map((warning) => `\n! ${safe(warning)}\n`).join('');
+  const told = warningLines(warnings);
   if (snapshots.length === 0) return `No records in quarantine.\n${told}`;
   const passed = snapshots.reduce((all, { coverage, url_reports }) => all + coverage + url_reports, 0);
-  const figures = ['entries', 'reports', 'changes', 'still rejected'];
   const table = formatTable(
-    ['website', 'snapshot', ...figures.map((name) => ({ name, align: 'right' as const }))],
+    ['website', 'snapshot', ...figures('entries', 'reports', 'changes', 'still rejected')],
     snapshots.map((one) => [
       one.website_id,
       one.snapshot_date,

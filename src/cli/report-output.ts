@@ -1,19 +1,29 @@
-import { changeOf, counted, type Figure, percent, shareOf, signed } from '../html/figures.js';
+import { changeOf, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
-import type { Headline } from '../report/headline.js';
 import type { Report } from '../report/report.js';
-import { count, formatJson, formatTable } from './output.js';
+import { count, figures, formatJson, formatTable } from './output.js';
 
 /** Where the report is, and its headline, for people. */
-export function reportText(report: Report, file: string): string {
-  const { period, total, websites } = report;
+export function reportText({ period, total, websites }: Report, file: string): string {
   const [only, second] = websites;
   const subject =
     only && !second ? (only.website.website_name ?? only.website.website_id) : `${websites.length} websites`;
-  const rows = rowsOf(total);
+  const share = percent(shareOf(total.indexed.now, total.pages.now));
+  const stock = (name: string, figure: Figure) => [name, count(figure.now), signed(changeOf(figure))];
+  const flow = (name: string, { now }: Figure) => [name, count(now), ''];
+  const since = total.compared_with === null ? '' : `since ${total.compared_with}`;
   const table = formatTable(
-    [{ name: safe(subject) }, { name: 'now', align: 'right' }, { name: changeHead(total) }],
-    rows,
+    [safe(subject), ...figures('now'), { name: since, align: 'left' }],
+    [
+      stock('pages monitored', total.pages),
+      stock(share ? `indexed (${share})` : 'indexed', total.indexed),
+      flow('newly indexed', total.newly_indexed),
+      flow('de-indexed', total.deindexed),
+      flow('appeared', total.appeared),
+      flow('disappeared', total.disappeared),
+      flow('canonical flips', total.canonical_flips),
+      flow('newly blocked by robots.txt', total.robots_blocked),
+    ],
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
   return `${table}\nReport for ${days}: ${safe(file)}\n`;
@@ -35,26 +45,4 @@ export function reportJson({ made_at, period, total, websites }: Report, file: s
       ...headline,
     })),
   });
-}
-
-function changeHead({ compared_with }: Headline): string {
-  return compared_with === null ? '' : `since ${compared_with}`;
-}
-
-function rowsOf(total: Headline): string[][] {
-  const stock = (name: string, figure: Figure) => {
-    const change = changeOf(figure);
-    return [name, count(figure.now), change === null ? '' : signed(change)];
-  };
-  const share = percent(shareOf(total.indexed.now, total.pages.now));
-  return [
-    stock('pages monitored', total.pages),
-    stock(share ? `indexed (${share})` : 'indexed', total.indexed),
-    ['newly indexed', count(total.newly_indexed.now), ''],
-    ['de-indexed', count(total.deindexed.now), ''],
-    ['appeared', count(total.appeared.now), ''],
-    ['disappeared', count(total.disappeared.now), ''],
-    ['canonical flips', count(total.canonical_flips.now), ''],
-    ['newly blocked by robots.txt', count(total.robots_blocked.now), ''],
-  ];
 }

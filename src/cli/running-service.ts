@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
 import { Failure } from '../exit.js';
@@ -29,26 +30,9 @@ export interface ServiceOptions {
   memoryLimit: number;
   /** IANA name, of the warehouse's dates. */
   timeZone: string;
-  host: string;
-  /** 0: a free one. */
-  port: number;
   /** Path in front of `/v1`, or nothing. */
   prefix: string;
-  /** For each key; Infinity: unlimited. */
-  requestsPerMinute: number;
-  /** Entries of a window where a request names no number of them, and at most. */
-  pageSize: number;
-  maxPageSize: number;
-  connectionsPerAddress: number;
-  /** Addresses of proxies, or ranges of them, that say truly who asks. */
-  trustProxy: readonly string[];
-  /** Names of hosts; none: see `refuseOtherHosts`. */
-  allowedHosts: readonly string[];
-  secureCookies: boolean;
-  /** Origins of web pages that may use the interface. */
-  cors: readonly string[];
-  /** Whether each request is logged, and not only at level debug. */
-  accessLog: boolean;
+  service: Config['service'];
   log: Logger;
 }
 
@@ -82,32 +66,26 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     return key;
   };
   const store = new WarehouseStore({ ...options, reader, findKey });
-  const log = requestLog(options.log, TOKENS, options.accessLog ? 'info' : 'debug');
+  const { service, prefix } = options;
+  const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
     ...log,
-    prefix: options.prefix,
+    prefix,
     representations: true,
-    defaultLimit: options.pageSize,
-    maxLimit: options.maxPageSize,
-    rateLimit: options.requestsPerMinute === Number.POSITIVE_INFINITY ? undefined : options.requestsPerMinute,
-    connections: { perAddress: options.connectionsPerAddress },
-    trustProxy: addressesIn(options.trustProxy),
+    defaultLimit: service.page_size,
+    maxLimit: service.max_page_size,
+    rateLimit: Number.isFinite(service.requests_per_minute) ? service.requests_per_minute : undefined,
+    connections: { perAddress: service.connections_per_address },
+    trustProxy: addressesIn(service.trust_proxy),
     onError,
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, reader, options.prefix);
-      refuseOtherHosts(server, { listensOn: options.host, allowed: options.allowedHosts });
-      allowOrigins(server, options.cors, options.prefix);
-      const { prefix, secureCookies: secureCookie } = options;
-      addDashboard(server, {
-        reader,
-        findKey,
-        onKey: log.onKey,
-        prefix,
-        secureCookie,
-        onError,
-      });
+      addHealth(server, reader, prefix);
+      refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
+      allowOrigins(server, service.cors, prefix);
+      const { secure_cookies: secureCookie } = service;
+      addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
     },
   });
   const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
@@ -119,13 +97,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   };
   try {
     const websites = await reader.websites();
-    const address = await listen(app, options);
+    const address = await listen(app, service);
     const end = async (): Promise<void> => {
       reader.refuse();
       await drained(app, () => reader.interrupt());
       await close();
     };
-    return { url: address + options.prefix, websites, close: end };
+    return { url: address + prefix, websites, close: end };
   } catch (error) {
     await close();
     throw error;
@@ -150,7 +128,7 @@ export function addHealth(app: FastifyInstance, reader: LiveReader, prefix: stri
   });
 }
 
-async function listen(app: FastifyInstance, { host, port }: ServiceOptions): Promise<string> {
+async function listen(app: FastifyInstance, { host, port }: Config['service']): Promise<string> {
   try {
     return await app.listen({ host, port });
   } catch (cause) {

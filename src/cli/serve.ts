@@ -4,12 +4,13 @@ import { serviceSettings } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { readKeys, type StoredKey } from '../keys/key-file.js';
-import { safe } from '../observe/terminal.js';
+import { shellWord } from '../observe/format.js';
+import { escapedJson, safe } from '../observe/terminal.js';
 import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
-import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, loggerOf, quoted } from './configured.js';
+import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
-import { escapedJson, formatTable } from './output.js';
+import { formatTable } from './output.js';
 import type { Globals } from './program.js';
 import { type RunningService, startService } from './running-service.js';
 
@@ -32,7 +33,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsOf(flags, io);
   const keys = await keysOf(settings, flags);
   await stoppable(io, async (signal) => {
-    const service = await started(settings, flags, io);
+    const timeZone = (await timeZoneOf(settings.warehouse)) ?? 'UTC';
+    const service = await startService({ ...settings, timeZone, prefix: flags.prefix, log: loggerOf(flags, io) });
     try {
       const told = { service, settings, keys, flags };
       io.stdout.write(flags.json ? summary(told) : greeting(told, widthOf(io.stdout)));
@@ -67,27 +69,6 @@ async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<S
   );
 }
 
-async function started({ warehouse, memoryLimit, service }: Settings, flags: Flags, io: Io): Promise<RunningService> {
-  return startService({
-    warehouse,
-    memoryLimit,
-    timeZone: (await timeZoneOf(warehouse)) ?? 'UTC',
-    host: service.host,
-    port: service.port,
-    prefix: flags.prefix,
-    requestsPerMinute: service.requests_per_minute,
-    pageSize: service.page_size,
-    maxPageSize: service.max_page_size,
-    connectionsPerAddress: service.connections_per_address,
-    trustProxy: service.trust_proxy,
-    allowedHosts: service.allowed_hosts,
-    secureCookies: service.secure_cookies,
-    cors: service.cors,
-    accessLog: service.access_log,
-    log: loggerOf(flags, io),
-  });
-}
-
 interface Told {
   service: RunningService;
   settings: Settings;
@@ -114,7 +95,7 @@ function greeting({ service: { url, websites }, settings, keys, flags }: Told, w
 
 ${websites.length === 0 ? none : table}
 ${keys.length === 0 ? noKey : ''}Try, with the token of a key in INDEXHOUSE_KEY:
-  curl -H "Authorization: Bearer $INDEXHOUSE_KEY" ${quoted(url + path)}
+  curl -H "Authorization: Bearer $INDEXHOUSE_KEY" ${shellWord(url + path)}
 
 Stop with Ctrl-C.
 `;
@@ -123,6 +104,6 @@ Stop with Ctrl-C.
 /** The command that adds a key to this warehouse. */
 function addCommand({ warehouse, config }: Flags): string {
   const place =
-    warehouse !== undefined ? ` --warehouse ${quoted(warehouse)}` : config ? ` --config ${quoted(config)}` : '';
+    warehouse !== undefined ? ` --warehouse ${shellWord(warehouse)}` : config ? ` --config ${shellWord(config)}` : '';
   return `indexhouse keys add --label reader --website all${place}`;
 }

@@ -8,7 +8,7 @@ import { safe } from '../observe/terminal.js';
 import { HOUR_MS } from '../time.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
-import { count, duration, formatJson, formatTable } from './output.js';
+import { count, duration, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 
 /** What holds where only a folder is named: the defaults of the configuration. */
@@ -68,74 +68,42 @@ function printed(status: Status, width: number | undefined): string {
     ...driftLines(new_drift, status),
     ...warnings.map((warning) => `! ${warning}`),
   ];
-  const tables = websites.length > 0 ? `${websiteTables(status, { width })}\n` : '';
-  return `Warehouse: ${safe(warehouse)}\n\n${tables}${lines.map((line) => `${safe(line)}\n`).join('')}`;
+  const told = lines.map((line) => `${safe(line)}\n`).join('');
+  return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${told}`;
 }
 
-function websiteTables({ websites, checked_at }: Status, width: { width: number | undefined }): string {
-  const snapshots = formatTable(
-    ['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'],
-    websites.map((website) => snapshotRow(website, Date.parse(checked_at))),
-    width,
-  );
-  const reports = formatTable(
-    ['website', 'last reports', 'fetched', 'planned', 'pages with a report', 'oldest', 'median'],
-    websites.filter(({ last_snapshot }) => last_snapshot).map((website) => reportsRow(website)),
-    width,
-  );
-  const requests = formatTable(
-    ['website', 'last requests', 'throttled', 'retried', 'utilised'],
-    websites.filter(({ last_run }) => last_run).map((website) => requestsRow(website)),
-    width,
-  );
-  return [
-    snapshots,
-    ...(websites.some(({ last_snapshot }) => last_snapshot) ? [reports] : []),
-    ...(websites.some(({ last_run }) => last_run) ? [requests] : []),
-  ].join('\n');
-}
-
-function snapshotRow(website: WebsiteStatus, now: number): unknown[] {
-  const { last_snapshot: last, last_run: run } = website;
-  return [
-    website.website_name ?? website.website_id,
-    last?.snapshot_at ?? 'never',
-    last ? duration(last.age_seconds * 1000) : '',
-    last?.listing_status,
-    last?.pages_listed,
-    last?.pages_expected,
-    last?.pages_rejected,
-    run
-      ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${duration(now - Date.parse(run.finished_at))} ago`
-      : '',
-  ];
-}
-
-function reportsRow({ website_name, website_id, last_snapshot, pages }: WebsiteStatus): unknown[] {
+/** Tables of the websites, of which one without a row is left out. */
+function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
   const age = (seconds: number | null | undefined) => (seconds == null ? '' : duration(seconds * 1000));
-  return [
-    website_name ?? website_id,
-    last_snapshot?.reports_status,
-    last_snapshot?.reports_fetched,
-    last_snapshot?.reports_planned,
-    percent(pages?.report_share),
-    age(pages?.oldest_report_seconds),
-    age(pages?.median_report_seconds),
+  const ago = (time: string) => `${duration(Date.parse(checked_at) - Date.parse(time))} ago`;
+  const name = (website: WebsiteStatus) => website.website_name ?? website.website_id;
+  const snapshots = websites.map((website) => {
+    const { last_snapshot: last, last_run: run } = website;
+    return [
+      ...[name(website), last?.snapshot_at ?? 'never', age(last?.age_seconds), last?.listing_status],
+      ...[last?.pages_listed, last?.pages_expected, last?.pages_rejected],
+      run ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(run.finished_at)}` : '',
+    ];
+  });
+  const reports = websites.flatMap((website) => {
+    const { last_snapshot: last, pages } = website;
+    if (!last) return [];
+    const known = [percent(pages?.report_share), age(pages?.oldest_report_seconds), age(pages?.median_report_seconds)];
+    return [[name(website), last.reports_status, last.reports_fetched, last.reports_planned, ...known]];
+  });
+  const requests = websites.flatMap((website) => {
+    const { last_run: run } = website;
+    if (!run) return [];
+    const { requests_sent, requests_throttled, requests_retried, utilisation } = run;
+    return [[name(website), requests_sent, requests_throttled, requests_retried, percent(utilisation)]];
+  });
+  const tables: [columns: string[], rows: unknown[][]][] = [
+    [['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'], snapshots],
+    [['website', 'last reports', 'fetched', 'planned', 'pages with a report', 'oldest', 'median'], reports],
+    [['website', 'last requests', 'throttled', 'retried', 'utilised'], requests],
   ];
-}
-
-function requestsRow({ website_name, website_id, last_run }: WebsiteStatus): unknown[] {
-  return [
-    website_name ?? website_id,
-    last_run?.requests_sent,
-    last_run?.requests_throttled,
-    last_run?.requests_retried,
-    percent(last_run?.utilisation),
-  ];
-}
-
-function percent(share: number | null | undefined): string {
-  return share == null ? '' : `${count(Math.floor(share * 1000) / 10)}%`;
+  const filled = tables.filter(([, rows]) => rows.length > 0);
+  return filled.map(([columns, rows]) => `${formatTable(columns, rows, { width })}\n`).join('');
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {

@@ -1,6 +1,6 @@
 import { safe } from '../observe/terminal.js';
 import type { Receipt, WebsiteReceipt } from '../run/receipt.js';
-import { count, duration, formatTable } from './output.js';
+import { count, duration, figures, formatTable, percent, warningLines } from './output.js';
 
 const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);
 /** What ended the fetching before everything that was worth it. */
@@ -33,7 +33,7 @@ export function syncSummary(
     ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
   ];
   const told = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
-  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${warnings.map((warning) => `\n! ${safe(warning)}\n`).join('')}`;
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${warningLines(warnings)}`;
 }
 
 /** Figures that are nothing in every line are left out, so that the rest fits into a terminal. */
@@ -45,7 +45,7 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
     ['failed', ({ reports }) => count(reports.failed)],
     ['rejected', ({ pages, reports }) => count(pages.rejected + reports.rejected)],
     ['requests', ({ requests }) => count(requests.sent)],
-    ['utilised', ({ utilisation }) => (utilisation === null ? null : percent(utilisation))],
+    ['utilised', ({ utilisation }) => percent(utilisation) || null],
     ['took', ({ duration_ms }) => duration(duration_ms)],
   ];
   const shown = columns.filter(
@@ -57,13 +57,8 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
     website.listing_status,
     ...shown.map(([, textOf]) => textOf(website)),
   ]);
-  const heads = ['website', 'status', 'listing', ...shown.map(([name]) => ({ name, align: 'right' as const }))];
+  const heads = ['website', 'status', 'listing', ...figures(...shown.map(([name]) => name))];
   return formatTable(heads, rows, { width });
-}
-
-/** `98%`, and never 100% for less than all of it. */
-function percent(share: number): string {
-  return `${Math.floor(share * 100)}%`;
 }
 
 /** Of all websites together, in the order of the plan. */

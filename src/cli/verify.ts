@@ -6,7 +6,7 @@ import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { configOf } from './configured.js';
 import type { Io } from './io.js';
-import { count, formatJson } from './output.js';
+import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
 
 const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
@@ -41,6 +41,6 @@ function verifiedText({ snapshots, files, rows, findings, repaired }: Verified):
   const done = repaired.map((what) => `✓ ${safe(what)}\n`);
   const wrong = findings.filter(({ level }) => level !== 'note').length;
   const all = `${count(snapshots)} snapshots, ${count(files)} files, ${count(rows)} rows: `;
-  const found = wrong === 0 ? 'no differences found' : `${count(wrong)} ${wrong === 1 ? 'problem' : 'problems'} found`;
+  const found = wrong === 0 ? 'no differences found' : `${counted(wrong, 'problem')} found`;
   return `${lines.join('')}${done.join('')}${all}${found}\n`;
 }

@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
+import { duration } from '../observe/format.js';
 import { ServiceError } from '../service/errors.js';
-import { SESSION_SECONDS, Sessions } from './sessions.js';
 
 const SESSION_COOKIE = 'indexhouse_session';
 /** Says only that the form was ours. */
 const FORM_COOKIE = 'indexhouse_form';
 const MOST_TOKEN_CHARACTERS = 4000;
+const SESSION_SECONDS = 12 * 60 * 60;
+const ID_BYTES = 32;
+/** Of one key: a script that signs in again and again pushes out its own oldest ones, and nobody else's. */
+const MOST_SESSIONS_OF_A_KEY = 100;
 
 export interface AuthenticationOptions {
   findKey(token: string): Promise<KeyDetails | null>;
@@ -105,7 +110,7 @@ function refuseGuesses(wrong: WrongKeys, needed: number): void {
   if (wrong.isAllowed || (!wrong.isExceeded && wrong.remaining >= needed)) return;
   const seconds = Math.max(1, wrong.ttlInSeconds);
   const headers = { 'retry-after': String(seconds) };
-  throw new ServiceError(429, `Too many wrong keys: try again in ${seconds} seconds.`, headers);
+  throw new ServiceError(429, `Too many wrong keys: try again in ${duration(seconds * 1000)}.`, headers);
 }
 
 /** A path within the dashboard, whatever was asked for: nobody is led elsewhere by signing in. */
@@ -134,4 +139,45 @@ function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): bo
 
 function isOf(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}
+
+interface Session {
+  keyId: string;
+  token: string;
+  /** Milliseconds since 1970. */
+  endsAt: number;
+}
+
+/**
+ * Who is signed in. Held in memory, so a restart signs everybody out. The browser gets a random id and never the token;
+ * the token stays here because a key that is revoked or loses a website must do so for open sessions too.
+ */
+class Sessions {
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(private readonly now: () => number) {}
+
+  /** Opens a session and gives its id. */
+  open(keyId: string, token: string): string {
+    this.#dropEnded();
+    const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
+    if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    this.#sessions.set(id, { keyId, token, endsAt: this.now() + SESSION_SECONDS * 1000 });
+    return id;
+  }
+
+  /** The token that a session was opened with; null where it has ended or never was. */
+  tokenOf(id: string): string | null {
+    const session = this.#sessions.get(id);
+    return session && this.now() < session.endsAt ? session.token : null;
+  }
+
+  close(id: string): void {
+    this.#sessions.delete(id);
+  }
+
+  #dropEnded(): void {
+    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
+  }
 }

@@ -1,7 +1,6 @@
-import { counted } from '../html/figures.js';
 import { type Html, html, type Part } from '../html/html.js';
 import { type Column, type TableOptions, table } from '../html/table.js';
-import { count } from '../observe/format.js';
+import { count, counted } from '../observe/format.js';
 import { type Paging, ROWS_A_PAGE } from './query.js';
 
 export interface ListContent<Row> extends TableOptions {

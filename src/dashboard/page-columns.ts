@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { orUnknown, text, time, UNKNOWN } from '../html/cells.js';
 import { type Html, html, type Part, shortened } from '../html/html.js';
 import type { Column } from '../html/table.js';
 import type { WebsiteContext } from './context.js';
-import { age, orUnknown, pageTimelineLink, text, time, UNKNOWN } from './values.js';
+import { age, pageTimelineLink } from './values.js';
 
 const MOST_CHARACTERS = 500;
 const CANONICAL_CHARACTERS = 60;

@@ -26,7 +26,6 @@ label{display:block;font-size:.83rem;color:var(--soft);margin-bottom:.15rem}
 .sign-in{max-width:26rem}.sign-in input[type=password]{width:100%}
 .shown{color:var(--soft);margin:1rem 0 .3rem}
 .empty{color:var(--soft);padding:.8rem 0}
-.unknown{color:var(--soft)}
 caption{text-align:left;color:var(--soft);font-size:.87rem;padding-bottom:.4rem}
 thead th a{color:inherit;text-decoration:underline;text-underline-offset:.2em}
 thead th[aria-sort] a{color:var(--text)}

@@ -21,6 +21,7 @@ code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:
 .url{overflow-wrap:anywhere}
 .date{white-space:nowrap}
 .bad{color:var(--bad)}
+.unknown{color:var(--soft)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.7rem;margin:1rem 0}
 .tiles div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.65rem .85rem}
 .tiles dt{color:var(--soft);font-size:.85rem}

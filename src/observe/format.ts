@@ -1,10 +1,19 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
-/** Milliseconds in the two largest units that matter: `850ms`, `4.2s`, `3m 5s`, `2h 10m`, `3d 4h`. */
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** A figure, and what it was before. */
+export interface Figure {
+  now: number;
+  /** Null where there is nothing to compare with. */
+  before: number | null;
+}
+
+/** Milliseconds in the two largest units that matter: `850ms`, `4s`, `3m 5s`, `2h 10m`, `3d 4h`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '∞';
   if (ms < 0) return `-${duration(-ms)}`;
   if (Math.round(ms) < SECOND_MS) return `${Math.round(ms)}ms`;
-  if (ms < 9950) return `${(ms / SECOND_MS).toFixed(1)}s`;
   const seconds = Math.round(ms / SECOND_MS) * SECOND_MS;
   if (seconds < MINUTE_MS) return `${seconds / SECOND_MS}s`;
   if (seconds < HOUR_MS) return pair(seconds, MINUTE_MS, 'm', SECOND_MS, 's');
@@ -23,8 +32,57 @@ export function count(n: number | bigint): string {
   return n.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
+/** `1 page`, `2 pages`. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
 /** Bytes in the largest unit that fits: `812 kB`, `45 MB`, `1.2 GB`. */
 export function size(bytes: number): string {
   if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
   return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
+}
+
+/** A share from 0 to 1 as `78.6%`, and never 100% for less than all; nothing where it is unknown. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined) return '';
+  const tenths = Math.round(share * 1000);
+  return `${((share < 1 ? Math.min(tenths, 999) : tenths) / 10).toFixed(1)}%`;
+}
+
+/** From 0 to 1; null where it is unknown. */
+export function shareOf(part: number | null, whole: number | null): number | null {
+  return part === null || !whole ? null : part / whole;
+}
+
+/** The difference of two shares in percentage points. */
+export function points(from: number, to: number): string {
+  const change = Math.round((to - from) * 1000) / 10;
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change).toFixed(1)} points`;
+}
+
+export function changeOf({ now, before }: Figure): number | null {
+  return before === null ? null : now - before;
+}
+
+/** A change with its sign: `+12`, `−3`, `±0`; nothing where it is unknown. */
+export function signed(change: number | null): string {
+  if (change === null) return '';
+  if (change === 0) return '±0';
+  return change > 0 ? `+${count(change)}` : `−${count(-change)}`;
+}
+
+/** A date as `Mar 31`, where the year goes without saying. */
+export function dayOfMonth(date: string): string {
+  return `${MONTHS[Number(date.slice(5, 7)) - 1]}\u00a0${Number(date.slice(8, 10))}`;
+}
+
+/** A time of ISO 8601 as `2025-03-31 02:00 UTC`. */
+export function moment(time: string): string {
+  return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+}
+
+/** A word for a shell: bare where it can be, else in single quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,15 +1,12 @@
 import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { colorsWanted, safe, safeLines } from './terminal.js';
+import { colorsWanted, escapedJson, safe, safeLines } from './terminal.js';
 
 const MASK = '[secret]';
 /** Pino's own fields of a line, which hold no foreign text. */
 const OWN_FIELDS = new Set(['level', 'time']);
-/** Harmful to a terminal, yet left bare by JSON.stringify. */
-const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 export interface LogDestination {
   write(text: string): unknown;
@@ -95,8 +92,7 @@ function escaped(text: string): string {
 }
 
 function jsonLine(line: Line): string {
-  const bare = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${JSON.stringify(line).replace(BARE_IN_JSON, bare)}\n`;
+  return `${escapedJson(JSON.stringify(line))}\n`;
 }
 
 function prettyRenderer(colorize: boolean): (line: Line) => string {

@@ -5,6 +5,8 @@
 const HARMFUL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu;
+/** Harmful to a terminal, yet left bare by JSON.stringify. */
+const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Makes any text harmless for a terminal, on one line: what it would obey is shown as `\x1b`, `\n` or `\u202e`. */
@@ -17,6 +19,11 @@ export function safeLines(text: string): string {
   return text.replace(HARMFUL, (character) =>
     character === '\n' || character === '\t' ? character : visible(character),
   );
+}
+
+/** JSON without characters that a terminal would obey. */
+export function escapedJson(json: string): string {
+  return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function visible(character: string): string {

@@ -1,103 +1,73 @@
-import type { Counts } from '../html/charts/trend-chart.js';
-import type { Figure } from '../html/figures.js';
+import type { Figure } from '../observe/format.js';
 import type { Period } from './period.js';
-import type { ChangesRow, ListingsRow, TrendRow, WebsiteRow } from './rows.js';
+import type { ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 
-export interface Headline {
-  /** Date of the newest complete listing that the figures rest on, the latest of several websites; null without one. */
+/** What the newest complete listing holds, and what the one that it is compared with held. */
+const STOCKS = ['pages', 'indexed', 'without_data'] as const;
+/** Pages that did so in the period, and in as many days right before it, where those are known too. */
+const FLOWS = [
+  'newly_indexed',
+  'deindexed',
+  'appeared',
+  'disappeared',
+  'canonical_flips',
+  'robots_blocked',
+  'robots_unblocked',
+] as const;
+
+type Figures = Record<(typeof STOCKS)[number] | (typeof FLOWS)[number], Figure>;
+
+export interface Headline extends Figures {
+  /** Date of the newest complete listing that the figures come from, the latest of several websites; null without one. */
   listed_on: string | null;
   /** Date of the listing that they are compared with, the earliest of several; null without one. */
   compared_with: string | null;
-  pages: Figure;
-  indexed: Figure;
-  without_data: Figure;
-  /** Pages that did so in the period; `before`: in as many days right before it, where those are known too. */
-  newly_indexed: Figure;
-  deindexed: Figure;
-  appeared: Figure;
-  disappeared: Figure;
-  canonical_flips: Figure;
-  robots_blocked: Figure;
-  robots_unblocked: Figure;
-}
-
-/** The two listings of a website that a report compares. */
-export interface Compared {
-  now: { id: string; date: string };
-  before: { id: string; date: string } | null;
-}
-
-/** What the newest listing is compared with: the one before the period, or else the first. */
-export function comparedOf(listings: ListingsRow, { since }: Period): Compared {
-  const { now_id, now_date, before_id, before_date, first_id, first_date } = listings;
-  const now = { id: now_id, date: now_date };
-  // A listing from before the period says nothing about it.
-  if (now_date < since) return { now, before: null };
-  if (before_id !== null && before_date !== null) return { now, before: { id: before_id, date: before_date } };
-  return { now, before: first_id === now_id ? null : { id: first_id, date: first_date } };
 }
 
 /** All that the headline of one website needs. */
 export interface HeadlineInput {
   website: WebsiteRow;
-  compared: Compared | null;
   trend: readonly TrendRow[];
   changes: ChangesRow | undefined;
   previous: ChangesRow | undefined;
   period: Period;
 }
 
-export function headlineOf(input: HeadlineInput): Headline {
-  const { website, compared, trend, changes, previous, period } = input;
-  const countsOn = (date: string | undefined) => trend.find(({ snapshot_date }) => snapshot_date === date);
-  const now = countsOn(compared?.now.date);
-  const before = countsOn(compared?.before?.date);
+export function headlineOf({ website, trend, changes, previous, period }: HeadlineInput): Headline {
+  const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
+  const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
   // The first listing has nothing to be compared with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
-  const stock = (key: keyof Counts): Figure => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null });
-  const flow = (key: Exclude<keyof ChangesRow, 'website_id'>): Figure => ({
-    now: changes?.[key] ?? 0,
-    before: knowsPrevious ? (previous?.[key] ?? 0) : null,
-  });
   return {
-    listed_on: compared?.now.date ?? null,
-    compared_with: compared?.before?.date ?? null,
-    pages: stock('pages'),
-    indexed: stock('indexed'),
-    without_data: stock('without_data'),
-    newly_indexed: flow('indexed'),
-    deindexed: flow('deindexed'),
-    appeared: flow('appeared'),
-    disappeared: flow('disappeared'),
-    canonical_flips: flow('canonical_flips'),
-    robots_blocked: flow('robots_blocked'),
-    robots_unblocked: flow('robots_unblocked'),
+    listed_on: website.now_date,
+    compared_with: website.before_date,
+    ...each(STOCKS, (key) => ({ now: now?.[key] ?? 0, before: before?.[key] ?? null })),
+    ...each(FLOWS, (key) => ({
+      now: changes?.[key] ?? 0,
+      before: knowsPrevious ? (previous?.[key] ?? 0) : null,
+    })),
   };
 }
 
 /** The headline of several websites together. A figure is compared only where each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
-  const total = (key: Exclude<keyof Headline, 'listed_on' | 'compared_with'>): Figure => {
-    const figures = headlines.map((headline) => headline[key]);
-    const before = figures.map((figure) => figure.before);
-    return {
-      now: figures.reduce((added, { now }) => added + now, 0),
-      before: before.reduce<number | null>((added, one) => (added === null || one === null ? null : added + one), 0),
-    };
-  };
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
-    pages: total('pages'),
-    indexed: total('indexed'),
-    without_data: total('without_data'),
-    newly_indexed: total('newly_indexed'),
-    deindexed: total('deindexed'),
-    appeared: total('appeared'),
-    disappeared: total('disappeared'),
-    canonical_flips: total('canonical_flips'),
-    robots_blocked: total('robots_blocked'),
-    robots_unblocked: total('robots_unblocked'),
+    ...each([...STOCKS, ...FLOWS], (key) => {
+      const figures = headlines.map((headline) => headline[key]);
+      return {
+        now: figures.reduce((sum, { now }) => sum + now, 0),
+        before: figures.reduce<number | null>(
+          (sum, { before }) => (sum === null || before === null ? null : sum + before),
+          0,
+        ),
+      };
+    }),
   };
+}
+
+function each<K extends string>(keys: readonly K[], figureOf: (key: K) => Figure): Record<K, Figure> {
+  return Object.fromEntries(keys.map((key) => [key, figureOf(key)])) as Record<K, Figure>;
 }

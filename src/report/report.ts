@@ -2,9 +2,9 @@ import { askOf, askRows } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
 import { noWebsite, websiteList } from '../analysis/websites.js';
-import { type Compared, comparedOf, type Headline, headlineOf, totalOf } from './headline.js';
+import { type Headline, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
-import { changesRow, listingsRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
+import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
 import { readSection, type Section, type WebsiteFacts } from './section.js';
 
 /** Up to this many websites get a section each; more are told together, with a line each. */
@@ -41,15 +41,11 @@ export interface Report {
  */
 export async function readReport(reader: Reader, options: ReportOptions): Promise<Report> {
   const period = periodOf(options, reader.today);
-  const all = await askRows(reader, 'report/websites', websiteRow, { until: period.until });
+  const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
   const chosen = options.website === undefined ? all : [websiteOf(all, options.website)];
-  if (chosen.length === 0) throw noSnapshots(reader, period);
-  const websites = await factsOf(
-    reader,
-    chosen,
-    options.website === undefined ? null : (chosen[0]?.website_id ?? null),
-    period,
-  );
+  const [first] = chosen;
+  if (!first) throw noSnapshots(reader, period);
+  const websites = await factsOf(reader, chosen, options.website === undefined ? null : first.website_id, period);
   const groups = websites.length > MOST_SECTIONS ? [websites] : websites.map((website) => [website]);
   const sections: Section[] = [];
   for (const group of groups) sections.push(await readSection(reader, group, period));
@@ -88,50 +84,33 @@ async function factsOf(
   period: Period,
 ): Promise<WebsiteFacts[]> {
   const { since, until, previous, shown } = period;
-  const listings = await askRows(reader, 'report/listings', listingsRow, { website, since, until });
   const trend = await askOf(reader, 'indexing_trend', trendRow, website);
-  const changes = await askRows(reader, 'report/changes', changesRow, { website, since, until });
-  const before = await askRows(reader, 'report/changes', changesRow, { website, ...previous });
-  const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, { website, from: shown.since, until });
-  const of = <T extends { website_id: string }>(rows: readonly T[]) => groupByWebsite(rows);
-  const [listingsOf, trendsOf, changesOf, beforeOf, snapshotsOf] = [
-    of(listings),
-    of(trend.filter(({ snapshot_date }) => snapshot_date <= until)),
-    of(changes),
-    of(before),
-    of(snapshots),
-  ];
+  const trendIn = byWebsite(trend.filter(({ snapshot_date }) => snapshot_date <= until));
+  const changesIn = byWebsite(await askRows(reader, 'report/changes', changesRow, { website, since, until }));
+  const changesBefore = byWebsite(await askRows(reader, 'report/changes', changesRow, { website, ...previous }));
+  const dates = { website, from: shown.since, until };
+  const snapshotsIn = byWebsite(await askRows(reader, 'report/snapshots', snapshotRow, dates));
   return chosen.map((one): WebsiteFacts => {
     const id = one.website_id;
-    const listed = listingsOf.get(id)?.[0];
-    const compared: Compared | null = listed ? comparedOf(listed, period) : null;
-    const rows = trendsOf.get(id) ?? [];
-    const headline = headlineOf({
-      website: one,
-      compared,
-      trend: rows,
-      changes: changesOf.get(id)?.[0],
-      previous: beforeOf.get(id)?.[0],
-      period,
-    });
+    const [[changes], [before], rows] = [changesIn(id), changesBefore(id), trendIn(id)];
     return {
       website: one,
-      compared,
       trend: rows,
-      snapshots: snapshotsOf.get(id) ?? [],
-      headline,
-      deindexed_times: changesOf.get(id)?.[0]?.deindexed_times ?? 0,
-      canonical_flip_times: changesOf.get(id)?.[0]?.canonical_flip_times ?? 0,
+      snapshots: snapshotsIn(id),
+      headline: headlineOf({ website: one, trend: rows, changes, previous: before, period }),
+      deindexed_times: changes?.deindexed_times ?? 0,
+      canonical_flip_times: changes?.canonical_flip_times ?? 0,
     };
   });
 }
 
-function groupByWebsite<T extends { website_id: string }>(rows: readonly T[]): Map<string, T[]> {
+/** Gives the rows of each website, in their order. */
+function byWebsite<T extends { website_id: string }>(rows: readonly T[]): (id: string) => T[] {
   const groups = new Map<string, T[]>();
   for (const row of rows) {
     const group = groups.get(row.website_id);
     if (group) group.push(row);
     else groups.set(row.website_id, [row]);
   }
-  return groups;
+  return (id) => groups.get(id) ?? [];
 }

@@ -3,28 +3,19 @@ import { z } from 'zod';
 const whole = z.int();
 const text = z.string();
 const maybeText = z.string().nullable();
+const maybeWhole = whole.nullable();
 
-/** One website up to the end of the period. */
+/** One website up to the end of the period, and the complete listings that are compared. */
 export const websiteRow = z.object({
   website_id: text,
   website_name: maybeText,
   first_date: text,
-  last_date: text,
-  snapshots: whole,
-});
-export type WebsiteRow = z.infer<typeof websiteRow>;
-
-/** The complete listings that a report compares. */
-export const listingsRow = z.object({
-  website_id: text,
-  now_id: text,
-  now_date: text,
+  now_id: maybeText,
+  now_date: maybeText,
   before_id: maybeText,
   before_date: maybeText,
-  first_id: text,
-  first_date: text,
 });
-export type ListingsRow = z.infer<typeof listingsRow>;
+export type WebsiteRow = z.infer<typeof websiteRow>;
 
 /** One date of one website, of the analysis `indexing_trend`. */
 export const trendRow = z.object({
@@ -37,37 +28,42 @@ export const trendRow = z.object({
 });
 export type TrendRow = z.infer<typeof trendRow>;
 
-export const snapshotRow = z.object({
-  website_id: text,
-  website_name: maybeText,
-  snapshot_id: text,
-  snapshot_date: text,
-  snapshot_at: text,
+/** What a run brought and what it cost; null where it has no snapshot. */
+const outcome = z.object({
   took_seconds: z.number(),
-  listing_status: z.enum(['complete', 'partial']),
-  pages_expected: whole.nullable(),
-  pages_listed: whole,
-  pages_rejected: whole,
-  reports_status: text,
-  reports_wanted: whole.nullable(),
-  reports_planned: whole,
-  reports_fetched: whole,
-  reports_missing: whole,
-  reports_failed: whole,
-  reports_rejected: whole,
-  requests_sent: whole,
-  requests_throttled: whole,
-  requests_retried: whole.nullable(),
+  listing_status: maybeText,
+  pages_expected: maybeWhole,
+  pages_listed: maybeWhole,
+  pages_rejected: maybeWhole,
+  reports_status: maybeText,
+  reports_wanted: maybeWhole,
+  reports_planned: maybeWhole,
+  reports_fetched: maybeWhole,
+  reports_missing: maybeWhole,
+  reports_failed: maybeWhole,
+  reports_rejected: maybeWhole,
+  requests_sent: maybeWhole,
+  requests_throttled: maybeWhole,
+});
+export type RunOutcome = z.infer<typeof outcome>;
+
+export const snapshotRow = outcome.extend({
+  website_id: text,
+  snapshot_date: text,
   utilisation: z.number().nullable(),
 });
 export type SnapshotRow = z.infer<typeof snapshotRow>;
+
+/** A run of one website, with what its snapshot says. */
+export const runRow = outcome.extend({ started_at: text, outcome: text, error: maybeText });
+export type RunRow = z.infer<typeof runRow>;
 
 /** Pages of one website that changed in a way, each once. */
 export const changesRow = z.object({
   website_id: text,
   appeared: whole,
   disappeared: whole,
-  indexed: whole,
+  newly_indexed: whole,
   deindexed: whole,
   deindexed_times: whole,
   canonical_flips: whole,
@@ -150,7 +146,6 @@ export const driftRow = z.object({
   kind: text,
   field: text,
   value: maybeText,
-  first_seen: text,
   first_seen_date: text,
   occurrences: whole,
 });

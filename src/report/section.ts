@@ -2,7 +2,7 @@ import { askOf, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import type { Day } from '../html/charts/trend-chart.js';
-import { type Compared, type Headline, totalOf } from './headline.js';
+import { type Headline, totalOf } from './headline.js';
 import type { Period } from './period.js';
 import {
   type CommonRow,
@@ -47,8 +47,6 @@ const LEAST_EXCESS = 0.02;
 /** What is known of one website before its section is read. */
 export interface WebsiteFacts {
   website: WebsiteRow;
-  /** Null where no listing was ever complete. */
-  compared: Compared | null;
   /** Up to the end of the period. */
   trend: TrendRow[];
   /** Those that the trend shows, oldest first. */
@@ -112,8 +110,8 @@ async function readMoves(
       website,
       since,
       until,
-      now: websites.flatMap(({ compared }) => compared?.now.id ?? []),
-      before: websites.flatMap(({ compared }) => compared?.before?.id ?? []),
+      now: websites.flatMap(({ website: { now_id } }) => now_id ?? []),
+      before: websites.flatMap(({ website: { before_id } }) => before_id ?? []),
       limit: DIRECTORIES_LISTED,
     }),
   };

@@ -2,17 +2,17 @@ import type { Counts, Day, Span } from '../html/charts/trend-chart.js';
 import { datesOf } from './period.js';
 import type { SnapshotRow, TrendRow } from './rows.js';
 
-export const NONE: Counts = { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 };
-
 /**
  * The trend over every date of a span, from the first that has a snapshot on. Of several websites a date counts each
  * with its newest complete listing up to then: one that was not listed on a date did not lose its pages.
+ *
+ * @param rows each website's by date
  */
 export function trendOf(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[], span: Span): Day[] {
   const byDate = new Map<string, TrendRow[]>();
   for (const row of rows) byDate.set(row.snapshot_date, [...(byDate.get(row.snapshot_date) ?? []), row]);
   const known = new Map<string, Counts>();
-  for (const row of [...rows].sort(byDateOf)) if (row.snapshot_date < span.since) known.set(row.website_id, row);
+  for (const row of rows) if (row.snapshot_date < span.since) known.set(row.website_id, row);
   const partial = partialDates(rows, snapshots);
   const days = datesOf(span).map((date): Day => {
     const listed = byDate.get(date) ?? [];
@@ -23,7 +23,7 @@ export function trendOf(rows: readonly TrendRow[], snapshots: readonly SnapshotR
   return first < 0 ? [] : days.slice(first);
 }
 
-export function sum(counts: readonly Counts[]): Counts {
+function sum(counts: readonly Counts[]): Counts {
   return counts.reduce(
     (total, one) => ({
       pages: total.pages + one.pages,
@@ -31,7 +31,7 @@ export function sum(counts: readonly Counts[]): Counts {
       not_indexed: total.not_indexed + one.not_indexed,
       without_data: total.without_data + one.without_data,
     }),
-    NONE,
+    { pages: 0, indexed: 0, not_indexed: 0, without_data: 0 },
   );
 }
 
@@ -42,8 +42,4 @@ function partialDates(rows: readonly TrendRow[], snapshots: readonly SnapshotRow
     complete.has(`${snapshot_date} ${website_id}`) ? [] : [snapshot_date],
   );
   return new Set(dates);
-}
-
-function byDateOf(one: TrendRow, other: TrendRow): number {
-  return one.snapshot_date < other.snapshot_date ? -1 : 1;
 }

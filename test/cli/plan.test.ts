@@ -50,7 +50,7 @@ describe('indexhouse plan', () => {
     const out = join(folder, 'plan.csv');
     const shown = await run(['plan', '--config', config, '--out', out]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toMatch(/^30 pages at 10 requests a minute: 1 request \(6\.0s\) lists them, 30 \(3m\) fetch/);
+    expect(shown.stdout).toMatch(/^30 pages at 10 requests a minute: 1 request \(6s\) lists them, 30 \(3m\) fetch/);
     expect(shown.stdout).toContain('after 2m 6s: it does not reach 10 reports because of reports.max_per_run.');
     expect(shown.stdout).toMatch(/Not reached of w: 10 oldest; the first of them: https:\/\/w\.example\/p\d+ /);
     expect(shown.stdout).toContain('https://w.example/"a",b\\x9b31m\\u202e=1');

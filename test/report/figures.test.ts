@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QuestionError } from '../../src/analysis/errors.js';
 import { withReader } from '../../src/analysis/reader.js';
+import { shareChart } from '../../src/html/charts/trend-chart.js';
 import { analysisRows, type Row } from '../analysis/given.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
@@ -178,6 +179,30 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
       );
     expect(await drift('2025-03-10')).toContain('brand_new');
     expect(await drift('2025-03-09')).toEqual([]);
+  });
+});
+
+describe('the chart of the share that is indexed', () => {
+  const day = (date: string, share: number) => ({
+    date,
+    counts: { pages: 1000, indexed: share * 1000, not_indexed: 1000 - share * 1000, without_data: 0 },
+    partial: false,
+  });
+
+  it.each([
+    ['all the time', [1, 1]],
+    ['none of the time', [0, 0]],
+    ['from nothing on', [0, 1]],
+    ['less and less', [1, 0.98]],
+    ['nearly', [0.93, 0.985]],
+  ])('ends at 100%% where pages are indexed %s', (_, shares) => {
+    const days = shares.map((share, at) => day(`2025-03-0${at + 1}`, share));
+    const { text } = shareChart('s', days, { since: '2025-03-01', until: '2025-03-02' });
+    const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
+    expect(Math.min(...labels)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...labels)).toBeLessThanOrEqual(100);
+    expect(Math.max(...labels)).toBeGreaterThanOrEqual(Math.max(...shares) * 100);
+    expect(Math.min(...labels)).toBeLessThan(Math.max(...labels));
   });
 });
 

@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { ListenError, type ServiceOptions, startService } from '../../src/cli/running-service.js';
+import { serviceSettings } from '../../src/config/load.js';
+import type { Config } from '../../src/config/schema.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
 import { type Running, run, start } from '../given/cli.js';
@@ -50,23 +52,13 @@ async function serving(...flags: string[]): Promise<typeof shared> {
 }
 
 /** A service in this process. */
-async function served(options: Partial<ServiceOptions> = {}) {
+async function served(settings: Partial<Config['service']> = {}, options: Partial<ServiceOptions> = {}) {
   const service = await startService({
     warehouse: built.path,
     memoryLimit: MEMORY_LIMIT,
     timeZone: 'UTC',
-    host: '127.0.0.1',
-    port: 0,
     prefix: '',
-    requestsPerMinute: Number.POSITIVE_INFINITY,
-    pageSize: 100,
-    maxPageSize: 1000,
-    connectionsPerAddress: 256,
-    trustProxy: [],
-    allowedHosts: [],
-    secureCookies: false,
-    cors: [],
-    accessLog: false,
+    service: { ...serviceSettings({}, { service: { port: 0 } }), ...settings },
     log: createLogger({ level: 'silent' }),
     ...options,
   });
@@ -142,7 +134,7 @@ describe('indexhouse serve', () => {
     const warehouse = join(temporaryFolder(), 'warehouse');
     cpSync(built.path, warehouse, { recursive: true });
     const { token } = await addKey(warehouse, { label: 'walker', websites: 'all' });
-    const { url } = await served({ warehouse });
+    const { url } = await served({}, { warehouse });
     const { window } = clientOf(url, token);
     const first = await window('/v1/urls/shop?limit=10');
 
@@ -242,7 +234,7 @@ describe('indexhouse serve', () => {
 describe('the service', () => {
   it('counts the requests of each key by itself', async () => {
     const [one, other] = [await added('one'), await added('other')];
-    const { url } = await served({ requestsPerMinute: 2 });
+    const { url } = await served({ requests_per_minute: 2 });
     const { ask } = clientOf(url, one.token);
     const statuses = [];
     for (let request = 0; request < 3; request++) {
@@ -259,7 +251,7 @@ describe('the service', () => {
 
   it('gives as many entries as it is set to', async () => {
     const { token } = await added('sizes');
-    const { url } = await served({ pageSize: 7, maxPageSize: 9 });
+    const { url } = await served({ page_size: 7, max_page_size: 9 });
     const { window } = clientOf(url, token);
     expect((await window('/v1/urls/shop')).urls).toHaveLength(7);
     expect((await window('/v1/urls/shop?limit=1000')).urls).toHaveLength(9);
@@ -269,13 +261,15 @@ describe('the service', () => {
     const { token } = await added('proxied');
     const text: string[] = [];
     const log = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
-    const { url } = await served({
-      trustProxy: ['127.0.0.0/8'],
-      allowedHosts: ['house.example'],
-      cors: ['https://app.example'],
-      accessLog: true,
-      log,
-    });
+    const { url } = await served(
+      {
+        trust_proxy: ['127.0.0.0/8'],
+        allowed_hosts: ['house.example'],
+        cors: ['https://app.example'],
+        access_log: true,
+      },
+      { log },
+    );
     const headers = { authorization: `Bearer ${token}`, origin: 'https://app.example', 'x-forwarded-for': '192.0.2.1' };
     const answer = await fetch(`${url}/v1`, { headers: { ...headers, 'x-forwarded-host': 'house.example' } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
@@ -291,7 +285,7 @@ describe('the service', () => {
 
   it('needs a warehouse', async () => {
     const nowhere = join(built.path, 'nowhere');
-    await expect(served({ warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
+    await expect(served({}, { warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
   });
 
   it('says what is in its way where it cannot listen', async () => {

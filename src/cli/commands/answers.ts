@@ -64,35 +64,27 @@ Examples:
 /** The commands that answer from the warehouse. */
 export function answerCommands(define: Define): Command[] {
   return [
-    define('status', 'last runs, freshness, completeness, what is unfinished or lags', () => import('../status.js'))
+    define('status', () => import('../status.js'))
+      .description('last runs, freshness, completeness, what is unfinished or lags')
       .option(...WAREHOUSE)
       .addHelpText('after', STATUS_HELP),
     queryCommand(define),
-    define(
-      'report',
-      'write a self-contained HTML report with charts: what changed in the index, where and why',
-      () => import('../report.js'),
-    )
+    define('report', () => import('../report.js'))
+      .description('write a self-contained HTML report with charts: what changed in the index, where and why')
       .option('-o, --out <file>', 'the file to write; overwrites only an earlier report; - for stdout', 'report.html')
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
       .option(...WAREHOUSE)
       .addHelpText('after', REPORT_HELP),
-    define(
-      'analytics',
-      'write views for BI tools that see the warehouse under another path',
-      () => import('../analytics.js'),
-    )
+    define('analytics', () => import('../analytics.js'))
+      .description('write views for BI tools that see the warehouse under another path')
       .option('--root <path>', 'absolute path of the warehouse as readers see it (default: its path on this machine)')
       .requiredOption('-o, --out <file>', 'the DuckDB file to write; overwrites only an earlier one')
       .option(...WAREHOUSE)
       .addHelpText('after', ANALYTICS_HELP),
-    define(
-      'serve',
-      "serve the warehouse over the service's own HTTP API, past states included",
-      () => import('../serve.js'),
-    )
+    define('serve', () => import('../serve.js'))
+      .description("serve the warehouse over the service's own HTTP API, past states included")
       .option('--host <address>', 'address to listen on; beyond loopback only with a key (default: 127.0.0.1)')
       .option('--port <number>', 'port to listen on; 0 picks a free one (default: 8090)')
       .option('--rate-limit <per minute>', 'requests per minute and key, or "unlimited" (default: unlimited)')
@@ -106,8 +98,8 @@ export function answerCommands(define: Define): Command[] {
 }
 
 function queryCommand(define: Define): Command {
-  const about = 'query the warehouse: a built-in analysis, or SQL; read-only, never blocked by a sync';
-  return define('query', about, () => import('../query.js'))
+  return define('query', () => import('../query.js'))
+    .description('query the warehouse: a built-in analysis, or SQL; read-only, never blocked by a sync')
     .argument('[name]', 'a built-in analysis')
     .argument('[name=value...]', 'its parameters, as with --param')
     .option('--sql <text>', 'one SQL query')
@@ -124,26 +116,23 @@ function queryCommand(define: Define): Command {
 
 function keysCommand(define: Define): Command {
   const load = () => import('../keys.js');
-  const keys = define('keys', 'manage API keys for `indexhouse serve`');
-  const add = define('add', 'add a key, and print its token once', async () => ({ run: (await load()).add }))
+  const add = define('add', async () => ({ run: (await load()).add }))
+    .description('add a key, and print its token once')
     .requiredOption('-l, --label <text>', 'name of the key')
-    .requiredOption(
-      '-w, --website <id...>',
-      'ids of the websites that the key has access to, or "all", including later ones',
-    )
-    .option(
-      '--expires <when>',
-      'when it expires: a date (at its end, UTC), a time or a duration such as 90d (default: never)',
-    )
+    .requiredOption('-w, --website <id...>', 'ids of the websites it has access to, or "all", including later ones')
+    .option('--expires <when>', 'a date (at its end, UTC), a time or a duration such as 90d (default: never)')
     .option(...WAREHOUSE)
     .addHelpText('after', ADD_KEY_HELP);
-  const list = define('list', 'list the keys, without their tokens', async () => ({ run: (await load()).list })).option(
-    ...WAREHOUSE,
-  );
-  const revoke = define('revoke', 'revoke a key; a running service refuses it within two seconds', async () => ({
-    run: (await load()).revoke,
-  }))
+  const list = define('list', async () => ({ run: (await load()).list }))
+    .description('list the keys, without their tokens')
+    .option(...WAREHOUSE);
+  const revoke = define('revoke', async () => ({ run: (await load()).revoke }))
+    .description('revoke a key; a running service refuses it within two seconds')
     .argument('<id or label>', 'the id of the key, or its label if no other key has it')
     .option(...WAREHOUSE);
-  return keys.addCommand(add).addCommand(list).addCommand(revoke);
+  return define('keys')
+    .description('manage API keys for `indexhouse serve`')
+    .addCommand(add)
+    .addCommand(list)
+    .addCommand(revoke);
 }

@@ -37,16 +37,11 @@ Examples:
   indexhouse replay --dry-run             what would be committed now
   indexhouse replay --since 2026-11-01    only snapshots of this date and later`;
 
-/** The commands that fetch, or tell what fetching costs. */
+/** The commands that fetch, or estimate what fetching costs. */
 export function runCommands(define: Define): Command[] {
   return [
-    withRunFlags(
-      define(
-        'plan',
-        'what the next run costs, when it ends, and which pages it does not reach',
-        () => import('../plan.js'),
-      ),
-    )
+    withRunFlags(define('plan', () => import('../plan.js')))
+      .description('what the next run costs, when it ends, and which pages it does not reach')
       .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
       .option('--ask', 'ask the service for the number of pages, even if there are snapshots')
       .option('--offline', 'send the service no request')
@@ -54,24 +49,17 @@ export function runCommands(define: Define): Command[] {
       .option('-o, --out <file>', 'write every page to fetch there, as CSV')
       .option('--force', 'overwrite an existing file')
       .addHelpText('after', PLAN_HELP),
-    withRunFlags(
-      define(
-        'sync',
-        'fetch the listing and the reports of each website, and commit a snapshot',
-        () => import('../sync.js'),
-      ),
-    )
+    withRunFlags(define('sync', () => import('../sync.js')))
+      .description('fetch the listing and the reports of each website, and commit a snapshot')
       .option('--recover', 'only finish an interrupted run')
       .addOption(new Option('--dry-run', 'fetch nothing, and print the plan of this run').conflicts('recover'))
       .addHelpText('after', SYNC_HELP),
-    define('schedule', 'run as a daemon: each job at its scheduled time', () => import('../schedule.js'))
+    define('schedule', () => import('../schedule.js'))
+      .description('run as a daemon: each job at its scheduled time')
       .option('--once <job>', 'run this job now and exit')
       .addHelpText('after', SCHEDULE_HELP),
-    define(
-      'replay',
-      'validate quarantined records again and commit what is valid now, without a request',
-      () => import('../replay.js'),
-    )
+    define('replay', () => import('../replay.js'))
+      .description('validate quarantined records again and commit what is valid now, without a request')
       .option('-w, --website <id...>', 'only these websites, by id or name')
       .option('--since <date>', 'only snapshots of this date or later, such as 2026-11-01', calendarDate)
       .option('--dry-run', 'only show what would be committed')

@@ -28,21 +28,15 @@ Examples:
 /** The commands to begin with. */
 export function setupCommands(define: Define): Command[] {
   return [
-    define('init', 'write a commented indexhouse.yaml (never over an existing one)', () => import('../init.js')).option(
-      '--pages <number>',
-      'total number of pages of your websites, to estimate requests and time',
-    ),
-    define(
-      'doctor',
-      'check config, token, access to each website, folder, locks, disk and clock',
-      () => import('../doctor.js'),
-    ).addHelpText('after', DOCTOR_HELP),
+    define('init', () => import('../init.js'))
+      .description('write a commented indexhouse.yaml (never over an existing one)')
+      .option('--pages <number>', 'total number of pages of your websites, to estimate requests and time'),
+    define('doctor', () => import('../doctor.js'))
+      .description('check config, token, access to each website, folder, locks, disk and clock')
+      .addHelpText('after', DOCTOR_HELP),
     simulateCommand(define),
-    define(
-      'demo',
-      'try everything: a simulated service, two weeks of nightly syncs, first answers',
-      () => import('../demo.js'),
-    )
+    define('demo', () => import('../demo.js'))
+      .description('try everything: a simulated service, two weeks of nightly syncs, first answers')
       .option('--folder <folder>', 'folder for the demo; replaces that of an earlier demo', 'indexhouse-demo')
       .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
       .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
@@ -52,8 +46,8 @@ export function setupCommands(define: Define): Command[] {
 }
 
 function simulateCommand(define: Define): Command {
-  const about = 'run a seeded, evolving upstream service with fault injection, for trying out and testing';
-  return define('simulate', about, () => import('../simulate.js'))
+  return define('simulate', () => import('../simulate.js'))
+    .description('run a seeded, evolving upstream service with fault injection, for trying out and testing')
     .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
@@ -61,17 +55,13 @@ function simulateCommand(define: Define): Command {
     .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
     .option('--token <token>', 'API key with access to them', 'demo-token')
     .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
-    .addOption(
-      new Option('--rate-limit <per minute>', 'requests per minute for the key, or "unlimited"')
-        .argParser(requestRate)
-        .default(60),
-    )
-    .option(
-      '--rate-window <seconds>',
-      'count the rate limit over this many seconds instead of a minute',
-      wholeNumber(1, 86_400),
+    .option<number | 'unlimited'>(
+      '--rate-limit <per minute>',
+      'requests per minute for the key, or "unlimited"',
+      requestRate,
       60,
     )
+    .option('--rate-window <seconds>', 'seconds over which the rate limit counts', wholeNumber(1, 86_400), 60)
     .addOption(
       new Option(
         '--limiter <kind>',

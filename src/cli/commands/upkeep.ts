@@ -32,22 +32,15 @@ Examples:
 /** The commands that keep a warehouse in order. */
 export function upkeepCommands(define: Define): Command[] {
   return [
-    define(
-      'verify',
-      'prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb',
-      () => import('../verify.js'),
-    )
+    define('verify', () => import('../verify.js'))
+      .description('prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb')
       .option('--repair', 'repair what is safe to repair')
       .addHelpText('after', VERIFY_HELP),
-    define('rebuild', 'rebuild indexhouse.duckdb from the Parquet files', () => import('../rebuild.js')).addHelpText(
-      'after',
-      REBUILD_HELP,
-    ),
-    define(
-      'maintain',
-      'remove what is older than the configured retention, and free disk space',
-      () => import('../maintain.js'),
-    )
+    define('rebuild', () => import('../rebuild.js'))
+      .description('rebuild indexhouse.duckdb from the Parquet files')
+      .addHelpText('after', REBUILD_HELP),
+    define('maintain', () => import('../maintain.js'))
+      .description('remove what is older than the configured retention, and free disk space')
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
       .addHelpText('after', MAINTAIN_HELP),
   ];

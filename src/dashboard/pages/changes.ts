@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
+import { text, time } from '../../html/cells.js';
 import { html } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
 import { count } from '../../observe/format.js';
@@ -10,7 +11,7 @@ import { filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { changeName, pageTimelineLink, text, time } from '../values.js';
+import { changeName, pageTimelineLink } from '../values.js';
 
 const NIGHTS = ['1', '7', '30', '90'] as const;
 /** Every page is crawled again and again: such a change is shown only when it is chosen. */
@@ -75,9 +76,9 @@ ${filterForm(linkTo(context, 'changes'), { q: q ?? '', selects: selectsOf(query,
 ${list({
   id: 'changes',
   one: 'change',
-  caption: `Changes since ${changes.since ?? 'the first snapshot'}, the newest first`,
+  caption: `Changes since ${changes.since ?? 'the first snapshot'}, newest first`,
   columns: [{ head: 'Page', cell: ({ url }) => pageTimelineLink(context, url) }, ...CHANGE_COLUMNS],
-  empty: 'Nothing of this kind changed in these nights.',
+  empty: 'No change of this kind in these nights.',
   query,
   ...changes,
   linkOf: (page) => linkTo(context, 'changes', { nights, kind, q, per, page }),

@@ -1,15 +1,15 @@
-import { z } from 'zod';
 import { askOf, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
+import { dated, number } from '../../html/cells.js';
 import { agesChart } from '../../html/charts/bar-charts.js';
 import { type Drawing, legend } from '../../html/charts/draw.js';
 import { type Counts, type Day, type Span, trendDrawings } from '../../html/charts/trend-chart.js';
-import { dayOfMonth, percent, points, shareOf, signed } from '../../html/figures.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { count } from '../../observe/format.js';
+import { tiles } from '../../html/tiles.js';
+import { count, dayOfMonth, percent, points, shareOf, signed } from '../../observe/format.js';
 import { addDays } from '../../report/period.js';
-import { type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
+import { reportAgeRow, type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
 import { trendOf } from '../../report/trend.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
@@ -24,19 +24,13 @@ const NUMBERS_ID = 'trend-numbers';
 const UNLISTED = 'no complete listing that night';
 
 const TREND_COLUMNS: readonly Column<TrendRow>[] = [
-  { head: 'Date', cell: ({ snapshot_date }) => html`<span class="date">${snapshot_date}</span>` },
-  { head: 'Pages', isNumber: true, cell: ({ pages }) => count(pages) },
-  { head: 'Indexed', isNumber: true, cell: ({ indexed }) => count(indexed) },
-  { head: 'Not indexed', isNumber: true, cell: ({ not_indexed }) => count(not_indexed) },
-  { head: 'Without data', isNumber: true, cell: ({ without_data }) => count(without_data) },
-  {
-    head: 'Share indexed',
-    isNumber: true,
-    cell: ({ indexed, pages }) => percent(shareOf(indexed, pages)),
-  },
+  { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
+  number('Pages', ({ pages }) => pages),
+  number('Indexed', ({ indexed }) => indexed),
+  number('Not indexed', ({ not_indexed }) => not_indexed),
+  number('Without data', ({ without_data }) => without_data),
+  number('Share indexed', ({ indexed, pages }) => shareOf(indexed, pages), percent),
 ];
-
-const reportAge = z.object({ website_id: z.string(), report_age: z.string(), pages: z.int() });
 
 interface Overview {
   /** Dates with a complete listing within the days shown, oldest first. */
@@ -74,7 +68,7 @@ async function readOverview(reader: Reader, website: string): Promise<Overview> 
   const listings = await askOf(reader, 'indexing_trend', trendRow, website, { since: span.since });
   const dates = { website, from: span.since, until };
   const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, dates);
-  const ages = await askOf(reader, 'report_ages', reportAge, website);
+  const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
   return {
     listings,
     days: trendOf(listings, snapshots, span),
@@ -98,25 +92,21 @@ function headline(context: WebsiteContext, listings: readonly TrendRow[]): Html 
   const change = (key: keyof Counts) =>
     before ? `${signed(now[key] - before[key])} since ${dayOfMonth(before.snapshot_date)}` : 'no earlier listing';
   const [share, shareBefore] = [shareOf(now.indexed, now.pages), before && shareOf(before.indexed, before.pages)];
-  const moved = share !== null && typeof shareBefore === 'number' ? html`<br>${points(shareBefore, share)}` : null;
-  const pages = (indexed: string) => linkTo(context, 'pages', { indexed });
+  const moved = share !== null && typeof shareBefore === 'number' ? points(shareBefore, share) : null;
+  const link = (name: string, indexed?: string) => html`<a href="${linkTo(context, 'pages', { indexed })}">${name}</a>`;
   return html`<p class="about">Listing of ${now.snapshot_date}</p>
-<dl class="tiles">
-${tile('Pages', linkTo(context, 'pages'), count(now.pages), change('pages'))}
-${tile('Indexed', pages('yes'), html`${count(now.indexed)} <small>${percent(share)}</small>`, html`${change('indexed')}${moved}`)}
-${tile('Not indexed', pages('no'), count(now.not_indexed), change('not_indexed'))}
-${tile('Without data', pages('-'), count(now.without_data), change('without_data'))}
-</dl>`;
-}
-
-function tile(name: string, link: string, value: Part, below: Part): Html {
-  return html`<div><dt><a href="${link}">${name}</a></dt><dd><b>${value}</b><span>${below}</span></dd></div>\n`;
+${tiles(
+  [link('Pages'), count(now.pages), change('pages')],
+  [link('Indexed', 'yes'), html`${count(now.indexed)} <small>${percent(share)}</small>`, change('indexed'), moved],
+  [link('Not indexed', 'no'), count(now.not_indexed), change('not_indexed')],
+  [link('Without data', '-'), count(now.without_data), change('without_data')],
+)}`;
 }
 
 function newestNight(context: WebsiteContext, { changes, span }: Overview): Part {
   const columns: Column<KindCount>[] = [
     { head: 'Change', cell: ({ change }) => kindLink(context, change) },
-    { head: 'Times', isNumber: true, cell: ({ changes: times }) => count(times) },
+    number('Times', ({ changes: times }) => times),
   ];
   const empty = `Nothing changed on ${span.until}.`;
   return table(columns, changes, { id: 'night', caption: `Changes of ${span.until}`, empty });
@@ -134,14 +124,14 @@ ${ages.length > 0 ? agesChart({ id: 'ages', title: 'Pages by days since their re
 /** The trend as a chart that its numbers can be read from, and as a table of them. */
 function trendPart(overview: Overview): Part {
   const { days, listings } = overview;
-  if (listings.length === 0) return html`<p class="empty">There is nothing to draw yet.</p>`;
+  if (listings.length === 0) return html`<p class="empty">No complete listing yet.</p>`;
   const entries: (readonly [string, string])[] = [
     ['indexed', 'indexed'],
     ['not-indexed', 'not indexed'],
     ['no-data', 'without data: never inspected'],
   ];
   const hasPartial = days.some(({ partial }) => partial);
-  const caption = 'The same in numbers, the newest first';
+  const caption = 'The same in numbers, newest first';
   const numbers = table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' });
   return html`${legend(...entries, ...(hasPartial ? [['partial', UNLISTED] as const] : []))}
 ${chart(overview)}

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { counted } from '../../html/figures.js';
+import { orUnknown, text, time, UNKNOWN } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { counted } from '../../observe/format.js';
 import { ServiceError } from '../../service/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
 import { MOST_URL_CHARACTERS, pagingQuery, readQuery } from '../query.js';
-import { age, orUnknown, text, time, UNKNOWN } from '../values.js';
+import { age } from '../values.js';
 import { CHANGE_COLUMNS, readChangesOf } from './changes.js';
 
 const HEADING_CHARACTERS = 120;
@@ -17,52 +18,51 @@ const pageQuery = z.object({ ...pagingQuery, url: z.string().max(MOST_URL_CHARAC
 
 const maybeText = z.string().nullable();
 
-const factsRow = z.object({
+/** A column of the page's listing or report, what it is called, and how its value is shown. */
+type Fact = readonly [column: string, name: string, show: (value: string | null, since: string | null) => Part];
+
+const LISTING: readonly Fact[] = [
+  ['listed_at', 'Listed', time],
+  ['first_seen_at', 'First seen', time],
+  ['last_seen_at', 'Last seen', time],
+  ['index_summary', 'Index summary', orUnknown],
+  ['index_coverage_state', 'Coverage state', text],
+  ['searchengine_selected_canonical', 'Canonical (search engine)', address],
+  ['user_selected_canonical', 'Canonical (declared)', address],
+  ['canonicals', 'Canonicals match', (match) => (match === 'no' ? html`<b class="bad">no</b>` : orUnknown(match))],
+  ['last_crawl_time', 'Last crawl', time],
+];
+
+const REPORT: readonly Fact[] = [
+  ['reason', 'Fetched because', text],
+  ['index_summary', 'Index summary', orUnknown],
+  ['index_coverage_state', 'Coverage state', text],
+  ['indexing_allowed', 'Indexing allowed', text],
+  ['blocked_by_robots_txt', 'Blocked by robots.txt', text],
+  ['ever_blocked_by_robots_txt', 'Ever blocked by robots.txt', since],
+  ['page_fetch_status', 'Page fetch', text],
+  ['searchenginebot_primary_crawler', 'Crawler', text],
+  ['last_crawl_time', 'Last crawl', time],
+  ['searchengine_selected_canonical', 'Canonical (search engine)', address],
+  ['user_selected_canonical', 'Canonical (declared)', address],
+  ['canonical_changed', 'Canonical changed', since],
+  ['previously_indexed', 'Previously indexed', since],
+  ['inspection_date', 'Inspected', time],
+  ['page_detection', 'Detected', time],
+  ['inspection_link', 'Inspection', address],
+  ['service_link', 'Service', address],
+];
+
+/** What decides more than one line; the other columns are read as the facts name them. */
+const factsRow = z.looseObject({
   url: z.string(),
-  first_seen_at: maybeText,
-  last_seen_at: maybeText,
-  listed_at: maybeText,
-  index_summary: maybeText,
-  index_coverage_state: maybeText,
-  canonicals_match: z.boolean().nullable(),
-  searchengine_selected_canonical: maybeText,
-  user_selected_canonical: maybeText,
-  last_crawl_time: maybeText,
   report_snapshot_id: maybeText,
-  report_fetched_at: maybeText,
   absences: z.int(),
   consecutive_failures: z.int(),
   last_failure_at: maybeText,
   disappeared_at: maybeText,
 });
-type PageFacts = z.infer<typeof factsRow>;
-
-const reportRow = z.object({
-  fetched_at: z.string(),
-  reason: maybeText,
-  index_summary: maybeText,
-  index_coverage_state: maybeText,
-  indexing_allowed: maybeText,
-  searchengine_selected_canonical: maybeText,
-  user_selected_canonical: maybeText,
-  searchenginebot_primary_crawler: maybeText,
-  last_crawl_time: maybeText,
-  page_fetch_status: maybeText,
-  blocked_by_robots_txt: maybeText,
-  sitemaps: maybeText,
-  inspection_date: maybeText,
-  page_detection: maybeText,
-  inspection_link: maybeText,
-  service_link: maybeText,
-  previously_indexed: maybeText,
-  previously_indexed_timestamp: maybeText,
-  canonical_changed: maybeText,
-  canonical_changed_timestamp: maybeText,
-  ever_blocked_by_robots_txt: maybeText,
-  ever_blocked_by_robots_txt_timestamp: maybeText,
-});
-const sitemapsText = z.array(z.string());
-type PageReport = Omit<z.infer<typeof reportRow>, 'sitemaps'> & { sitemaps: string[] | null };
+const reportRow = z.looseObject({ fetched_at: z.string(), sitemaps: z.array(z.string()).nullable() });
 
 /** What is known of one page: how it stands in the newest listing and report, and what changed about it. */
 export async function pagePage(context: WebsiteContext): Promise<Content> {
@@ -75,7 +75,7 @@ ${standing(facts)}
 ${list({
   id: 'changes',
   one: 'change',
-  caption: 'What changed about this page, the newest first',
+  caption: 'What changed about this page, newest first',
   columns: CHANGE_COLUMNS,
   empty: 'Nothing changed about this page since it was first seen.',
   query,
@@ -84,7 +84,7 @@ ${list({
 })}</section>
 <div class="beside">
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
-${listing(facts)}</section>
+${definitions(shown(facts, LISTING))}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
 ${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is kept.</p>`}</section>
 </div>`;
@@ -96,22 +96,15 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   const { url } = query;
   const [facts] = await askRows(reader, 'dashboard/page', factsRow, { website, url });
   if (!facts) throw new ServiceError(404, 'This website never listed such a page.');
-  const report = await readReport(reader, website, facts);
+  const { report_snapshot_id: snapshot } = facts;
+  // None where none was fetched, or none is kept.
+  const [report] =
+    snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
   return { facts, report, changes: await readChangesOf(reader, website, url, query) };
 }
 
-/** Null where none was fetched, or none is kept. */
-async function readReport(reader: Reader, website: string, facts: PageFacts): Promise<PageReport | null> {
-  const { url, report_snapshot_id: snapshot } = facts;
-  if (snapshot === null) return null;
-  const [row] = await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
-  if (!row) return null;
-  const { sitemaps } = row;
-  return { ...row, sitemaps: sitemaps === null ? null : sitemapsText.parse(JSON.parse(sitemaps)) };
-}
-
 /** What a reader has to know before the rest. */
-function standing({ disappeared_at, absences, consecutive_failures, last_failure_at }: PageFacts): Part {
+function standing({ disappeared_at, absences, consecutive_failures, last_failure_at }: z.infer<typeof factsRow>): Part {
   const warnings: Part[] = [];
   if (disappeared_at !== null) warnings.push(html`No longer monitored since ${time(disappeared_at)}.`);
   else if (absences > 0) warnings.push(`Missing from the last ${counted(absences, 'complete listing')}.`);
@@ -122,46 +115,21 @@ function standing({ disappeared_at, absences, consecutive_failures, last_failure
   return warnings.map((warning) => html`<p class="warning">${warning}</p>\n`);
 }
 
-function listing(facts: PageFacts): Html {
-  const { canonicals_match: match } = facts;
+function reportPart(report: z.infer<typeof reportRow>, now: number): Html {
+  const { fetched_at: fetched } = report;
   return definitions([
-    ['Listed', time(facts.listed_at)],
-    ['First seen', time(facts.first_seen_at)],
-    ['Last seen', time(facts.last_seen_at)],
-    ['Index summary', orUnknown(facts.index_summary)],
-    ['Coverage state', text(facts.index_coverage_state)],
-    ['Canonical (search engine)', address(facts.searchengine_selected_canonical)],
-    ['Canonical (declared)', address(facts.user_selected_canonical)],
-    ['Canonicals match', match === null ? UNKNOWN : match ? 'yes' : html`<b class="bad">no</b>`],
-    ['Last crawl', time(facts.last_crawl_time)],
+    ['Fetched', html`${time(fetched)} (${age(fetched, now)})`],
+    ...shown(report, REPORT),
+    ['Sitemaps', sitemaps(report.sitemaps)],
   ]);
 }
 
-function reportPart(report: PageReport, now: number): Html {
-  return definitions([
-    ['Fetched', html`${time(report.fetched_at)} (${age(report.fetched_at, now)})`],
-    ['Fetched because', text(report.reason)],
-    ['Index summary', orUnknown(report.index_summary)],
-    ['Coverage state', text(report.index_coverage_state)],
-    ['Indexing allowed', text(report.indexing_allowed)],
-    ['Blocked by robots.txt', text(report.blocked_by_robots_txt)],
-    [
-      'Ever blocked by robots.txt',
-      since(report.ever_blocked_by_robots_txt, report.ever_blocked_by_robots_txt_timestamp),
-    ],
-    ['Page fetch', text(report.page_fetch_status)],
-    ['Crawler', text(report.searchenginebot_primary_crawler)],
-    ['Last crawl', time(report.last_crawl_time)],
-    ['Canonical (search engine)', address(report.searchengine_selected_canonical)],
-    ['Canonical (declared)', address(report.user_selected_canonical)],
-    ['Canonical changed', since(report.canonical_changed, report.canonical_changed_timestamp)],
-    ['Previously indexed', since(report.previously_indexed, report.previously_indexed_timestamp)],
-    ['Sitemaps', sitemaps(report.sitemaps)],
-    ['Inspected', time(report.inspection_date)],
-    ['Detected', time(report.page_detection)],
-    ['Inspection', address(report.inspection_link)],
-    ['Service', address(report.service_link)],
-  ]);
+function shown(row: Readonly<Record<string, unknown>>, facts: readonly Fact[]): [name: string, value: Part][] {
+  const textIn = (column: string) => maybeText.parse(row[column]);
+  return facts.map(([column, name, show]) => {
+    const since = `${column}_timestamp`;
+    return [name, show(textIn(column), since in row ? textIn(since) : null)];
+  });
 }
 
 function definitions(entries: readonly (readonly [string, Part])[]): Html {

@@ -2,17 +2,16 @@ import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import type { KeyDetails } from '../../contract/key.js';
-import { percent, shareOf } from '../../html/figures.js';
+import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
-import { count } from '../../observe/format.js';
+import { percent, shareOf } from '../../observe/format.js';
 import { ServiceError } from '../../service/errors.js';
 import type { ServedWebsite } from '../../store/live-reader.js';
 import { type DashboardContext, linkTo } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
 import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { UNKNOWN } from '../values.js';
 
 const websiteRow = z.object({
   website_id: z.string(),
@@ -27,8 +26,6 @@ const websiteRow = z.object({
 });
 /** With the name that it has in its newest snapshot, or else with the key. */
 type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
-
-const nameRow = z.object({ website_name: z.string().nullable() });
 
 /** The websites that a key may read, each once. @throws ServiceError 404 behind the last page of the list */
 export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
@@ -54,13 +51,20 @@ async function readWebsites(
 ): Promise<{ count: number; rows: WebsiteRow[] }> {
   const names = new Map(websites_access.map(({ _id, url }) => [_id, url]));
   checkPage(query, names.size);
-  const window = { websites: [...names.keys()], limit: query.per, skip: skipOf(query) };
-  const rows = await askRows(reader, 'dashboard/websites', websiteRow, window);
-  const named = rows.map((row) => {
+  const rows = await readRows(reader, names, { limit: query.per, skip: skipOf(query) });
+  return { count: names.size, rows };
+}
+
+async function readRows(
+  reader: Reader,
+  names: ReadonlyMap<string, string>,
+  window: { limit: number; skip: number },
+): Promise<WebsiteRow[]> {
+  const rows = await askRows(reader, 'dashboard/websites', websiteRow, { websites: [...names.keys()], ...window });
+  return rows.map((row) => {
     const { website_id: id, website_name: name } = row;
     return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
   });
-  return { count: names.size, rows: named };
 }
 
 /**
@@ -70,18 +74,31 @@ async function readWebsites(
  */
 export async function findWebsite(reader: Reader, { websites_access }: KeyDetails, id: string): Promise<ServedWebsite> {
   const granted = websites_access.find(({ _id }) => _id === id);
-  if (!granted) throw new ServiceError(404, 'There is no such website, or your API key was not granted it.');
-  const [row] = await askRows(reader, 'dashboard/website_name', nameRow, { website: id });
-  if (!row) throw new ServiceError(404, 'There was no run of this website yet.');
-  return { id, name: row.website_name ?? granted.url };
+  if (!granted) throw new ServiceError(404, 'There is no such website, or this key has no access to it.');
+  const [row] = await readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 });
+  if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
+  return row.website;
 }
 
 function columnsOf(base: string): Column<WebsiteRow>[] {
+  // Before the first snapshot nothing is known of the pages.
+  const known = (value: (row: WebsiteRow) => number | null) => (row: WebsiteRow) =>
+    row.newest_date === null ? null : value(row);
   return [
     { head: 'Website', cell: (row) => nameLink(base, row) },
-    { head: 'Pages', isNumber: true, cell: (row) => known(row, count(row.pages)) },
-    { head: 'Indexed', isNumber: true, cell: (row) => known(row, count(row.indexed)) },
-    { head: 'Share', isNumber: true, cell: (row) => known(row, percent(shareOf(row.indexed, row.pages))) },
+    number(
+      'Pages',
+      known((row) => row.pages),
+    ),
+    number(
+      'Indexed',
+      known((row) => row.indexed),
+    ),
+    number(
+      'Share',
+      known((row) => shareOf(row.indexed, row.pages)),
+      percent,
+    ),
     { head: 'Newest snapshot', cell: newest },
   ];
 }
@@ -91,13 +108,8 @@ function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
   return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
 }
 
-/** Before the first snapshot nothing is known of the pages. */
-function known({ newest_date }: WebsiteRow, value: Part): Part {
-  return newest_date === null ? UNKNOWN : value;
-}
-
 function newest({ newest_date, listing_status }: WebsiteRow): Part {
   if (newest_date === null) return 'none yet';
   const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
-  return html`<span class="date">${newest_date}</span>${partial}`;
+  return html`${dated(newest_date)}${partial}`;
 }

@@ -1,4 +1,4 @@
-import { counted, dayOfMonth, percent, shareOf } from '../figures.js';
+import { counted, dayOfMonth, percent, shareOf } from '../../observe/format.js';
 import type { Html } from '../html.js';
 import {
   type ChartOption,
@@ -17,6 +17,8 @@ import { type Colour, colour } from './palette.js';
 const HEIGHT = 240;
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
+/** How far the axis of shares goes below a share that never changed. */
+const SHARE_BELOW = 0.05;
 
 /** Dates, `YYYY-MM-DD`, both ends included. */
 export interface Span {
@@ -100,6 +102,9 @@ export function shareChart(id: string, days: readonly Day[], period: Span): Html
       ...VALUES,
       scale: true,
       minInterval: 0.001,
+      // Left alone, the library puts a single value in the middle of an axis that ends far above 100%.
+      min: ({ min, max }) => (min === max ? Math.max(0, min - SHARE_BELOW) : null),
+      max: ({ min, max }) => (min === max || max + (max - min) / 2 > 1 ? 1 : null),
       axisLabel: { ...LABEL, formatter: (share: number) => percent(share) },
     },
     series: [

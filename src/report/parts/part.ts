@@ -1,5 +1,6 @@
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
+import { shellWord } from '../../observe/format.js';
 import type { Section, WebsiteFacts } from '../section.js';
 
 const NAME_CHARACTERS = 80;
@@ -18,12 +19,8 @@ export function note(...content: Part[]): Html {
 
 /** A command to type, harmless for the shell whatever a website is called. */
 export function command(name: string, given: Readonly<Record<string, string>>): Html {
-  const parameters = Object.entries(given).map(([key, value]) => ` --param ${quoted(`${key}=${value}`)}`);
+  const parameters = Object.entries(given).map(([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`);
   return html`<code>${`indexhouse query ${name}${parameters.join('')}`}</code>`;
-}
-
-function quoted(text: string): string {
-  return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** What a website is called; its id where it has no name. */
@@ -39,7 +36,7 @@ function nameOfWebsite({ websites }: Section, id: string): string {
 /** The column that names the website of a row, where a section tells of several. */
 export function websiteColumn(section: Section): Column<{ website_id: string }>[] {
   if (section.websites.length <= 1) return [];
-  return [{ head: 'website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
+  return [{ head: 'Website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
 }
 
 /** The parameter that makes an analysis tell of the website of a section; none where it has several. */

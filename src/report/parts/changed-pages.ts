@@ -1,7 +1,7 @@
-import { counted, percent } from '../../html/figures.js';
+import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, foldedTable, table } from '../../html/table.js';
-import { count } from '../../observe/format.js';
+import { count, counted, percent } from '../../observe/format.js';
 import type { Period } from '../period.js';
 import type { CommonRow, DeindexedRow, FlipRow } from '../rows.js';
 import type { Section } from '../section.js';
@@ -26,13 +26,13 @@ export function deindexedPart(section: Section, period: Period): Html {
   if (total === 0) return part('De-indexed pages', note('No page fell out of the index in this period.'));
   const columns: Column<DeindexedRow>[] = [
     ...websiteColumn(section),
-    { head: 'page', cell: ({ url }) => pageLink(url) },
-    { head: 'seen on', cell: seenOn },
-    { head: 'state now', cell: stateNow },
+    { head: 'Page', cell: ({ url }) => pageLink(url) },
+    { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
+    { head: 'State now', cell: stateNow },
   ];
   return part(
     'De-indexed pages',
-    commonTable(section, common, 'de-indexed'),
+    commonTable(section, common, 'De-indexed'),
     html`<h4>The pages</h4>`,
     foldedTable(columns, rows),
     rest(rows.length, total, command('deindexed_pages', { ...scope(section, period), reindexed: 'true' })),
@@ -45,22 +45,18 @@ export function flipsPart(section: Section, period: Period): Html {
   if (total === 0) return part('Canonical flips', note('No canonical went from one URL to another in this period.'));
   const columns: Column<FlipRow>[] = [
     ...websiteColumn(section),
-    { head: 'page', cell: ({ url }) => pageLink(url, CANONICAL_CHARACTERS) },
-    { head: 'canonical: old → new', cell: oldAndNew },
-    { head: 'chosen by', cell: ({ chosen_by }) => chosen_by },
-    { head: 'seen on', cell: seenOn },
+    { head: 'Page', cell: ({ url }) => pageLink(url, CANONICAL_CHARACTERS) },
+    { head: 'Canonical: old → new', cell: oldAndNew },
+    { head: 'Chosen by', cell: ({ chosen_by }) => chosen_by },
+    { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
   ];
   return part(
     'Canonical flips',
-    commonTable(section, common, 'flipped'),
+    commonTable(section, common, 'Flipped'),
     html`<h4>The flips</h4>`,
     foldedTable(columns, rows),
     rest(rows.length, total, command('canonical_flips', scope(section, period))),
   );
-}
-
-function seenOn({ snapshot_date }: { snapshot_date: string }): Html {
-  return html`<span class="date">${snapshot_date}</span>`;
 }
 
 function oldAndNew({ url, from_canonical, to_canonical }: FlipRow): Html {
@@ -84,21 +80,25 @@ function rest(shown: number, total: number, all: Html): Html {
   return note(`The newest ${count(shown)} of ${count(total)}. All of them: `, all);
 }
 
-/** What stands out among changed pages against all pages; `which` are those, such as `de-indexed`. */
+/** What stands out among changed pages against all pages; `which` are those, such as `De-indexed`. */
 function commonTable(section: Section, rows: readonly CommonRow[], which: string): Html {
   const title = html`<h4>What they have in common</h4>`;
   if (rows.length === 0) return html`${title}${note('Nothing stands out against all pages.')}`;
   const columns: Column<CommonRow>[] = [
     ...websiteColumn(section),
-    { head: 'feature', cell: ({ dimension }) => DIMENSIONS[dimension] ?? dimension.replaceAll('_', ' ') },
+    { head: 'Feature', cell: ({ dimension }) => DIMENSIONS[dimension] ?? dimension.replaceAll('_', ' ') },
     {
-      head: 'value',
+      head: 'Value',
       cell: ({ dimension, value }) => (dimension === 'sitemap' ? pageLink : shortened)(value, VALUE_CHARACTERS),
     },
-    { head: which, isNumber: true, cell: ({ changed }) => count(changed) },
-    { head: 'of them', isNumber: true, cell: ({ share }) => percent(share) },
-    { head: 'of all pages', isNumber: true, cell: ({ overall_share }) => percent(overall_share) },
-    { head: 'lift', isNumber: true, cell: ({ lift }) => `${lift >= TINY_LIFT ? Math.round(lift) : lift.toFixed(1)}×` },
+    number(which, ({ changed }) => changed),
+    number('Of them', ({ share }) => share, percent),
+    number('Of all pages', ({ overall_share }) => overall_share, percent),
+    number(
+      'Lift',
+      ({ lift }) => lift,
+      (lift) => `${lift >= TINY_LIFT ? Math.round(lift) : lift.toFixed(1)}×`,
+    ),
   ];
   return html`${title}${table(columns, rows)}${note('Lift: how many times as often as among all pages. First comes what explains most pages beyond an even spread.')}`;
 }

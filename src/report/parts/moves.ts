@@ -1,13 +1,21 @@
-import { counted } from '../../html/figures.js';
+import { number } from '../../html/cells.js';
+import { directoryChart } from '../../html/charts/bar-charts.js';
+import { legend } from '../../html/charts/draw.js';
 import { type Html, html, shortened } from '../../html/html.js';
-import { count } from '../../observe/format.js';
+import { type Column, table } from '../../html/table.js';
+import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../observe/format.js';
+import type { Period } from '../period.js';
+import type { DirectoryRow } from '../rows.js';
 import type { Section } from '../section.js';
-import { note, part } from './part.js';
+import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
 type Moves = Section['transitions'];
 
 const STATES_SHOWN = 9;
 const STATE_CHARACTERS = 80;
+const DIRECTORY_CHARACTERS = 60;
+/** No directory is called so: each begins with a slash. */
+const OTHER_DIRECTORIES = '(other)';
 const OTHER = Symbol('the states that are not shown');
 type State = string | null | typeof OTHER;
 
@@ -60,4 +68,46 @@ function cell(pages: number | undefined, most: number): Html {
   // By the root, or one large move would leave all others without a shade.
   const shade = Math.sqrt(pages / most).toFixed(2);
   return html`<td class="number shaded" style="--part:${shade}">${count(pages)}</td>`;
+}
+
+/** Which directories lost most. */
+export function directoriesPart(id: string, section: Section, period: Period): Html {
+  const { directories, headline } = section;
+  const moved = directories.filter(({ deindexed, newly_indexed }) => deindexed + newly_indexed > 0);
+  if (!directories.some(hasChanged)) {
+    return part('Losers by directory', note('No directory lost or won a page in this period.'));
+  }
+  const columns: Column<DirectoryRow>[] = [
+    ...websiteColumn(section),
+    { head: 'Directory', cell: ({ directory }) => shortened(directory, DIRECTORY_CHARACTERS) },
+    number('Pages', ({ pages }) => pages),
+    number('Indexed', ({ indexed }) => indexed),
+    number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
+    number(
+      headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`,
+      ({ indexed, indexed_before }) => (indexed_before === null ? null : indexed - indexed_before),
+      signed,
+    ),
+    number('De-indexed', ({ deindexed }) => deindexed),
+    number('Newly indexed', ({ newly_indexed }) => newly_indexed),
+  ];
+  return part(
+    'Losers by directory',
+    moved.length > 0 ? legend(['not-indexed', 'de-indexed'], ['indexed', 'newly indexed']) : null,
+    moved.length > 0 ? directoryChart(`${id}-directories`, moved) : null,
+    table(columns, directories),
+    note('The directories that lost most indexed pages come first.'),
+    directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
+  );
+}
+
+function hasChanged({ indexed, indexed_before, deindexed, newly_indexed }: DirectoryRow): boolean {
+  return deindexed + newly_indexed > 0 || (indexed_before !== null && indexed !== indexed_before);
+}
+
+function otherNote(section: Section, { since }: Period): Html {
+  return note(
+    `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. Those that pages fell out of: `,
+    command('deindexed_by_directory', { ...websiteParameter(section), since }),
+  );
 }
