@@ -10,9 +10,11 @@ import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
 import { addressesIn } from '../service/addresses.js';
+import { presentedKey, readableBy } from '../service/admission.js';
 import { allowOrigins, refuseOtherHosts } from '../service/hosts.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
+import type { Store } from '../service/store.js';
 import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
 
@@ -81,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onError,
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, reader, prefix);
+      addHealth(server, { reader, findKey, prefix });
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       allowOrigins(server, service.cors, prefix);
       const { secure_cookies: secureCookie } = service;
@@ -111,18 +113,24 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /**
- * Adds `/healthz`, which needs no key: whether everything that is asked for can be answered. A degraded service answers
- * what does not need the files that cannot be read, so both are a 200.
+ * Adds `/healthz`, which needs no key: whether everything that is asked for can be answered; with a key, everything that
+ * this key may ask for. A degraded service answers what does not need the files that cannot be read, so both are a 200.
  */
-export function addHealth(app: FastifyInstance, reader: LiveReader, prefix: string): void {
-  app.get(`${prefix}/healthz`, async (_request, reply) => {
+export function addHealth(
+  app: FastifyInstance,
+  { reader, findKey, prefix }: { reader: LiveReader; findKey: Store['findKey']; prefix: string },
+): void {
+  app.get(`${prefix}/healthz`, async (request, reply) => {
     reply.header('cache-control', 'no-store');
+    const hasKey = request.headers.authorization !== undefined;
+    const readable = hasKey ? readableBy(await presentedKey(request, { findKey })) : null;
+    const isAsked = (id: string): boolean => readable === null || readable.includes(id);
     const [websites, commits] = [await reader.websites(), await reader.markers()];
-    const { unreadable } = reader;
+    const unreadable = reader.unreadable(isAsked);
     return {
       status: unreadable === 0 ? 'ok' : 'degraded',
-      websites: websites.length,
-      commits: commits.length,
+      websites: websites.filter(({ id }) => isAsked(id)).length,
+      commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
       unreadable_files: unreadable,
     };
   });

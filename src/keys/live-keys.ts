@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
 import type { KeyDetails } from '../contract/key.js';
-import { ifThere } from '../storage/durable.js';
+import { stampOf } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { readKeys, type StoredKey } from './key-file.js';
 import { keyOfToken } from './token.js';
@@ -74,12 +73,6 @@ export class LiveKeys {
     this.#lookedAt = lookedAt;
     return this.#seen;
   }
-}
-
-/** Each change renames a new file into place, so that its inode tells even what comes within a tick of the clock. */
-async function stampOf(file: string): Promise<string> {
-  const found = await ifThere(stat(file, { bigint: true }), null);
-  return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
 }
 
 function detailsOf(key: StoredKey, websites: readonly KnownWebsite[]): KeyDetails {

@@ -23,15 +23,24 @@ const keys = new WeakMap<FastifyRequest, KeyDetails>();
 /** A hook for what needs a key; it throws 401 without a known one and 429 above its rate. */
 export function admission({ store, limiter, onKey }: Interface) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const key = token === undefined ? null : await store.findKey(token);
-    if (!key) throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
+    const key = await presentedKey(request, store);
     onKey?.(request, key);
     const decision = limiter?.take(key._id);
     if (decision) reply.headers(decision.headers);
     if (decision?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
     keys.set(request, key);
   };
+}
+
+/** @throws ServiceError 401 without a known key */
+export async function presentedKey(
+  { headers }: FastifyRequest,
+  { findKey }: Pick<Store, 'findKey'>,
+): Promise<KeyDetails> {
+  const token = BEARER.exec(headers.authorization ?? '')?.[1];
+  const key = token === undefined ? null : await findKey(token);
+  if (key) return key;
+  throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
 }
 
 /** Who asks, and until when they wait. */

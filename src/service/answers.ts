@@ -24,7 +24,10 @@ export const HEADERS = {
     description: 'Since when the answer has been as it is; send it back as `If-Modified-Since`.',
     schema: text,
   },
-  'X-Snapshot-Id': { description: 'The state that is shown: what `snapshot` takes.', schema: text },
+  'X-Snapshot-Id': {
+    description: 'The state that is shown, as `snapshot` takes it; left out where reports are of several websites.',
+    schema: text,
+  },
   'X-Snapshot-Time': {
     description: 'When the newest walk that is shown began.',
     schema: { type: 'string', format: 'date-time' },
@@ -39,7 +42,7 @@ export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'V
 export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified'];
 
 /** Errors that any operation can answer with, whatever it is asked. */
-export const ERRORS_ANYWHERE = [401, 405, 408, 414, 431, 500, 503] as const;
+export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const;
 
 /** What an answer says, by its status. */
 export const ANSWERS: Readonly<Record<number, DescribedAnswer>> = {
@@ -54,6 +57,7 @@ export const ANSWERS: Readonly<Record<number, DescribedAnswer>> = {
   413: { description: 'The body is too large.' },
   414: { description: 'The path is too long.' },
   415: { description: 'The body is not JSON.' },
+  421: { description: 'The service does not answer to the host name that it was asked by.' },
   429: { description: 'The key is over its rate; `Retry-After` says for how long.', headers: ['Retry-After'] },
   431: { description: 'The headers are too large.' },
   500: { description: 'The service could not answer.' },

@@ -1,11 +1,10 @@
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliCompress, createGzip } from 'node:zlib';
-import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type CoverageEntry, coverageEntrySchema } from '../contract/coverage.js';
 import { csvText } from '../observe/csv.js';
-import { BROTLI_PARAMETERS } from './representation.js';
+import { BROTLI_PARAMETERS, encodingFor } from './representation.js';
 import type { ListingStream } from './store.js';
 
 /** Batches that wait for a slow reader. */
@@ -41,8 +40,8 @@ export async function sendListing(
 ): Promise<FastifyReply> {
   reply.type(`${EXPORT_TYPES[format]}; charset=utf-8`);
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'Accept-Encoding, Authorization' });
-  const encoding = negotiate(request.headers['accept-encoding'] ?? 'identity', ['br', 'gzip', 'identity']);
-  if (encoding === 'br' || encoding === 'gzip') reply.header('content-encoding', encoding);
+  const encoding = encodingFor(request);
+  if (encoding) reply.header('content-encoding', encoding);
   if (request.method === 'HEAD') {
     await listing.batches[Symbol.asyncIterator]().return?.();
     return reply.send();
@@ -51,7 +50,7 @@ export async function sendListing(
   const parts = Readable.from(text, { highWaterMark: BATCHES_AHEAD });
   // Before the first byte is sent, an error is answered like any other.
   parts.on('error', (error) => reply.raw.headersSent && !reply.raw.destroyed && onError?.(error));
-  return reply.send(compressed(parts, encoding));
+  return reply.send(encoding ? compressed(parts, encoding) : parts);
 }
 
 async function* rowsOf(batches: AsyncIterable<CoverageEntry[]>): AsyncGenerator<unknown[][]> {
@@ -62,8 +61,7 @@ async function* ndjsonText(batches: AsyncIterable<CoverageEntry[]>): AsyncGenera
   for await (const entries of batches) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
-function compressed(text: Readable, encoding: string | null): Readable {
-  if (encoding !== 'br' && encoding !== 'gzip') return text;
+function compressed(text: Readable, encoding: 'br' | 'gzip'): Readable {
   const packed = encoding === 'br' ? createBrotliCompress({ params: BROTLI_PARAMETERS }) : createGzip();
   // Whichever of the two ends early ends the other; Fastify hears of it from the stream that it sends.
   pipeline(text, packed, () => {});

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
-import type { UrlReport } from '../contract/report.js';
 import { type ServedResult, servedResults, servedSnapshots } from '../contract/served.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
-import { answersOf, linksTo } from './answers.js';
+import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { errorBody, ServiceError } from './errors.js';
 import { momentOf, momentParameters } from './listing-query.js';
-import { noReport, UNUSABLE_URL, websiteParameters } from './operations.js';
+import { noReport, showing, UNUSABLE_URL, websiteParameters } from './operations.js';
 import { paginationOf, windowOf, windowQuery } from './pagination.js';
+import type { FoundReports } from './store.js';
 
 const MAX_URLS = 100;
 
@@ -70,21 +70,20 @@ function addReports(app: FastifyInstance, service: Interface): void {
     querystring: momentParameters,
     body: reportsBody,
     response: answersOf(servedResults, [400, 413, 415]),
-    'x-headers': ['Vary'],
+    'x-headers': [...SNAPSHOT_HEADERS, 'Vary'],
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.post('/v1/url-reports', { schema, onRequest: admission(service) }, async (request, reply) => {
     const [readable, context] = [readableBy(keyOf(request)), contextOf(request, reply)];
     const usable = [...new Set(request.body.urls.filter((url) => ABSOLUTE_URL.test(url)))];
-    const reports = await store.findReports(usable, readable, momentOf(request.query), context);
-    const missing = usable.filter((url) => !reports.has(url));
-    const foreign = missing.length === 0 ? new Set<string>() : await store.monitoredBeside(readable, missing, context);
-    return { reports: request.body.urls.map((url) => resultOf(url, reports.get(url), foreign)) };
+    const found = await store.findReports(usable, readable, momentOf(request.query), context);
+    return showing(found, { reports: request.body.urls.map((url) => resultOf(url, found)) }, reply);
   });
 }
 
-function resultOf(url: string, report: UrlReport | undefined, foreign: ReadonlySet<string>): ServedResult {
+function resultOf(url: string, found: FoundReports): ServedResult {
+  const report = found.reports.get(url);
   if (report) return { url, status: 200, report, error: null };
-  const { status, message } = ABSOLUTE_URL.test(url) ? noReport(url, foreign) : new ServiceError(400, UNUSABLE_URL);
+  const { status, message } = ABSOLUTE_URL.test(url) ? noReport(url, found) : new ServiceError(400, UNUSABLE_URL);
   return { url, status, report: null, error: errorBody(status, message) };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isLoopback } from './addresses.js';
+import { HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
 
 /**
@@ -39,7 +40,7 @@ function hostnameOf(host: string): string {
 const ALLOWED: FastifyCorsOptions = {
   methods: ['GET', 'HEAD', 'POST'],
   allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'If-Modified-Since'],
-  exposedHeaders: ['ETag', 'Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+  exposedHeaders: Object.keys(HEADERS),
   maxAge: 600,
   strictPreflight: false,
 };

@@ -143,7 +143,7 @@ function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
 }
 
 /** Errors of what is looked at before the key. */
-const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 431]);
+const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 421, 431]);
 
 function sharedError(status: number, headers: readonly HeaderName[]): object {
   const content = { 'application/json': { schema: reference('schemas', 'Error') } };

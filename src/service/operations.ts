@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
@@ -16,7 +16,7 @@ import {
   momentParameters,
 } from './listing-query.js';
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
-import type { ListingFacts, ListingWindow } from './store.js';
+import type { FoundReports, ListingWindow, ShownState } from './store.js';
 
 /** A page's last crawl, and the days since then that an answer tells. */
 const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
@@ -76,9 +76,7 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     const window = windowOf(known, limits);
     const listing = await store.listCoverage(websiteId, window, query, context);
     if (!listing) throw noSuchWebsite();
-    const body = windowBody(websiteId, window, listing, query.query);
-    reply.type('application/json; charset=utf-8').headers(snapshotHeaders(listing, body));
-    return body;
+    return showing(listing, windowBody(websiteId, window, listing, query.query), reply);
   });
 }
 
@@ -94,8 +92,15 @@ function noSuchWebsite(): ServiceError {
   return new ServiceError(404, 'There is no such website.');
 }
 
-/** Which state is shown, and of a window since when it has been as it is. */
-function snapshotHeaders({ version, observedAt, committedAt }: ListingFacts, body?: string) {
+/** The body of an answer, whose headers say which state it shows. */
+export function showing(state: ShownState, content: object, reply: FastifyReply): string {
+  const body = JSON.stringify(content);
+  reply.type('application/json; charset=utf-8').headers(snapshotHeaders(state, body));
+  return body;
+}
+
+/** Which state is shown, and of what is no stream since when it has been as it is. */
+function snapshotHeaders({ version, observedAt, committedAt }: ShownState, body?: string) {
   const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
   return {
     ...(version === undefined ? {} : { 'x-snapshot-id': version }),
@@ -123,10 +128,10 @@ function windowBody(
   window: WindowBounds,
   { entries, count, version }: ListingWindow,
   query: Readonly<Record<string, string>>,
-): string {
+): object {
   const carried = version === undefined ? {} : { ...query, snapshot: version };
   const pagination = paginationOf(`/v1/urls/${encodeURIComponent(websiteId)}`, window, count, carried);
-  return JSON.stringify({ urls: entries, pagination });
+  return { urls: entries, pagination };
 }
 
 export const UNUSABLE_URL = 'url must be one absolute, percent-encoded page URL.';
@@ -147,19 +152,21 @@ function addReport(app: FastifyInstance, service: Interface): void {
       'What is known of one page. Where no report of it was fetched yet, what its entry in the listing tells, and null for the rest.',
     querystring: store.hasHistory ? reportQuery.extend(momentParameters.shape) : reportQuery,
     response: answersOf(servedReport, [400, 403, 404]),
+    ...(store.hasHistory ? { 'x-headers': SNAPSHOT_HEADERS } : {}),
   };
   const typed = app.withTypeProvider<ZodTypeProvider>();
   typed.get('/v1/url-report', { schema, onRequest: admission(service) }, async (request, reply) => {
     const { url, ...known } = request.query;
     const [readable, context] = [readableBy(keyOf(request)), contextOf(request, reply)];
-    const report = (await store.findReports([url], readable, momentOf(known), context)).get(url);
-    if (report) return report;
-    throw noReport(url, await store.monitoredBeside(readable, [url], context));
+    const found = await store.findReports([url], readable, momentOf(known), context);
+    const report = found.reports.get(url);
+    if (!report) throw noReport(url, found);
+    return showing(found, report, reply);
   });
 }
 
 /** Why there is no report of a page. */
-export function noReport(url: string, foreign: ReadonlySet<string>): ServiceError {
-  if (!foreign.has(url)) return new ServiceError(404, 'This page is not monitored.');
+export function noReport(url: string, { elsewhere }: FoundReports): ServiceError {
+  if (!elsewhere.has(url)) return new ServiceError(404, 'This page is not monitored.');
   return new ServiceError(403, "This API key was not granted this page's website.");
 }

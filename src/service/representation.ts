@@ -54,17 +54,22 @@ function isKnown(headers: IncomingHttpHeaders, tag: string, lastModified: unknow
   return header.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
 }
 
+/** What a client accepts a body compressed with, or null. */
+export function encodingFor({ headers }: FastifyRequest): 'br' | 'gzip' | null {
+  // Names of encodings are the same in any case.
+  const accepted = headers['accept-encoding']?.toLowerCase() ?? 'identity';
+  const encoding = negotiate(accepted, ['br', 'gzip', 'identity']);
+  return encoding === 'br' || encoding === 'gzip' ? encoding : null;
+}
+
 async function compressed(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: string | Buffer,
 ): Promise<string | Buffer> {
   reply.header('vary', varyWith(reply, 'Accept-Encoding'));
-  const accepted = request.headers['accept-encoding'];
-  if (accepted === undefined || payload.length < LEAST_COMPRESSED_BYTES) return payload;
-  // Names of encodings are the same in any case.
-  const encoding = negotiate(accepted.toLowerCase(), ['br', 'gzip', 'identity']);
-  if (encoding !== 'br' && encoding !== 'gzip') return payload;
+  const encoding = payload.length < LEAST_COMPRESSED_BYTES ? null : encodingFor(request);
+  if (encoding === null) return payload;
   reply.header('content-encoding', encoding).removeHeader('content-length');
   if (encoding === 'gzip') return compressWith.gzip(payload);
   return compressWith.br(payload, {

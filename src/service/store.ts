@@ -13,16 +13,20 @@ export interface RequestContext {
   signal: AbortSignal;
 }
 
-/** What a listing is a listing of. */
-export interface ListingFacts {
-  /** All entries that match. */
-  count: number;
-  /** Names the state that is shown; asked for again it shows the same, whatever came since. */
+/** Which state of a website an answer shows, where the store knows the past. */
+export interface ShownState {
+  /** Names the state; asked for again it shows the same, whatever came since. */
   version?: string;
   /** When the newest walk that is shown began. */
   observedAt?: Date;
   /** When the newest commit that is shown was made. */
   committedAt?: Date;
+}
+
+/** What a listing is a listing of. */
+export interface ListingFacts extends ShownState {
+  /** All entries that match. */
+  count: number;
 }
 
 /** A window of a listing. */
@@ -41,6 +45,14 @@ export interface SnapshotWindow {
   snapshots: ServedSnapshot[];
   /** All that the website has. */
   count: number;
+}
+
+/** What is known of some pages, and of which state where all of it is of one website. */
+export interface FoundReports extends ShownState {
+  /** Each on the first of the websites that monitors the page, or did then. */
+  reports: ReadonlyMap<string, UrlReport>;
+  /** Those of the pages that another website monitors now. */
+  elsewhere: ReadonlySet<string>;
 }
 
 /**
@@ -73,20 +85,11 @@ export interface Store {
   streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null>;
   /** Some of the snapshots of a website whose listings are kept; null for no such website. */
   listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow | null>;
-  /**
-   * The reports of pages, each on the first of these websites that monitors it, or did then. A page that none of them
-   * monitors is not in the map.
-   */
+  /** The reports of pages of some websites. */
   findReports(
     urls: readonly string[],
     websiteIds: readonly string[],
     moment: Moment,
     context: RequestContext,
-  ): Promise<ReadonlyMap<string, UrlReport>>;
-  /** Those of the pages that any website but these monitors. */
-  monitoredBeside(
-    websiteIds: readonly string[],
-    urls: readonly string[],
-    context: RequestContext,
-  ): Promise<ReadonlySet<string>>;
+  ): Promise<FoundReports>;
 }

@@ -24,11 +24,9 @@ export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
         const report = websiteIds.map((id) => world.report(id, url)).find((found) => found !== null);
         if (report) reports.set(url, report);
       }
-      return reports;
-    },
-    monitoredBeside: async (websiteIds, urls) => {
       const others = world.websites.filter(({ id }) => !websiteIds.includes(id));
-      return new Set(urls.filter((url) => others.some(({ id }) => world.report(id, url) !== null)));
+      const isElsewhere = (url: string) => others.some(({ id }) => world.report(id, url) !== null);
+      return { reports, elsewhere: new Set(urls.filter(isElsewhere)) };
     },
   };
 }

@@ -75,6 +75,12 @@ export function readIfThere(file: string): Promise<string | null> {
   return ifThere(readFile(file, 'utf8'), null);
 }
 
+/** Changes when a file is written, replaced or removed; one that is renamed into place changes it in any case. */
+export async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => null);
+  return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
+}
+
 /** A file's bytes; none where it is missing. */
 export async function sizeOf(file: string): Promise<number> {
   return (await ifThere(stat(file), null))?.size ?? 0;

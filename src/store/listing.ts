@@ -161,9 +161,12 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
   return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
-/** The same for the same listing, or selection of it, whatever was committed since. */
+/** The same for the same listing, or selection of it, whatever was committed since; not once a file of it is repaired. */
 function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
-  const commits = [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId);
+  const commits = [...listing, ...earlier.slice(-1)].flatMap((marker) => [
+    marker.commitId,
+    ...Object.keys(marker.unreadable),
+  ]);
   return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Reader, type ReaderOptions } from '../analysis/reader.js';
 import type { RequestContext } from '../service/store.js';
+import { stampOf } from '../storage/durable.js';
 import { sql } from '../storage/sql.js';
+import { websiteOf } from '../warehouse/damage.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
@@ -25,6 +27,12 @@ export interface ServedWebsite {
   name: string;
 }
 
+/** Files of which one cannot be read, and their stamps when it could not: it may be repaired where it is. */
+interface Unreadable {
+  files: readonly string[];
+  stamps: Promise<string>;
+}
+
 const websiteRow = z.object({ id: z.string(), name: z.string() });
 
 /** One state of the warehouse, and the connections to it that no question uses now. */
@@ -45,8 +53,7 @@ interface Opened {
  */
 export class LiveReader {
   readonly #queue: QuestionQueue;
-  readonly #met = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #unreadable = new Map<string, Unreadable>();
   #current: Opened | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
@@ -81,7 +88,9 @@ export class LiveReader {
         try {
           return await reader.engine.until(signal, () => ask(reader));
         } catch (error) {
-          throw this.#noted(explained(error));
+          const meant = explained(error);
+          if (meant instanceof UnreadableError) this.#note(meant.files, meant.reason);
+          throw meant;
         } finally {
           opened.idle.push(reader);
         }
@@ -92,10 +101,10 @@ export class LiveReader {
     });
   }
 
-  /** How many files cannot be read: those that the newest state leaves out, and those that answers met. */
-  get unreadable(): number {
-    const leftOut = this.#current?.reader.damaged.map(({ path }) => path) ?? [];
-    return new Set([...leftOut, ...this.#met]).size;
+  /** How many files of some websites, or of all, cannot be read: those that are left out, and those that answers met. */
+  unreadable(isAsked = (_websiteId: string): boolean => true): number {
+    const all = [...this.#unreadable.values()];
+    return all.filter(({ files }) => files.length === 0 || files.some((file) => isAsked(websiteOf(file)))).length;
   }
 
   /** Takes no more questions, and refuses those that wait; what is being answered may end. */
@@ -114,18 +123,21 @@ export class LiveReader {
     this.#current = null;
   }
 
-  #noted(error: unknown): unknown {
-    if (error instanceof UnreadableError) {
-      this.#met.add(error.file);
-      this.#tell(error.file, error.reason);
-    }
-    return error;
+  /** Each is told once, until it changes. */
+  #note(files: readonly string[], reason: string): void {
+    const name = files.join(', ') || reason;
+    if (this.#unreadable.has(name)) return;
+    this.#unreadable.set(name, { files, stamps: stampsOf(files) });
+    this.options.onUnreadable?.(name, reason);
   }
 
-  /** Each file once. */
-  #tell(file: string, reason: string): void {
-    if (!this.#told.has(file)) this.options.onUnreadable?.(file, reason);
-    this.#told.add(file);
+  /** What changed since it could not be read. */
+  async #changed(): Promise<string[]> {
+    const changed: string[] = [];
+    for (const [name, { files, stamps }] of this.#unreadable) {
+      if ((await stamps) !== (await stampsOf(files))) changed.push(name);
+    }
+    return changed;
   }
 
   async #newest(): Promise<Opened> {
@@ -142,13 +154,15 @@ export class LiveReader {
   async #look(): Promise<void> {
     const lookedAt = this.clock();
     const files = await this.#files();
-    if (this.#current?.files !== files) {
+    const changed = await this.#changed();
+    if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
       const opened = { reader, websites: await websitesOf(reader), files, idle: [], users: 0, retired: false };
-      for (const { path, reason } of reader.damaged) this.#tell(path, reason);
+      for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);
       this.#current = opened;
     }
+    for (const { path, reason } of this.#current.reader.damaged) this.#note([path], reason);
     this.#lookedAt = lookedAt;
   }
 
@@ -157,6 +171,10 @@ export class LiveReader {
     const listed = await Promise.all(TELLING_TABLES.map((table) => listTableFiles(this.options.warehouse, table)));
     return listed.flat().join('\n');
   }
+}
+
+async function stampsOf(files: readonly string[]): Promise<string> {
+  return (await Promise.all(files.map(stampOf))).join();
 }
 
 function retire(opened: Opened): void {

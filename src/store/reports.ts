@@ -16,7 +16,8 @@ const knownPage = z.object({
 /** A page that a website knows: it lists it, or did once. */
 export type KnownPage = z.infer<typeof knownPage>;
 
-const reportRow = urlReportSchema.extend({ crawled_at: z.coerce.number().nullable() });
+/** The fields of a report alone, of all that its row holds. */
+const reportRow = z.object({ ...urlReportSchema.shape, crawled_at: z.coerce.number().nullable() });
 
 /** Which websites know some pages. What was listed at any time is known, so nothing else can be found. */
 export async function knownPages(reader: Reader, urls: readonly string[]): Promise<KnownPage[]> {

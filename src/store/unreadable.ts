@@ -15,8 +15,8 @@ export class UnreadableError extends ServiceError {
     readonly isMissing: boolean,
     /** What was wrong: for the log, never for a client. */
     readonly reason: string,
-    /** Its path; several where it is one of them. For the log, too. */
-    readonly file: string,
+    /** Its path; several where it is one of them, none where that is not known. For the log, too. */
+    readonly files: readonly string[],
   ) {
     super(503, 'Part of what this answer needs cannot be read.', { 'retry-after': '60' });
   }
@@ -29,13 +29,12 @@ export function explained(error: unknown): unknown {
   if (OUT_OF_MEMORY.test(message)) {
     return new ServiceError(503, 'This answer needs more memory than there is now.', { 'retry-after': '5' });
   }
-  return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, fileOf(error)) : error;
+  return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesOf(error)) : error;
 }
 
-function fileOf({ message, parameters }: EngineError): string {
-  const read = Object.values(parameters)
-    .filter((value) => Array.isArray(value))
-    .flat();
-  const files = read.filter((file) => file.includes('/parquet/') && file.endsWith('.parquet'));
-  return FILE.exec(message)?.[1] ?? (files.length > 0 ? files.join(', ') : message);
+function filesOf({ message, parameters }: EngineError): string[] {
+  const named = FILE.exec(message)?.[1];
+  if (named !== undefined) return [named];
+  const read = Object.values(parameters).filter((value) => Array.isArray(value));
+  return read.flat().filter((file) => file.includes('/parquet/') && file.endsWith('.parquet'));
 }

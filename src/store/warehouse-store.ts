@@ -6,7 +6,15 @@ import type { UrlReport } from '../contract/report.js';
 import { ServiceError } from '../service/errors.js';
 import type { ListingQuery, Moment } from '../service/listing-query.js';
 import type { WindowBounds } from '../service/pagination.js';
-import type { ListingStream, ListingWindow, RequestContext, SnapshotWindow, Store } from '../service/store.js';
+import type {
+  FoundReports,
+  ListingStream,
+  ListingWindow,
+  RequestContext,
+  ShownState,
+  SnapshotWindow,
+  Store,
+} from '../service/store.js';
 import { sql } from '../storage/sql.js';
 import { tableFile } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
@@ -14,9 +22,8 @@ import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
 import { type KnownPage, knownPages, reportsOf } from './reports.js';
-import { UnreadableError } from './unreadable.js';
+import { explained, UnreadableError } from './unreadable.js';
 
-/** What is held in memory of a listing that is streamed. */
 const BATCH_ENTRIES = 5_000;
 
 export interface WarehouseStoreOptions {
@@ -28,6 +35,8 @@ export interface WarehouseStoreOptions {
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
+  /** What is held in memory of a listing that is streamed. Default: 5,000. */
+  batchEntries?: number;
 }
 
 const statusRow = z.object({ snapshot_id: z.string(), listing_status: z.string(), reports_status: z.string() });
@@ -72,37 +81,34 @@ export class WarehouseStore implements Store {
     if (markers.length === 0) return null;
     const { selection } = query;
     const kind = (await this.#isQuick(markers, query, window)) ? 'quick' : 'slow';
-    const answer = this.options.reader.ask(context, kind, async (reader) => {
+    return this.options.reader.ask(context, kind, async (reader) => {
       const seen = await this.#seen(reader, markers, query);
       if (!seen) throw nothingThen(query);
       const { commits, now } = seen;
-      const answer = selection
-        ? await this.#listings.selected(reader, commits, { selection, window, now })
-        : await this.#listings.window(reader, commits, window, now);
-      return {
-        ...answer,
-        version: commits.version,
-        observedAt: observedAt(commits),
-        committedAt: committedAt(commits),
-      };
-    });
-    return answer.catch((error: unknown) => {
-      // A walk that went on for longer than the files that retention put out of use stay.
-      const isOver = query.version !== null && error instanceof UnreadableError && error.isMissing;
-      throw isOver ? noSuchState() : error;
+      try {
+        const answer = selection
+          ? await this.#listings.selected(reader, commits, { selection, window, now })
+          : await this.#listings.window(reader, commits, window, now);
+        return { ...answer, ...shownState(commits) };
+      } catch (cause) {
+        const error = explained(cause);
+        // A walk that went on for longer than the files that retention put out of use stay: nothing is damaged.
+        throw query.version !== null && error instanceof UnreadableError && error.isMissing ? noSuchState() : error;
+      }
     });
   }
 
   /** Window by window: another key's question may come between, and a slow client holds nothing. */
   async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null> {
+    const limit = this.options.batchEntries ?? BATCH_ENTRIES;
     const read = (skip: number, version: string | null) =>
-      this.listCoverage(websiteId, { skip, limit: BATCH_ENTRIES }, { ...query, version }, context);
+      this.listCoverage(websiteId, { skip, limit }, { ...query, version }, context);
     const first = await read(0, query.version);
     if (!first) return null;
     const { entries, ...facts } = first;
     async function* batches(): AsyncGenerator<CoverageEntry[]> {
       yield entries;
-      for (let skip = BATCH_ENTRIES; skip < facts.count; skip += BATCH_ENTRIES) {
+      for (let skip = limit; skip < facts.count; skip += limit) {
         yield (await read(skip, facts.version ?? null))?.entries ?? [];
       }
     }
@@ -124,32 +130,24 @@ export class WarehouseStore implements Store {
     websiteIds: readonly string[],
     moment: Moment,
     context: RequestContext,
-  ): Promise<ReadonlyMap<string, UrlReport>> {
-    const all = await this.options.reader.markers();
+  ): Promise<FoundReports> {
     return this.options.reader.ask(context, moment === null ? 'quick' : 'slow', async (reader) => {
       const known = await knownPages(reader, urls);
       const reports = new Map<string, UrlReport>();
+      const shown: ShownState[] = [];
       for (const websiteId of websiteIds) {
         const pages = known.filter((page) => page.website_id === websiteId && !reports.has(page.url));
         if (pages.length === 0) continue;
-        const seen = await this.#seen(reader, markersOf(all, websiteId), { moment, version: null });
-        if (!seen) continue;
-        for (const report of await this.#reports(reader, seen, markersOf(all, websiteId), pages)) {
-          reports.set(report.url, report);
-        }
+        const markers = markersOf(reader.markers, websiteId);
+        const seen = await this.#seen(reader, markers, { moment, version: null });
+        const found = seen ? await this.#reports(reader, seen, markers, pages) : [];
+        for (const report of found) reports.set(report.url, report);
+        if (seen && found.length > 0) shown.push(shownState(seen.commits));
       }
-      return reports;
+      const elsewhere = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
+      // The states of several websites have no name.
+      return { reports, elsewhere: new Set(elsewhere.map(({ url }) => url)), ...(shown.length === 1 ? shown[0] : {}) };
     });
-  }
-
-  async monitoredBeside(
-    websiteIds: readonly string[],
-    urls: readonly string[],
-    context: RequestContext,
-  ): Promise<ReadonlySet<string>> {
-    const known = await this.options.reader.ask(context, 'quick', (reader) => knownPages(reader, urls));
-    const beside = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
-    return new Set(beside.map(({ url }) => url));
   }
 
   async #markersOf(websiteId: string): Promise<Marker[]> {
@@ -207,18 +205,17 @@ export class WarehouseStore implements Store {
   }
 }
 
-/** When the newest walk of a listing began. */
-function observedAt({ listing }: ServedCommits): Date {
-  return new Date(Math.max(...listing.map(({ snapshotAt }) => Date.parse(snapshotAt))));
-}
-
-/** When the newest commit that is shown was made. */
-function committedAt({ listing, earlier }: ServedCommits): Date {
-  return new Date(Math.max(...[...listing, ...earlier].map((marker) => Date.parse(marker.committedAt))));
+function shownState({ version, listing, earlier }: ServedCommits): Required<ShownState> {
+  const newest = (times: string[]) => new Date(Math.max(...times.map((time) => Date.parse(time))));
+  return {
+    version,
+    observedAt: newest(listing.map(({ snapshotAt }) => snapshotAt)),
+    committedAt: newest([...listing, ...earlier].map((marker) => marker.committedAt)),
+  };
 }
 
 function unreadableReports(warehouse: string, { websiteId, date, commitId: id }: Marker): UnreadableError {
-  return new UnreadableError(false, 'cannot be read', tableFile(warehouse, 'url_reports', { websiteId, date, id }));
+  return new UnreadableError(false, 'cannot be read', [tableFile(warehouse, 'url_reports', { websiteId, date, id })]);
 }
 
 function noSuchState(): ServiceError {

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { sep } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../exit.js';
 import type { Engine } from '../storage/engine.js';
@@ -7,7 +7,7 @@ import { whyNotParquet } from '../storage/parquet-file.js';
 import { tableQuery } from './prepare.js';
 import type { Table } from './tables.js';
 
-const WEBSITE_FOLDER = /^website=/;
+const WEBSITE_FOLDER = 'website=';
 /** Files whose ends are looked at side by side. */
 const LOOKED_AT_ONCE = 64;
 
@@ -50,9 +50,10 @@ export function damagedFile(table: Table, path: string, reason: string): Damaged
   return { path, table, websiteId: websiteOf(path), reason };
 }
 
-/** `parquet/<table>/website=<id>/date=<date>/<id>.parquet` */
-function websiteOf(path: string): string {
-  const name = basename(dirname(dirname(path))).replace(WEBSITE_FOLDER, '');
+/** The website in whose folder a file lies; empty where it lies in none. */
+export function websiteOf(path: string): string {
+  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
+  const name = folder.slice(WEBSITE_FOLDER.length);
   return decodeId(name) ?? name;
 }
 

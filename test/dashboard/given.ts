@@ -98,8 +98,7 @@ const NO_STORE: Store = {
   findKey: async () => null,
   hasWebsite: async () => false,
   listCoverage: async () => null,
-  findReports: async () => new Map(),
-  monitoredBeside: async () => new Set(),
+  findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
 };
 
 /** A dashboard over a warehouse, listening on loopback. */

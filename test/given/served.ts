@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { addHealth } from '../../src/cli/running-service.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
+import type { Store } from '../../src/service/store.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { WarehouseStore } from '../../src/store/warehouse-store.js';
 
@@ -25,6 +26,8 @@ export interface ServeGiven {
   /** Milliseconds that never go back: when the warehouse is looked at again. */
   clock?: () => number;
   options?: ServerOptions;
+  /** Entries of a streamed listing that are read at a time. */
+  batchEntries?: number;
 }
 
 /** Serves a warehouse on loopback as `indexhouse serve` does. */
@@ -33,21 +36,23 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const unreadable: string[] = [];
   const onUnreadable = (file: string) => void unreadable.push(file);
   const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT, onUnreadable }, given.clock);
+  const findKey: Store['findKey'] = async (token) => {
+    const websites = keys[token];
+    if (!websites) return null;
+    const account = { _id: 'account', email: 'account@example.com' };
+    const access = websites.map((_id) => ({ _id, url: `${_id}.example` }));
+    return { _id: token, api_key_label: token, account, websites_access: access };
+  };
   const store = new WarehouseStore({
     warehouse,
     reader,
     timeZone,
     now,
-    findKey: async (token) => {
-      const websites = keys[token];
-      if (!websites) return null;
-      const account = { _id: 'account', email: 'account@example.com' };
-      const access = websites.map((_id) => ({ _id, url: `${_id}.example` }));
-      return { _id: token, api_key_label: token, account, websites_access: access };
-    },
+    findKey,
+    ...(given.batchEntries ? { batchEntries: given.batchEntries } : {}),
   });
   const setup: ServerOptions['setup'] = (server) => {
-    addHealth(server, reader, options.prefix ?? '');
+    addHealth(server, { reader, findKey, prefix: options.prefix ?? '' });
     options.setup?.(server);
   };
   const app = buildServer(store, { representations: true, ...options, setup });

@@ -66,9 +66,9 @@ export function storeOf(websites: Map<string, GivenPage[]>): Store {
       const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);
       const asked = pages.filter(({ url, report }) => urls.includes(url) && report !== null);
       // The first website that monitors it counts.
-      return new Map(asked.reverse().map((page) => [page.url, reportOf(page)]));
+      const reports = new Map(asked.reverse().map((page) => [page.url, reportOf(page)]));
+      return { reports, elsewhere: new Set() };
     },
-    monitoredBeside: async () => new Set(),
   };
 }
 
@@ -77,7 +77,8 @@ function reportOf({ url, entry = {}, report = {} }: GivenPage): UrlReport {
   return { url, index_summary, index_coverage_state, ...report };
 }
 
-function keyTo(websiteIds: string[]): KeyDetails {
+/** A key that may read these websites. */
+export function keyTo(websiteIds: string[]): KeyDetails {
   return {
     _id: 'key',
     api_key_label: 'scripted',

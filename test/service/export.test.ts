@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CoverageEntry } from '../../src/contract/coverage.js';
+import type { ConnectionLimits } from '../../src/service/connections.js';
 import { buildServer } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
-import { entryOf } from '../given/service.js';
+import { entryOf, keyTo } from '../given/service.js';
 
 const BATCH = Array.from({ length: 1000 }, (_, number) => entryOf({ url: `https://w.example/${number}` }));
 const TURNS = 200;
@@ -20,7 +22,10 @@ interface Streamed {
   errors: unknown[];
 }
 
-async function streaming(batches: () => AsyncGenerator<CoverageEntry[]>): Promise<Streamed> {
+async function streaming(
+  batches: () => AsyncGenerator<CoverageEntry[]>,
+  connections: Partial<ConnectionLimits> = {},
+): Promise<Streamed> {
   let made = 0;
   let leave: () => void = () => {};
   const left = new Promise<void>((resolve) => {
@@ -36,23 +41,16 @@ async function streaming(batches: () => AsyncGenerator<CoverageEntry[]>): Promis
       leave();
     }
   }
-  const key = {
-    _id: 'k',
-    api_key_label: 'k',
-    account: { _id: 'a', email: '' },
-    websites_access: [{ _id: 'w', url: '' }],
-  };
   const store: Store = {
     hasHistory: true,
-    findKey: async () => key,
+    findKey: async () => keyTo(['w']),
     hasWebsite: async () => true,
     listCoverage: async () => null,
     streamListing: async () => ({ count: 1, batches: counted() }),
-    findReports: async () => new Map(),
-    monitoredBeside: async () => new Set(),
+    findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };
   const errors: unknown[] = [];
-  const app = buildServer(store, { onError: (error) => errors.push(error) });
+  const app = buildServer(store, { connections, onError: (error) => errors.push(error) });
   onTestFinished(() => app.close());
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/urls/w?format=ndjson`;
   return { url, made: () => made, left, errors };
@@ -79,6 +77,16 @@ describe('a listing that is streamed', () => {
     const after = made();
     for (let turn = 0; turn < TURNS; turn++) await nextTurn();
     expect([made(), errors]).toEqual([after, []]);
+  });
+
+  it('is ended when its client reads nothing for longer than it may', async () => {
+    const { url, left, errors } = await streaming(endless, { stalledMs: 40 });
+    const answer = await new Promise<IncomingMessage>((resolve) => get(url, { headers: HEADERS }, resolve));
+    const broken = expect(once(answer, 'end')).rejects.toThrow('aborted');
+    await left;
+    answer.resume();
+    await broken;
+    expect(errors).toEqual([]);
   });
 
   it.each(['identity', 'gzip'])(

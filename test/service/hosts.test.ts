@@ -91,6 +91,9 @@ describe('a page of another origin', () => {
       expect(answer.headers['vary']).toContain('Origin');
     }
     const kept = await app.inject({ url: '/api/v1', headers });
+    for (const name of ['ETag', 'X-RateLimit-Remaining', 'X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified']) {
+      expect(kept.headers['access-control-expose-headers']?.split(', ')).toContain(name);
+    }
     expect(kept.headers['vary']).toBe('Origin, Authorization, Accept-Encoding');
     const refused = await app.inject({ url: '/api/v1', headers: { origin: ORIGIN } });
     expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, ORIGIN]);

@@ -119,8 +119,7 @@ describe('a store that fails', () => {
     },
     hasWebsite: async () => true,
     listCoverage: async () => null,
-    findReports: async () => new Map(),
-    monitoredBeside: async () => new Set(),
+    findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };
 
   it('answers 500 without saying why, and tells its owner', async () => {

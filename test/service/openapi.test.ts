@@ -79,7 +79,7 @@ describe('the OpenAPI document says what is answered', () => {
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     expect(operations.length).toBeGreaterThan(2);
     for (const { responses } of operations) {
-      for (const status of [401, 405, 408, 414, 429, 431, 500, 503])
+      for (const status of [401, 405, 408, 414, 421, 429, 431, 500, 503])
         expect(Object.keys(responses)).toContain(`${status}`);
       const named = Object.keys(responses['200']?.headers ?? {});
       expect(named).toEqual(

@@ -47,7 +47,12 @@ beforeAll(async () => {
   };
   await night('2025-03-01', PAGES.slice(0, 2), 'first');
   await night('2025-03-02', PAGES, 'second');
-  served = await serveWarehouse({ warehouse, now: () => NOW, keys: { k: ['w'] }, options: { rateLimit: 1000 } });
+  served = await serveWarehouse({
+    warehouse,
+    now: () => NOW,
+    keys: { k: ['w'], both: ['w', 'v'] },
+    options: { rateLimit: 1000 },
+  });
   clean.push(() => served.close());
   documented = await Documented.of(served.baseUrl);
 });
@@ -107,10 +112,12 @@ describe('the snapshots of a website', () => {
   });
 });
 
-describe('reports of several pages', () => {
-  const reports = (body: unknown, path = '/v1/url-reports') =>
-    ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+function reports(body: unknown, path = '/v1/url-reports', token = 'k') {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
 
+describe('reports of several pages', () => {
   it('come in the order asked, each with its own status, as one request', async () => {
     const before = (await ask('/v1')).answer.headers.get('x-ratelimit-remaining');
     const urls = [PAGES[2], 'https://nowhere.example/', 'no url', ELSEWHERE, PAGES[0], PAGES[2]];
@@ -198,7 +205,7 @@ describe('a whole listing', () => {
   it('is compressed for who accepts that, and has no body for HEAD', async () => {
     const raw = await served.app.inject({
       url: '/v1/urls/w?format=ndjson',
-      headers: { authorization: 'Bearer k', 'accept-encoding': 'gzip' },
+      headers: { authorization: 'Bearer k', 'accept-encoding': 'GZIP' },
     });
     expect(raw.headers['content-encoding']).toBe('gzip');
     expect(gunzipSync(raw.rawPayload).toString()).toBe((await ask('/v1/urls/w?format=ndjson')).text);
@@ -215,10 +222,27 @@ describe('a whole listing', () => {
 
 describe('which state an answer shows', () => {
   it('is said by its headers', async () => {
-    const [newest] = snapshotsSchema.parse(await json('/v1/snapshots/w')).snapshots;
-    const { answer } = await ask('/v1/urls/w');
-    expect(answer.headers.get('x-snapshot-id')).toBe(newest?.id);
-    expect(answer.headers.get('x-snapshot-time')).toBe(newest?.time);
+    const { snapshots } = snapshotsSchema.parse(await json('/v1/snapshots/w'));
+    const [newest, oldest] = snapshots.map(({ id, time }) => [id, time]);
+    const report = `/v1/url-report?url=${encodeURIComponent(PAGES[0] ?? '')}`;
+    const of = ({ headers }: Response) => [headers.get('x-snapshot-id'), headers.get('x-snapshot-time')];
+    expect(of((await ask('/v1/urls/w')).answer)).toEqual(newest);
+    expect(of((await ask(report)).answer)).toEqual(newest);
+    expect(of((await ask(`${report}&as_of=2025-03-01`)).answer)).toEqual(oldest);
+    const body = { urls: [...PAGES, ELSEWHERE] };
+    expect(of((await reports(body)).answer)).toEqual(newest);
+    expect(of((await reports(body, '/v1/url-reports?as_of=2025-03-01')).answer)).toEqual(oldest);
+    // Reports of several websites are of no one snapshot.
+    const both = await reports(body, '/v1/url-reports', 'both');
+    expect(both.text).not.toContain('"status":403');
+    expect(of(both.answer)).toEqual([null, null]);
+  });
+
+  it('a report is as it is since its commit, and not sent again to who has it', async () => {
+    const path = `/v1/url-report?url=${encodeURIComponent(PAGES[0] ?? '')}`;
+    const since = (await ask(path)).answer.headers.get('last-modified') ?? '';
+    expect(since).toBe('Sun, 02 Mar 2025 02:00:00 GMT');
+    expect((await ask(path, { headers: { 'if-modified-since': since } })).answer.status).toBe(304);
   });
 
   it('it is as it is since its commit, or since its pages grew a day older', async () => {

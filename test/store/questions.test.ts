@@ -1,15 +1,21 @@
+import { get, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { buildServer } from '../../src/service/http.js';
 import type { RequestContext } from '../../src/service/store.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { QuestionQueue } from '../../src/store/question-queue.js';
-import { temporaryFolder } from '../given/folder.js';
-import { warehouseIn } from '../given/served.js';
-import { startScriptedService } from '../given/service.js';
-import { syncAt } from '../given/warehouse.js';
+import { MEMORY_LIMIT, serveWarehouse } from '../given/served.js';
+import { type GivenPage, keyTo, storeOf } from '../given/service.js';
+import { buildWarehouse } from '../given/warehouse.js';
 
+const NIGHT = '2025-03-01T02:00:00Z';
 /** It would compute for days. */
 const ENDLESS = 'select count(*) as n from range(1000000000000) as numbers(n) where hash(n) = 1';
+const countRow = z.object({ n: z.coerce.number() });
+/** A listing of 10 MB: more than sockets of a machine keep for a client that does not read. */
+const LONG_PAGES = 40;
+const LONG_TEXT_CHARACTERS = 250_000;
 
 function client(keyId: string): RequestContext & { leave: () => void } {
   const controller = new AbortController();
@@ -121,33 +127,67 @@ describe('questions of many keys', () => {
   });
 });
 
-describe('a question to a warehouse', () => {
-  it('ends in the engine when its client leaves, and others are answered meanwhile', async () => {
-    const service = await startScriptedService();
-    onTestFinished(() => service.close());
-    service.list('w', [{ url: 'https://w.example/' }]);
-    const warehouse = warehouseIn(temporaryFolder());
-    await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-01T02:00:00Z', websites: ['w'] });
-    const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
+describe('a client of a served warehouse', () => {
+  it('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
+    const { path: warehouse, remove } = await buildWarehouse([
+      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
+    ]);
+    onTestFinished(remove);
+    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT });
     onTestFinished(() => reader.close());
-    const count = z.object({ n: z.coerce.number() });
-    const endless = client('a');
-    let wasBegun = () => {};
+    const given = storeOf(new Map([['w', []]]));
+    let begin = () => {};
     const begun = new Promise<void>((resolve) => {
-      wasBegun = resolve;
+      begin = resolve;
     });
-    const heavy = reader.ask(endless, 'slow', ({ engine }) => {
-      wasBegun();
-      return engine.rows(count, ENDLESS);
+    const app = buildServer({
+      ...given,
+      findKey: async (token) => ({ ...keyTo(['w']), _id: token }),
+      listCoverage: (_website, { limit }, _query, context) =>
+        reader.ask(context, 'slow', async ({ engine }) => {
+          if (limit === 1) begin();
+          const rows = await engine.rows(countRow, limit === 1 ? ENDLESS : 'select count(*) as n from pages');
+          return { entries: [], count: rows[0]?.n ?? 0 };
+        }),
     });
-    const abandoned = expect(heavy).rejects.toThrow('a left');
+    onTestFinished(() => app.close());
+    const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/urls/w`;
+    const read = async (key: string, limit: number, signal: AbortSignal | null = null): Promise<unknown> =>
+      (await fetch(`${url}?limit=${limit}`, { headers: { authorization: `Bearer ${key}` }, signal })).json();
+    const client = new AbortController();
+    const abandoned = expect(read('a', 1, client.signal)).rejects.toThrow('aborted');
     await begun;
-    const pages = 'select count(*) as n from pages';
-    expect(await reader.ask(client('b'), 'slow', ({ engine }) => engine.rows(count, pages))).toEqual([{ n: 1 }]);
+    expect(await read('b', 2)).toMatchObject({ pagination: { count: 1 } });
     expect((await reader.websites()).map(({ id }) => id)).toEqual(['w']);
-    endless.leave();
+    client.abort();
     await abandoned;
     // The connection that it was asked on answers again: only one slow question of a key runs at a time.
-    expect(await reader.ask(client('a'), 'slow', ({ engine }) => engine.rows(count, pages))).toEqual([{ n: 1 }]);
+    expect(await read('a', 2)).toMatchObject({ pagination: { count: 1 } });
+  });
+
+  it('holds no place in the line while it reads nothing of a streamed listing', async () => {
+    const page = (number: number): GivenPage => ({
+      url: `https://w.example/${number}`,
+      entry: { index_summary: 'Indexed', index_coverage_state: String(number).padEnd(LONG_TEXT_CHARACTERS, '.') },
+    });
+    const lists = { w: Array.from({ length: LONG_PAGES }, (_, number) => page(number)) };
+    const sections = { reports: { max_per_run: 0 } };
+    const { path: warehouse, remove } = await buildWarehouse([{ at: NIGHT, lists, sections }]);
+    onTestFinished(remove);
+    const served = await serveWarehouse({
+      warehouse,
+      now: () => Date.parse(NIGHT),
+      keys: { k: ['w'] },
+      batchEntries: 4,
+    });
+    onTestFinished(served.close);
+    const [url, headers] = [`${served.baseUrl}/v1/urls/w`, { authorization: 'Bearer k' }];
+    // More than there are places for all keys together.
+    for (let client = 0; client < 5; client++) {
+      const answer = await new Promise<IncomingMessage>((resolve) => get(`${url}?format=ndjson`, { headers }, resolve));
+      onTestFinished(() => void answer.destroy());
+      expect(answer.statusCode).toBe(200);
+    }
+    expect((await fetch(`${url}?limit=1&sort=-url`, { headers })).status).toBe(200);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listTableFiles } from '../../src/warehouse/layout.js';
+import type { Table } from '../../src/warehouse/tables.js';
 import { copyOf } from '../given/folder.js';
 import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';
@@ -14,9 +15,15 @@ beforeAll(async () => {
       entry: { index_summary: 'Indexed', index_coverage_state: `state ${number}` },
       report: { index_summary: 'Indexed' },
     }));
+  const rejected = { url: 'https://sick.example/1', entry: { last_crawl_time: 'no time' } };
+  const sections = { quality: { max_reject_ratio: 1 } };
   built = await buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { sick: pages('sick'), well: pages('well') } },
-    { at: '2025-03-02T02:00:00Z', lists: { sick: pages('sick'), well: pages('well') } },
+    {
+      at: '2025-03-02T02:00:00Z',
+      lists: { sick: pages('sick').with(1, rejected), well: pages('well') },
+      sections,
+    },
   ]);
   return () => built.remove();
 });
@@ -28,28 +35,39 @@ function rot(file: string): void {
   writeFileSync(file, bytes.fill(0xa5, 4, bytes.length - footer));
 }
 
-async function servedWith(damage: (warehouse: string) => Promise<void>) {
+/** The files of a table that are of the website `sick`. */
+async function filesOf(warehouse: string, table: Table): Promise<string[]> {
+  return (await listTableFiles(warehouse, table)).filter((file) => file.includes('website=sick'));
+}
+
+async function servedWith(damage: (warehouse: string) => Promise<void> = async () => {}) {
   const warehouse = copyOf(built.path);
   await damage(warehouse);
-  const keys = { k: ['sick', 'well'] };
-  const served = await serveWarehouse({ warehouse, now: () => Date.parse('2025-03-03T00:00:00Z'), keys });
+  const keys = { k: ['sick', 'well'], sick: ['sick'], well: ['well'] };
+  let looks = 0;
+  const served = await serveWarehouse({
+    warehouse,
+    now: () => Date.parse('2025-03-03T00:00:00Z'),
+    keys,
+    // Each request looks at the warehouse again.
+    clock: () => 1000 * looks++,
+  });
   onTestFinished(served.close);
-  const get = async (path: string) => {
-    const answer = await fetch(served.baseUrl + path, { headers: { authorization: 'Bearer k' } });
+  const get = async (path: string, token = 'k') => {
+    const answer = await fetch(served.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
+  const health = async (token?: string): Promise<unknown> => JSON.parse((await get('/healthz', token)).text);
   const report = (site: string) => get(`/v1/url-report?url=${encodeURIComponent(`https://${site}.example/7`)}`);
-  return { ...served, get, report, warehouse };
+  return { ...served, get, health, report, warehouse };
 }
 
 describe('a file that is no Parquet any more', () => {
   it.each(['snapshots', 'runs', 'coverage', 'coverage_summary', 'url_reports'] as const)(
     'of %s leaves other websites as they are, and is told once and counted',
     async (table) => {
-      const { get, report, unreadable } = await servedWith(async (path) => {
-        for (const file of await listTableFiles(path, table)) {
-          if (file.includes('website=sick')) writeFileSync(file, readFileSync(file).subarray(0, 100));
-        }
+      const { get, health, report, unreadable } = await servedWith(async (path) => {
+        for (const file of await filesOf(path, table)) writeFileSync(file, readFileSync(file).subarray(0, 100));
       });
       expect((await get('/v1')).status).toBe(200);
       expect((await get('/v1/urls/well?limit=1')).status).toBe(200);
@@ -58,25 +76,19 @@ describe('a file that is no Parquet any more', () => {
       expect([200, 404, 503]).toContain((await report('sick')).status);
       expect(unreadable.length).toBeGreaterThan(0);
       expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
-      const health = { status: 'degraded', unreadable_files: unreadable.length };
-      expect(JSON.parse((await get('/healthz')).text)).toMatchObject(health);
+      const degraded = { status: 'degraded', unreadable_files: unreadable.length };
+      expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
+      expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
     },
   );
 });
 
 describe('a file whose rows cannot be read', () => {
   it('costs the answers that need it, and nothing else', async () => {
-    const { get, report, unreadable, warehouse } = await servedWith(async (path) => {
-      for (const file of await listTableFiles(path, 'coverage')) {
-        if (file.includes('website=sick') && file.includes('date=2025-03-02')) rot(file);
-      }
+    const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
+      for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
     });
-    expect(JSON.parse((await get('/healthz')).text)).toEqual({
-      status: 'ok',
-      websites: 2,
-      commits: 4,
-      unreadable_files: 0,
-    });
+    expect(await health()).toEqual({ status: 'ok', websites: 2, commits: 4, unreadable_files: 0 });
     for (const _ of [1, 2]) {
       const refused = await get('/v1/urls/sick');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);
@@ -89,16 +101,52 @@ describe('a file whose rows cannot be read', () => {
     expect((await get('/v1/urls/well?sort=-index_coverage_state')).status).toBe(200);
     expect((await report('well')).status).toBe(200);
     expect((await get('/v1/urls/sick?as_of=2025-03-01')).status).toBe(200);
-    expect(JSON.parse((await get('/healthz')).text)).toMatchObject({ status: 'degraded', unreadable_files: 1 });
+    expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
     expect(unreadable).toEqual([expect.stringContaining('website=sick')]);
   });
 
   it('of reports costs the reports that it holds', async () => {
     const { get, report } = await servedWith(async (path) => {
-      for (const file of await listTableFiles(path, 'url_reports')) if (file.includes('website=sick')) rot(file);
+      for (const file of await filesOf(path, 'url_reports')) rot(file);
     });
     expect((await report('sick')).status).toBe(503);
     expect((await report('well')).status).toBe(200);
     expect((await get('/v1/urls/sick')).status).toBe(200);
+  });
+});
+
+describe('a file that is repaired where it is', () => {
+  it.each(['snapshots', 'coverage', 'rejected_records'] as const)(
+    'is read again without a restart, of %s',
+    async (table) => {
+      const whole = new Map<string, Buffer>();
+      const { get, health } = await servedWith(async (path) => {
+        for (const file of await filesOf(path, table)) {
+          whole.set(file, readFileSync(file));
+          writeFileSync(file, '');
+        }
+      });
+      const entries = async () => (await get('/v1/urls/sick')).text.split('"url":').length - 1;
+      expect(await entries()).toBeLessThan(50);
+      expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: whole.size });
+      for (const [file, bytes] of whole) writeFileSync(file, bytes);
+      expect(await health()).toMatchObject({ status: 'ok', unreadable_files: 0 });
+      expect(await entries()).toBe(50);
+    },
+  );
+
+  it('is read again where it was damaged while it was served', async () => {
+    const { get, health, report, unreadable, warehouse } = await servedWith();
+    expect((await report('well')).status).toBe(200);
+    const [, newest = ''] = await filesOf(warehouse, 'url_reports');
+    const whole = readFileSync(newest);
+    rot(newest);
+    for (const _ of [1, 2]) expect((await report('sick')).status).toBe(503);
+    expect([(await get('/v1/urls/sick')).status, (await report('well')).status]).toEqual([200, 200]);
+    expect(unreadable).toEqual([newest]);
+    expect(await health()).toMatchObject({ status: 'degraded', unreadable_files: 1 });
+    writeFileSync(newest, whole);
+    expect((await report('sick')).status).toBe(200);
+    expect(await health()).toMatchObject({ status: 'ok', unreadable_files: 0 });
   });
 });

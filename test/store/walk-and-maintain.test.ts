@@ -34,4 +34,6 @@ it('a walk goes on while its files are there, even when retention puts its listi
   await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
   ({ get, read } = await serving());
   expect((await get(third.pagination.next_page ?? '')).status).toBe(404);
+  // What retention deleted is no damage.
+  expect(await (await get('/healthz')).json()).toMatchObject({ status: 'ok' });
 });
