@@ -1,3 +1,4 @@
+import { createTask } from 'node-cron';
 import type { Config } from '../config/schema.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { type Effects, realEffects } from '../source/effects.js';
@@ -6,19 +7,21 @@ import type { DamagedFile } from '../warehouse/damage.js';
 import type { StateOptions } from '../warehouse/state.js';
 import type { ListingSize } from './ask-service.js';
 import { type CostRules, costSentence, fairShares, reportsInTime, requestsPerMs } from './cost.js';
-import type { Forecast, PlannedKey, PlannedWebsite, WantedPage } from './document.js';
-import { Known } from './known.js';
-import { nextTime } from './next-time.js';
+import { Known, type WantedPage } from './known.js';
 import { reportsBy, sum } from './reports.js';
-import { type SelectedWebsite, selectWebsites } from './selection.js';
-import { type Outlook, outlookOf, plannedWebsite } from './website.js';
+import { type Outlook, outlookOf, type PlannedWebsite, plannedWebsite, selectWebsites } from './website.js';
 
 const YOUNG_MS = 30 * DAY_MS;
 
 export interface ForecastEffects extends Effects {
-  /** When a cron expression comes next in a time zone. */
+  /** When a cron expression, as the configuration was checked to hold, comes next in a time zone. */
   nextTime(cron: string, timeZone: string): Date | null;
 }
+
+const realForecastEffects: ForecastEffects = {
+  ...realEffects,
+  nextTime: (cron, timezone) => createTask(cron, () => {}, { timezone }).getNextRuns(1)[0] ?? null,
+};
 
 export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {
   config: Config;
@@ -48,13 +51,8 @@ export interface WantedOf extends WantedPage {
   reached: boolean;
 }
 
-/** One website's part of tonight's run. */
-interface Part {
-  outlook: Outlook;
-  written: PlannedWebsite;
-  /** How many of the pages that are known to be wanted are reached, from the first on. */
-  knownReached: number;
-}
+/** What the next run does, under the names of `plan --json`. Times are ISO 8601 in UTC. */
+export type Forecast = Awaited<ReturnType<typeof forecast>>;
 
 /**
  * Tells what the next run costs, when it ends and which pages it does not reach. Reads the warehouse and writes nothing
@@ -62,8 +60,8 @@ interface Part {
  *
  * @throws AskError, WarehouseError
  */
-export async function forecast(input: ForecastInput): Promise<Forecast> {
-  const { config, effects = { ...realEffects, nextTime } } = input;
+export async function forecast(input: ForecastInput) {
+  const { config, effects = realForecastEffects } = input;
   const now = effects.now();
   const known = await Known.open(config, now, input.onRebuilt);
   try {
@@ -73,37 +71,48 @@ export async function forecast(input: ForecastInput): Promise<Forecast> {
       const outlook = await outlookOf(website, known, sizes.get(website.id) ?? null, config.api.page_size);
       if (outlook) outlooks.push(outlook);
     }
-    const planned: KeyPlan[] = [];
-    for (const [key, websites] of byKey(outlooks)) planned.push(await planKey(key, websites, known, input));
-    await input.writeWanted?.(wantedOf(planned, known));
+    const keys: KeyPlan[] = [];
+    for (const key of new Set(outlooks.map(({ website }) => website.key))) {
+      const own = outlooks.filter(({ website }) => website.key === key);
+      keys.push(await planKey(key, own, { known, input, now }));
+    }
+    const parts = keys.flatMap((key) => key.parts);
+    await input.writeWanted?.(wantedPages(parts, known));
     if (known.damaged.length > 0) input.onDamaged?.(known.damaged);
     const found = new Set(outlooks.map(({ website }) => website.id));
-    return document(input, planned, {
-      now,
-      requests,
-      unknown: selected.filter(({ id }) => !found.has(id)),
-      unfinished: (await unfinishedJournals(config.warehouse.path)).length > 0,
-      next: nextSync(config, effects),
-    });
+    const websites = parts.map(({ written }) => written);
+    const totals = totalsOf(websites, keys, now);
+    return {
+      planned_at: new Date(now).toISOString(),
+      warehouse: config.warehouse.path,
+      sentence: sentenceOf(keys),
+      younger_than_days: youngDaysOf(input),
+      max_reports: finite(config.reports.max_per_run),
+      deadline_seconds: config.reports.deadline / 1000,
+      refresh_after_seconds: config.reports.refresh_after / 1000,
+      time_zone: config.schedule.time_zone,
+      unfinished_run: (await unfinishedJournals(config.warehouse.path)).length > 0,
+      requests_sent: requests,
+      websites,
+      unknown_websites: selected
+        .filter(({ id }) => !found.has(id))
+        .map(({ id, name }) => ({ website_id: id, website_name: name })),
+      keys: keys.map(({ written }) => written),
+      totals,
+      next_nightly_sync: nextSync(input, effects, totals.duration_seconds),
+    };
   } finally {
     known.close();
   }
 }
 
-interface Asked {
-  selected: SelectedWebsite[];
-  sizes: ReadonlyMap<string, ListingSize>;
-  /** What was asked of the service. */
-  requests: number;
-}
-
-async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effects): Promise<Asked> {
+async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effects) {
   const { config, ask, websites } = input;
   const selected = selectWebsites(config, websites, [...known.websites.keys()]);
   const mustList = config.websites === 'all' && websites.length === 0 && (ask === 'always' || selected.length === 0);
-  const mustAsk = (all: SelectedWebsite[]) => all.filter(({ id }) => ask === 'always' || !known.websites.has(id));
+  const mustAsk = (all: typeof selected) => all.filter(({ id }) => ask === 'always' || !known.websites.has(id));
   if (ask === 'never' || (!mustList && mustAsk(selected).length === 0)) {
-    return { selected, sizes: new Map(), requests: 0 };
+    return { selected, sizes: new Map<string, ListingSize>(), requests: 0 };
   }
   // Loads the HTTP client, which only those need who ask.
   const { ServiceQuestion } = await import('./ask-service.js');
@@ -120,23 +129,14 @@ async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effec
   }
 }
 
-function byKey(outlooks: readonly Outlook[]): Map<string, Outlook[]> {
-  const keys = new Map<string, Outlook[]>();
-  for (const outlook of outlooks) keys.set(outlook.website.key, [...(keys.get(outlook.website.key) ?? []), outlook]);
-  return keys;
-}
+type KeyPlan = Awaited<ReturnType<typeof planKey>>;
 
-/** Tonight's run with one API key. */
-interface KeyPlan {
-  key: string;
-  parts: Part[];
-  rules: CostRules;
-  /** Requests a second of its last run; null where none was measured. */
-  measuredPerSecond: number | null;
-}
-
-/** Websites of one key share what it may ask until the deadline. */
-async function planKey(key: string, outlooks: Outlook[], known: Known, input: ForecastInput): Promise<KeyPlan> {
+/** Tonight's run with one API key, whose websites share what it may ask until the deadline. */
+async function planKey(
+  key: string,
+  outlooks: readonly Outlook[],
+  { known, input, now }: { known: Known; input: ForecastInput; now: number },
+) {
   const { api, reports } = input.config;
   const measuredPerSecond = measuredPace(outlooks);
   const rules: CostRules = {
@@ -145,7 +145,8 @@ async function planKey(key: string, outlooks: Outlook[], known: Known, input: Fo
     deadline: reports.deadline,
     maxPerRun: reports.max_per_run,
   };
-  const capacity = reportsInTime(sum(outlooks.map(({ listingRequests }) => listingRequests)), rules);
+  const listing = sum(outlooks.map(({ listingRequests }) => listingRequests));
+  const capacity = reportsInTime(listing, rules);
   const shared = (wanted: (outlook: Outlook) => number) =>
     fairShares(
       capacity,
@@ -153,16 +154,32 @@ async function planKey(key: string, outlooks: Outlook[], known: Known, input: Fo
     );
   const tonight = shared(({ wanted }) => wanted.total);
   const nightly = shared(({ fetchable }) => fetchable);
-  const youngDays = youngDaysOf(input);
-  const parts: Part[] = [];
+  const parts: (Awaited<ReturnType<typeof plannedWebsite>> & { outlook: Outlook })[] = [];
   for (const [at, outlook] of outlooks.entries()) {
     const share = { tonight: tonight[at] ?? 0, nightly: nightly[at] ?? 0, capacity };
-    parts.push({
-      outlook,
-      ...(await plannedWebsite(outlook, share, known, { reports, youngDays, first: input.first })),
-    });
+    const young = { reports, youngDays: youngDaysOf(input), first: input.first };
+    parts.push({ outlook, ...(await plannedWebsite(outlook, share, known, young)) });
   }
-  return { key, parts, rules, measuredPerSecond };
+  const total = (of: 'wanted' | 'reached') => sum(parts.map(({ written }) => written[of].total));
+  const takes = (requests: number) => finite(Math.ceil(requests / requestsPerMs(rules) / 1000), requestsPerMs(rules));
+  const duration = takes(listing + total('reached'));
+  const written = {
+    /** Where its token stands in the configuration. */
+    key,
+    website_ids: outlooks.map(({ website }) => website.id),
+    pages: sum(outlooks.map(({ pages }) => pages)),
+    listing_requests: listing,
+    requests: listing + total('reached'),
+    wanted: total('wanted'),
+    reached: total('reached'),
+    not_reached: total('wanted') - total('reached'),
+    requests_per_minute: finite(api.requests_per_minute),
+    measured_requests_per_minute: measuredPerSecond === null ? null : Number((measuredPerSecond * 60).toPrecision(3)),
+    duration_seconds: duration,
+    duration_seconds_for_all: takes(listing + total('wanted')),
+    ends_at: isoAfter(now, duration),
+  };
+  return { parts, rules, written };
 }
 
 function youngDaysOf({ config, youngerThan }: ForecastInput): number {
@@ -180,14 +197,8 @@ function measuredPace(outlooks: readonly Outlook[]): number | null {
   return requests > 0 && finished > started ? (requests * 1000) / (finished - started) : null;
 }
 
-/** Null where the job is switched off. */
-function nextSync({ schedule }: Config, effects: ForecastEffects): Date | null {
-  const cron = schedule['nightly-sync'];
-  return cron === false ? null : effects.nextTime(cron, schedule.time_zone);
-}
-
-async function* wantedOf(keys: readonly KeyPlan[], known: Known): AsyncGenerator<WantedOf> {
-  for (const { outlook, knownReached } of keys.flatMap(({ parts }) => parts)) {
+async function* wantedPages(parts: KeyPlan['parts'], known: Known): AsyncGenerator<WantedOf> {
+  for (const { outlook, knownReached } of parts) {
     const { id } = outlook.website;
     for await (const page of known.allWanted(id)) {
       yield { website_id: id, ...page, reached: page.place <= knownReached };
@@ -195,84 +206,23 @@ async function* wantedOf(keys: readonly KeyPlan[], known: Known): AsyncGenerator
   }
 }
 
-interface Facts {
-  now: number;
-  requests: number;
-  unknown: SelectedWebsite[];
-  unfinished: boolean;
-  next: Date | null;
-}
-
-function document(input: ForecastInput, planned: readonly KeyPlan[], facts: Facts): Forecast {
-  const { reports, schedule, warehouse } = input.config;
-  const keys = planned.map((key) => plannedKey(key, facts.now));
-  const websites = planned.flatMap(({ parts }) => parts.map(({ written }) => written));
-  const totals = totalsOf(websites, keys, facts.now);
-  return {
-    planned_at: new Date(facts.now).toISOString(),
-    warehouse: warehouse.path,
-    sentence: sentenceOf(planned),
-    younger_than_days: youngDaysOf(input),
-    max_reports: Number.isFinite(reports.max_per_run) ? reports.max_per_run : null,
-    deadline_seconds: reports.deadline / 1000,
-    refresh_after_seconds: reports.refresh_after / 1000,
-    time_zone: schedule.time_zone,
-    unfinished_run: facts.unfinished,
-    requests_sent: facts.requests,
-    websites,
-    unknown_websites: facts.unknown.map(({ id, name }) => ({ website_id: id, website_name: name })),
-    keys,
-    totals,
-    next_nightly_sync: facts.next && {
-      starts_at: facts.next.toISOString(),
-      ends_at: input.asScheduled ? isoAfter(facts.next.getTime(), totals.duration_seconds) : null,
-    },
-  };
-}
-
 function sentenceOf(keys: readonly KeyPlan[]): string {
-  const costs = keys.map(({ parts }) => ({
+  const costs = keys.map(({ parts, written }) => ({
     websites: parts.map(({ outlook: { pages, fetchable } }) => ({ pages, fetchable })),
-    listingRequests: sum(parts.map(({ outlook }) => outlook.listingRequests)),
+    listingRequests: written.listing_requests,
   }));
-  const slowest = [...keys].sort((one, other) => requestsPerMs(one.rules) - requestsPerMs(other.rules));
+  const slowest = keys.map(({ rules }) => rules).sort((one, other) => requestsPerMs(one) - requestsPerMs(other));
   const [first] = slowest;
-  const isMeasured = slowest.every(({ rules }) => rules.measuredPerSecond !== null);
-  return first ? costSentence(costs, isMeasured ? first.rules : { ...first.rules, measuredPerSecond: null }) : '';
-}
-
-function plannedKey({ key, parts, rules, measuredPerSecond }: KeyPlan, now: number): PlannedKey {
-  const total = (of: (website: PlannedWebsite) => number) => sum(parts.map(({ written }) => of(written)));
-  const listing = total(({ listing_requests }) => listing_requests);
-  const [wanted, reached] = [total((website) => website.wanted.total), total((website) => website.reached.total)];
-  const seconds = (requests: number) => {
-    const rate = requestsPerMs(rules);
-    return Number.isFinite(rate) ? Math.ceil(requests / rate / 1000) : null;
-  };
-  const takes = seconds(listing + reached);
-  return {
-    key,
-    website_ids: parts.map(({ written }) => written.website_id),
-    pages: total(({ pages }) => pages),
-    listing_requests: listing,
-    requests: listing + reached,
-    wanted,
-    reached,
-    not_reached: wanted - reached,
-    requests_per_minute: Number.isFinite(rules.requestsPerMinute) ? rules.requestsPerMinute : null,
-    measured_requests_per_minute: measuredPerSecond === null ? null : Number((measuredPerSecond * 60).toPrecision(3)),
-    duration_seconds: takes,
-    duration_seconds_for_all: seconds(listing + wanted),
-    ends_at: isoAfter(now, takes),
-  };
+  const isMeasured = slowest.every(({ measuredPerSecond }) => measuredPerSecond !== null);
+  return first ? costSentence(costs, isMeasured ? first : { ...first, measuredPerSecond: null }) : '';
 }
 
 /** Keys work side by side: the slowest ends the run. */
-function totalsOf(websites: readonly PlannedWebsite[], keys: readonly PlannedKey[], now: number): Forecast['totals'] {
+function totalsOf(websites: readonly PlannedWebsite[], keys: readonly KeyPlan[], now: number) {
   const total = (of: 'pages' | 'listing_requests' | 'requests') => sum(websites.map((website) => website[of]));
   const reports = (of: 'wanted' | 'reached' | 'not_reached') =>
     reportsBy((reason) => sum(websites.map((website) => website[of][reason])));
-  const seconds = largest(keys.map((key) => key.duration_seconds));
+  const seconds = largest(keys.map(({ written }) => written.duration_seconds));
   return {
     pages: total('pages'),
     listing_requests: total('listing_requests'),
@@ -281,10 +231,27 @@ function totalsOf(websites: readonly PlannedWebsite[], keys: readonly PlannedKey
     reached: reports('reached'),
     not_reached: reports('not_reached'),
     duration_seconds: seconds,
-    duration_seconds_for_all: largest(keys.map((key) => key.duration_seconds_for_all)),
+    duration_seconds_for_all: largest(keys.map(({ written }) => written.duration_seconds_for_all)),
+    /** Of a run that starts now. */
     ends_at: isoAfter(now, seconds),
     nights_until_young: largest(websites.map((website) => website.nights_until_young)),
   };
+}
+
+/** Null where the job is switched off. It takes no flags, so it ends at another time where some are given. */
+function nextSync(
+  { config: { schedule }, asScheduled }: ForecastInput,
+  effects: ForecastEffects,
+  takes: number | null,
+) {
+  const cron = schedule['nightly-sync'];
+  const starts = cron === false ? null : effects.nextTime(cron, schedule.time_zone);
+  return starts && { starts_at: starts.toISOString(), ends_at: asScheduled ? isoAfter(starts.getTime(), takes) : null };
+}
+
+/** A number; null where it, or what it follows from, is unlimited. */
+function finite(value: number, from = value): number | null {
+  return Number.isFinite(from) ? value : null;
 }
 
 /** Null where any is, or there is none. */

@@ -1,17 +1,24 @@
-import { REASONS, type Reason } from '../journal/plan.js';
-import type { Expected, Reports } from './document.js';
+import { z } from 'zod';
+import { byReason, REASONS, type Reason } from '../journal/plan.js';
+
+/** Reports by the reason why they are wanted. */
+export type Reports = Record<Reason | 'total', number>;
 
 /** Pages of a website that the plan treats alike, as the newest state knows them. */
-export interface PageGroup {
-  keeps_failing: boolean;
-  goes_first: boolean;
-  reason: Reason;
+export const pageGroup = z.object({
+  keeps_failing: z.boolean(),
+  goes_first: z.boolean(),
+  reason: z.enum(REASONS),
   /** False: the report is too young to be fetched again without a change. */
-  is_wanted: boolean;
+  is_wanted: z.boolean(),
   /** Age of the report in whole days; null: none yet. */
-  age_days: number | null;
-  pages: number;
-}
+  age_days: z.int().nullable(),
+  pages: z.int(),
+});
+export type PageGroup = z.infer<typeof pageGroup>;
+
+/** What the next listing is expected to bring, in pages. */
+export type Arrivals = Record<Exclude<Reason, 'oldest'>, number>;
 
 /** A stretch of tonight's plan: pages that the state puts here, and how many the listing is expected to leave here. */
 export interface Stretch extends Pick<PageGroup, 'keeps_failing' | 'goes_first' | 'reason'> {
@@ -27,21 +34,14 @@ export function sum(numbers: Iterable<number>): number {
 
 /** Counts by reason, with their sum. */
 export function reportsBy(count: (reason: Reason) => number): Reports {
-  return {
-    missing: count('missing'),
-    changed: count('changed'),
-    new: count('new'),
-    recrawled: count('recrawled'),
-    oldest: count('oldest'),
-    total: sum(REASONS.map(count)),
-  };
+  return { ...byReason(count), total: sum(REASONS.map(count)) };
 }
 
 /**
  * Tonight's plan, in order: what the newest state wants, and what the listing is expected to bring. Pages that the
  * listing moves come from all later stretches alike.
  */
-export function planOf(groups: readonly PageGroup[], arrivals: Omit<Expected, 'snapshots'>): Stretch[] {
+export function planOf(groups: readonly PageGroup[], arrivals: Arrivals): Stretch[] {
   const all = sum(groups.map(({ pages }) => pages));
   const moved = (to: Reason, { reason, pages }: PageGroup) =>
     to !== 'new' && to !== 'oldest' && rank(to) < rank(reason) ? (Math.min(arrivals[to], all) * pages) / all : 0;
@@ -88,14 +88,13 @@ export function reachedOf(plan: readonly Stretch[], reports: number): { reached:
 
 /**
  * After how many nights, tonight the first, every report is younger than so many days; 0: they are; null: never.
- * A night reaches the oldest reports first, and what it reaches is young for as long.
+ * A night reaches the oldest reports first, and what it reaches is young for as long. So it is the first number of
+ * nights that is enough for all reports that are too old by the last of them.
  */
 export function nightsUntilYoung(groups: readonly PageGroup[], reportsANight: number, days: number): number | null {
   const olderThan = (age: number) =>
     sum(groups.map(({ age_days, pages }) => (age_days === null || age_days >= age ? pages : 0)));
   if (olderThan(days) === 0) return 0;
-  for (let nights = 1; nights <= days; nights++) {
-    if (olderThan(days - nights + 1) <= nights * reportsANight) return nights;
-  }
-  return null;
+  const nights = Array.from({ length: days }, (_, at) => at + 1);
+  return nights.find((night) => olderThan(days - night + 1) <= night * reportsANight) ?? null;
 }

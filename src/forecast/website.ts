@@ -1,40 +1,35 @@
 import type { Config } from '../config/schema.js';
+import { namedWebsites, tokenPlace, type Website, websiteOf } from '../config/websites.js';
 import { count } from '../observe/format.js';
 import { DAY_MS } from '../time.js';
 import type { ListingSize } from './ask-service.js';
 import { listingRequests, many } from './cost.js';
-import type { PlannedWebsite, Reports } from './document.js';
-import type { Known, KnownWebsite } from './known.js';
-import {
-  nightsUntilYoung,
-  type PageGroup,
-  planOf,
-  reachedOf,
-  reportsBy,
-  type Stretch,
-  sum,
-  wantedOf,
-} from './reports.js';
-import type { SelectedWebsite } from './selection.js';
+import type { Known } from './known.js';
+import { nightsUntilYoung, type PageGroup, planOf, reachedOf, reportsBy, sum, wantedOf } from './reports.js';
 
 const NOTHING = { missing: 0, changed: 0, new: 0, recrawled: 0 };
 
-/** One website before its next run. */
-export interface Outlook {
-  website: SelectedWebsite;
-  /** Null before the first snapshot. */
-  known: KnownWebsite | null;
-  basis: PlannedWebsite['basis'];
-  pages: number;
-  /** Pages whose report may be fetched. */
-  fetchable: number;
-  keepFailing: number;
-  listingRequests: number;
-  /** Of the pages whose reports may be fetched and do not keep failing. */
-  groups: PageGroup[];
-  plan: Stretch[];
-  wanted: Reports;
+/** A website to plan for, and where the token of its API key stands in the configuration. */
+export interface SelectedWebsite extends Website {
+  key: string;
 }
+
+/**
+ * The websites to plan for, as far as they can be told without a request: where the configuration says `all`, those
+ * that are known.
+ *
+ * @param asked ids; all that are configured if empty. Where the configuration says `all`, any id may be asked for.
+ * @param known ids of websites with a snapshot
+ */
+export function selectWebsites(config: Config, asked: readonly string[], known: readonly string[]): SelectedWebsite[] {
+  const named = namedWebsites(config)?.map(({ id }) => id);
+  const ids = named?.filter((id) => asked.length === 0 || asked.includes(id)) ?? (asked.length > 0 ? asked : known);
+  const websites = ids.map((id) => websiteOf(config, id));
+  return websites.map((website) => ({ ...website, key: tokenPlace(website.token, config) }));
+}
+
+/** One website before its next run. */
+export type Outlook = NonNullable<Awaited<ReturnType<typeof outlookOf>>>;
 
 /**
  * Puts together what is known of a website and what the service says; null where neither tells its pages.
@@ -46,7 +41,7 @@ export async function outlookOf(
   knowledge: Known,
   asked: ListingSize | null,
   pageSize: number,
-): Promise<Outlook | null> {
+) {
   const known = knowledge.websites.get(website.id) ?? null;
   if (!known && asked?.pages == null) return null;
   const all = await knowledge.groups(website.id);
@@ -55,17 +50,20 @@ export async function outlookOf(
   const pages = asked?.pages ?? monitored;
   // What the service counts beyond what is known is new tonight, whatever other nights brought.
   const unknown = Math.max(0, pages - monitored);
-  const arrivals = { ...NOTHING, ...known?.expected };
+  const arrivals = known?.expected ?? NOTHING;
   const plan = planOf(groups, { ...arrivals, new: Math.max(arrivals.new, unknown) });
   const unread = { keeps_failing: false, goes_first: false, reason: 'new', is_wanted: true, age_days: null } as const;
   return {
     website,
     known,
+    /** What tells the number of its pages. */
     basis: asked?.pages == null ? 'snapshot' : known ? 'snapshot_and_service' : 'service',
     pages,
+    /** Pages whose report may be fetched. */
     fetchable: Math.max(0, pages - (monitored - pagesOf(groups))),
     keepFailing: pagesOf(groups.filter(({ keeps_failing }) => keeps_failing)),
     listingRequests: listingRequests(pages, asked?.window ?? pageSize, known?.walk),
+    /** Of the pages whose reports may be fetched and do not keep failing. */
     groups: [...groups.filter(({ keeps_failing }) => !keeps_failing), { ...unread, pages: unknown }],
     plan,
     wanted: wantedOf(plan),
@@ -90,21 +88,17 @@ interface Rules {
   first: number;
 }
 
-/** What a run with so many reports makes of a website. */
-export async function plannedWebsite(
-  outlook: Outlook,
-  share: Share,
-  knowledge: Known,
-  rules: Rules,
-): Promise<{ written: PlannedWebsite; knownReached: number }> {
+export type PlannedWebsite = Awaited<ReturnType<typeof plannedWebsite>>['written'];
+
+/** What a run with so many reports makes of a website: as `plan --json` writes it, and how many known pages it reaches. */
+export async function plannedWebsite(outlook: Outlook, share: Share, knowledge: Known, rules: Rules) {
   const { website, known, plan, wanted, pages } = outlook;
   const { reached, knownReached } = reachedOf(plan, share.tonight);
   const isCut = wanted.total > reached.total;
-  const read = (from: number, to: number) => knowledge.wanted(website.id, from, to);
   const beyond = knownReached + 1;
-  const [notReached] = isCut ? await read(beyond, beyond) : [];
-  const young = whenYoung(outlook, share, rules);
-  const written: PlannedWebsite = {
+  const [notReached = null] = isCut ? await knowledge.wanted(website.id, beyond, beyond) : [];
+  const never = whyNeverYoung(outlook, share, rules);
+  const written = {
     website_id: website.id,
     website_name: website.name ?? known?.website_name ?? null,
     key: website.key,
@@ -120,45 +114,42 @@ export async function plannedWebsite(
     reached,
     not_reached: reportsBy((reason) => wanted[reason] - reached[reason]),
     limit: isCut ? (share.tonight >= rules.reports.max_per_run ? 'max_per_run' : 'deadline') : null,
-    first_pages: await read(1, Math.min(rules.first, knownReached)),
-    first_not_reached: notReached ?? null,
-    nights_until_young: young.nights,
-    never_young_because: young.because,
+    first_pages: await knowledge.wanted(website.id, 1, Math.min(rules.first, knownReached)),
+    first_not_reached: notReached,
+    nights_until_young: never === null ? nightsOf(outlook, share, rules) : null,
+    never_young_because: never,
   };
   return { written, knownReached };
 }
 
-/** After how many nights all reports are young; where that is never, why, and what would help. */
-function whenYoung(
-  { groups, known }: Outlook,
-  { nightly, capacity }: Share,
-  { reports, youngDays }: Rules,
-): { nights: number | null; because: string | null } {
-  const { changed, recrawled, new: joining } = { ...NOTHING, ...known?.expected };
-  // Comes before the oldest, every night.
-  const reached = Math.max(0, nightly - changed - recrawled - joining);
-  const refreshDays = Math.ceil(reports.refresh_after / DAY_MS);
-  const age = many(youngDays, 'day');
-  const nights = nightsUntilYoung(groups, reached, youngDays);
-  if (nights === 0) return { nights, because: null };
-  if (reports.max_per_run === 0) return never('no report is fetched while reports.max_per_run is 0');
-  if (capacity === 0) {
-    return never('the listing takes all the time until reports.deadline: raise that, or api.requests_per_minute');
-  }
-  if (refreshDays > youngDays) {
-    return never(
-      `reports.refresh_after keeps the report of an unchanged page for ${many(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`,
-    );
-  }
-  if (nights !== null) return { nights, because: null };
-  const pages = pagesOf(groups);
-  const limit = nightly >= reports.max_per_run ? 'reports.max_per_run' : 'reports.deadline';
-  const longer = reached > 0 ? `, or use --younger-than ${Math.ceil(pages / reached) + 1}d` : '';
-  return never(
-    `each night reaches ${count(reached)} of the ${count(Math.ceil(pages / youngDays))} reports that turn ${age} old: raise ${limit}${longer}`,
-  );
+/** Changed, recrawled and new pages come before the oldest, every night. */
+function oldestReached({ known }: Outlook, { nightly }: Share): number {
+  const { changed, recrawled, new: joining } = known?.expected ?? NOTHING;
+  return Math.max(0, nightly - changed - recrawled - joining);
 }
 
-function never(because: string): { nights: null; because: string } {
-  return { nights: null, because };
+function nightsOf(outlook: Outlook, share: Share, { youngDays }: Rules): number | null {
+  return nightsUntilYoung(outlook.groups, oldestReached(outlook, share), youngDays);
+}
+
+/** Why not all reports are ever young, and what would help; null where they are after some nights. */
+function whyNeverYoung(outlook: Outlook, share: Share, rules: Rules): string | null {
+  const { reports, youngDays } = rules;
+  const nights = nightsOf(outlook, share, rules);
+  if (nights === 0) return null;
+  if (reports.max_per_run === 0) return 'no report is fetched while reports.max_per_run is 0';
+  if (share.capacity === 0) {
+    return 'the listing takes all the time until reports.deadline: raise that, or api.requests_per_minute';
+  }
+  const refreshDays = Math.ceil(reports.refresh_after / DAY_MS);
+  const age = many(youngDays, 'day');
+  if (refreshDays > youngDays) {
+    return `reports.refresh_after keeps the report of an unchanged page for ${many(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`;
+  }
+  if (nights !== null) return null;
+  const pages = pagesOf(outlook.groups);
+  const reached = oldestReached(outlook, share);
+  const limit = share.nightly >= reports.max_per_run ? 'reports.max_per_run' : 'reports.deadline';
+  const longer = reached > 0 ? `, or use --younger-than ${Math.ceil(pages / reached) + 1}d` : '';
+  return `each night reaches ${count(reached)} of the ${count(Math.ceil(pages / youngDays))} reports that turn ${age} old: raise ${limit}${longer}`;
 }

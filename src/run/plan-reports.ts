@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { globExpression } from '../config/globs.js';
+import type { Config } from '../config/schema.js';
 import type { Listed } from '../journal/listing.js';
-import { type Planned, readPlanned, writePlanned } from '../journal/plan.js';
+import { type Planned, REASONS, readPlanned, writePlanned } from '../journal/plan.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { publish, syncFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
@@ -9,7 +11,8 @@ import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/
 import { keepOddRecords } from '../warehouse/journal-views.js';
 import type { WebsiteRun } from './context.js';
 import { type Before, commitFacts } from './facts.js';
-import { setMaxReports, setPlanOrder } from './plan-order.js';
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
@@ -55,4 +58,23 @@ async function countWanted(engine: Engine): Promise<number> {
     `select count(*) as wanted from (${sql('plan/report_plan')})`,
   );
   return row?.wanted ?? 0;
+}
+
+/**
+ * Sets what orders and cuts the plan of `sql/plan/report_plan`, which stands over the view `candidates`.
+ *
+ * @param now milliseconds since 1970
+ */
+export async function setPlanOrder(engine: Engine, reports: Config['reports'], now: number): Promise<void> {
+  const { first, never } = reports.priority;
+  await engine.setTimes({ refresh_before: new Date(now - reports.refresh_after) });
+  await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
+  await engine.run(sql('plan/goes_first'));
+  await engine.run(sql('plan/never_fetched'));
+  await setMaxReports(engine, reports.max_per_run);
+}
+
+/** @param most reports; Infinity for all that are wanted */
+export async function setMaxReports(engine: Engine, most: number): Promise<void> {
+  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
 }

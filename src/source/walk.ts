@@ -15,7 +15,7 @@ import {
 import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
 
 /** Answers to `limit` after which it is left out. */
-const LIMIT_REFUSED = new Set([400, 413, 422]);
+export const LIMIT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 /** A body that is no listing (a maintenance page, say) is asked for again this often before the walk gives up. */
 const BAD_BODY_TRIES = 3;
 

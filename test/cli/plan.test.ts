@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planText } from '../../src/cli/plan-output.js';
-import type { Forecast } from '../../src/forecast/document.js';
+import type { Forecast } from '../../src/forecast/forecast.js';
 import { contentsOf, plan } from '../forecast/given.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';

@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Forecast } from '../../src/forecast/document.js';
-import { type ForecastInput, forecast, type WantedOf } from '../../src/forecast/forecast.js';
+import { type Forecast, type ForecastInput, forecast, type WantedOf } from '../../src/forecast/forecast.js';
 import { realEffects } from '../../src/source/effects.js';
 import { configFor } from '../given/warehouse.js';
 
