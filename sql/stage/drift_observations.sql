@@ -13,19 +13,19 @@ with observed as (
   from now_coverage
   where extra is not null
   union all
-  select 'coverage', 'new_value', known.field, known."value", known.occurrences, known.url
+  select 'coverage', 'new_value', field, "value", occurrences, url
   from (
-    select occurrences, url, unnest([
-      {field: 'index_summary', "value": index_summary},
-      {field: 'index_coverage_state', "value": index_coverage_state}
-    ], recursive := true)
-    from (
-      select index_summary, index_coverage_state, count(*) as occurrences, min(url) as url
+    unpivot (
+      select
+        columns(field -> list_contains(getvariable('known_coverage_fields'), field)),
+        count(*) as occurrences,
+        min(url) as url
       from now_coverage
       group by all
     )
-  ) as known
-  where not list_contains(getvariable('known_coverage'), known.field || '=' || known."value")
+    on columns(* exclude (occurrences, url)) into name field value "value"
+  )
+  where not list_contains(getvariable('known_coverage'), field || '=' || "value")
   union all
   select 'url_report', 'absent_field', unnest(absent), null, 1, url
   from odd_reports
@@ -35,37 +35,19 @@ with observed as (
   from now_url_reports
   where extra is not null
   union all
-  select 'url_report', 'new_value', known.field, known."value", known.occurrences, known.url
+  select 'url_report', 'new_value', field, "value", occurrences, url
   from (
-    select occurrences, url, unnest([
-      {field: 'index_summary', "value": index_summary},
-      {field: 'index_coverage_state', "value": index_coverage_state},
-      {field: 'indexing_allowed', "value": indexing_allowed},
-      {field: 'searchenginebot_primary_crawler', "value": searchenginebot_primary_crawler},
-      {field: 'page_fetch_status', "value": page_fetch_status},
-      {field: 'blocked_by_robots_txt', "value": blocked_by_robots_txt},
-      {field: 'previously_indexed', "value": previously_indexed},
-      {field: 'canonical_changed', "value": canonical_changed},
-      {field: 'ever_blocked_by_robots_txt', "value": ever_blocked_by_robots_txt}
-    ], recursive := true)
-    from (
+    unpivot (
       select
-        index_summary,
-        index_coverage_state,
-        indexing_allowed,
-        searchenginebot_primary_crawler,
-        page_fetch_status,
-        blocked_by_robots_txt,
-        previously_indexed,
-        canonical_changed,
-        ever_blocked_by_robots_txt,
+        columns(field -> list_contains(getvariable('known_url_report_fields'), field)),
         count(*) as occurrences,
         min(url) as url
       from now_url_reports
       group by all
     )
-  ) as known
-  where not list_contains(getvariable('known_url_report'), known.field || '=' || known."value")
+    on columns(* exclude (occurrences, url)) into name field value "value"
+  )
+  where not list_contains(getvariable('known_url_report'), field || '=' || "value")
 )
 select
   source,

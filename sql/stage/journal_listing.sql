@@ -1,4 +1,5 @@
--- The listing's journal as it lies on disk: entries, rejects and the line of each window behind them.
+-- The listing's journal as it lies on disk: entries, rejects and the line of each window behind them. An entry has the
+-- fields of the contract.
 create or replace temp view journal_listing as
 select *
 from read_json(
@@ -18,17 +19,6 @@ from read_json(
     issues: 'VARCHAR',
     payload: 'VARCHAR',
     drift: 'STRUCT(kind VARCHAR, field VARCHAR, "value" VARCHAR)[]',
-    entry: 'STRUCT(
-      url VARCHAR,
-      index_summary VARCHAR,
-      index_coverage_state VARCHAR,
-      canonicals_match BOOLEAN,
-      searchengine_selected_canonical VARCHAR,
-      user_selected_canonical VARCHAR,
-      last_crawl_time TIMESTAMPTZ,
-      days_since_last_crawl INTEGER,
-      inspection_link VARCHAR,
-      service_link VARCHAR
-    )'
+    entry: getvariable('entry_type')
   }
 )

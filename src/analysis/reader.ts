@@ -1,16 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Engine } from '../storage/engine.js';
-import { identifier, literal } from '../storage/sql.js';
+import { literal } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
-import { columnsOfTables } from '../warehouse/columns.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
 import { filesOf, type Marker } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { checkWarehouseThere, withEmpty } from '../warehouse/prepare.js';
+import { checkWarehouseThere, variableQuery, withEmpty } from '../warehouse/prepare.js';
 import { findStates, makeState, readableStates, type StateOptions, type StatesSeen } from '../warehouse/state.js';
-import { TABLES, type Table } from '../warehouse/tables.js';
-import { viewStatements } from '../warehouse/views.js';
+import { TABLES, type Table, viewStatements } from '../warehouse/tables.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Folder of the warehouse; it may be read-only. */
@@ -206,13 +204,9 @@ function unsummarizedOf(log: OpenWarehouse): string {
  * @returns the states, damaged ones among those that are lacking
  */
 async function viewStates(engine: Engine, schemas: string, found: StatesSeen): Promise<StatesSeen> {
-  const columns = columnsOfTables().get('page_state') ?? [];
-  // By name: DuckDB refuses a view whose files have other columns than when it was made.
-  const names = columns.map(({ name }) => identifier(name)).join(', ');
-  const files = "read_parquet(getvariable('state_files'), union_by_name = true, hive_partitioning = false)";
   const view = async ({ present }: StatesSeen) => {
     await showStates(engine, schemas, { present, lacking: [] });
-    await engine.view('page_state', `select ${names} from ${files}`);
+    await engine.view('page_state', variableQuery('page_state', 'state_files'));
   };
   try {
     await view(found);

@@ -1,88 +1,21 @@
-import { z } from 'zod';
 import { journalsSetAside } from '../journal/folder.js';
-import { type Engine, withEngine } from '../storage/engine.js';
+import { withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
-import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
-import type { DamagedFile } from '../warehouse/damage.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
-import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type FollowerLag, followerLag } from './follower-lag.js';
-import { type QuarantineStatus, quarantineOf } from './quarantine.js';
-import { warningsOf } from './status-warnings.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
+import { type NewDrift, readWebsites, type WebsiteStatus, type WebsitesInput } from './website-status.js';
 
-const time = z.iso.datetime();
-
-const snapshotRow = z.object({
-  website_id: z.string(),
-  website_name: z.string().nullable(),
-  snapshots: z.int(),
-  snapshot_id: z.string(),
-  run_id: z.string(),
-  snapshot_at: time,
-  snapshot_date: z.string(),
-  finished_at: time,
-  age_seconds: z.int(),
-  listing_status: z.enum(['complete', 'partial']),
-  pages_expected: z.int().nullable(),
-  pages_listed: z.int(),
-  pages_rejected: z.int(),
-  reports_status: z.string(),
-  reports_planned: z.int(),
-  reports_fetched: z.int(),
-  reports_missing: z.int(),
-  reports_failed: z.int(),
-  reports_rejected: z.int(),
-});
-
-const runRow = z.object({
-  website_id: z.string(),
-  run_id: z.string(),
-  started_at: time,
-  finished_at: time,
-  outcome: z.enum(['committed', 'failed']),
-  error: z.string().nullable(),
-  requests_sent: z.int(),
-  requests_throttled: z.int(),
-  requests_retried: z.int(),
-  utilisation: z.number().nullable(),
-});
-
-const knownRow = z.object({
-  website_id: z.string(),
-  monitored: z.int(),
-  with_report: z.int(),
-  oldest_report_seconds: z.int().nullable(),
-  median_report_seconds: z.int().nullable(),
-});
-
-const driftRow = z.object({
-  website_id: z.string(),
-  source: z.string(),
-  kind: z.string(),
-  field: z.string(),
-  value: z.string().nullable(),
-  occurrences: z.int(),
-  sample: z.string().nullable(),
-});
-/** Something about the interface that a website's newest snapshot showed for the first time. */
-export type NewDrift = z.infer<typeof driftRow>;
-
-/** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
-export interface WebsiteStatus {
+/** How many records of a website break the contract, and what became of them. */
+export interface QuarantineStatus {
   website_id: string;
-  website_name: string | null;
-  /** How many snapshots there are. */
-  snapshots: number;
-  /** The newest one; null before the first. */
-  last_snapshot: Omit<z.infer<typeof snapshotRow>, 'website_id' | 'website_name' | 'snapshots'> | null;
-  /** The newest run that ended, with or without a snapshot. */
-  last_run: Omit<z.infer<typeof runRow>, 'website_id'> | null;
-  /** Pages that are monitored now, how many of them have a report, and the ages of those. */
-  pages: (Omit<z.infer<typeof knownRow>, 'website_id'> & { report_share: number | null }) | null;
+  /** All that ever were rejected. */
+  records: number;
+  replayed: number;
+  /** Those that no replay has taken. */
+  waiting: number;
 }
 
 /** A file that cannot be read: what it says is left out. */
@@ -115,17 +48,10 @@ export interface Status {
   warnings: string[];
 }
 
-export interface StatusInput extends Pick<StateOptions, 'onRebuilt'> {
-  warehouse: string;
-  /** Bytes. */
-  memoryLimit: number;
+export interface StatusInput extends WebsitesInput {
   /** Milliseconds: an unfinished run that is younger goes on, an older one is closed by the next sync. */
   resumeWithin: number;
   maxRejectRatio: number;
-  /** Websites that are configured, shown also before their first run. */
-  websites: readonly { id: string; name: string | null }[];
-  /** Milliseconds since 1970. */
-  now: number;
 }
 
 /**
@@ -139,9 +65,8 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { markers, websites, drift, damaged } = await withEngine(engine, (opened) =>
-      readWebsites(opened, input, temporary),
-    );
+    const { log, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
+    const { markers, damaged } = log;
     const followers = [await followerLag({ warehouse, markers, engine })];
     const found = {
       warehouse,
@@ -159,66 +84,94 @@ export async function readStatus(input: StatusInput): Promise<Status> {
   });
 }
 
-async function readWebsites(
-  engine: Engine,
-  input: StatusInput,
-  temporary: string,
-): Promise<{ markers: Marker[]; websites: WebsiteStatus[]; drift: NewDrift[]; damaged: DamagedFile[] }> {
-  const { warehouse, memoryLimit, onRebuilt } = input;
-  const log = await OpenWarehouse.read(engine, warehouse, temporary);
-  log.leaveOut(await log.findTorn());
-  const states = await readStates(engine, warehouse, log, { memoryLimit, temporary, onRebuilt });
-  log.leaveOut(states.damaged);
-  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
-  await log.mount('page_state', states.files);
-  const at = { checked_at: new Date(input.now).toISOString() };
-  const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
-  const runs = await engine.rows(runRow, sql('status/last_runs'));
-  const known = await engine.rows(knownRow, sql('status/reports_known'), at);
-  const drift = await engine.rows(driftRow, sql('status/new_drift'));
-  const { markers, damaged } = log;
-  return { markers, websites: joined(input, { snapshots, runs, known }), drift, damaged };
+/** Counts what is quarantined of each website that has such records, from the markers alone. */
+function quarantineOf(markers: readonly Marker[]): QuarantineStatus[] {
+  const counts = new Map<string, { records: number; replayed: number }>();
+  for (const { kind, websiteId, files } of markers) {
+    const rows = (table: string) => files[table]?.rows ?? 0;
+    const count = counts.get(websiteId) ?? { records: 0, replayed: 0 };
+    if (kind === 'snapshot') count.records += rows('rejected_records');
+    else count.replayed += rows('coverage') + rows('url_reports');
+    counts.set(websiteId, count);
+  }
+  return [...counts]
+    .filter(([, { records }]) => records > 0)
+    .map(([website_id, count]) => ({ website_id, ...count, waiting: count.records - count.replayed }));
 }
 
-interface Rows {
-  snapshots: z.infer<typeof snapshotRow>[];
-  runs: z.infer<typeof runRow>[];
-  known: z.infer<typeof knownRow>[];
+/** Of the folder of a damaged journal. */
+const SET_ASIDE =
+  'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
+  'send it with a bug report';
+
+/** What somebody should look at, a sentence each, worst first; none where all is well. */
+function warningsOf(status: Omit<Status, 'warnings'>, maxRejectRatio: number): string[] {
+  const { websites, unfinished, followers, running, set_aside, damaged } = status;
+  const syncing = running?.process_id ?? null;
+  return [
+    ...websites.flatMap((website) => failedRun(website)),
+    ...unfinished.flatMap((run) => abandoned(run)),
+    ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`),
+    ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
+    ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
+    ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),
+  ];
 }
 
-/** One entry a website, whether it is configured, has run or has a snapshot. */
-function joined({ websites }: StatusInput, { snapshots, runs, known }: Rows): WebsiteStatus[] {
-  const ids = new Set([
-    ...websites.map(({ id }) => id),
-    ...[...snapshots, ...runs].map(({ website_id }) => website_id),
-  ]);
-  return [...ids].map((id) => {
-    const of = <T extends { website_id: string }>(rows: T[]) => rows.find(({ website_id }) => website_id === id);
-    const snapshot = of(snapshots);
-    const name = websites.find((website) => website.id === id)?.name ?? snapshot?.website_name ?? null;
-    return {
-      website_id: id,
-      website_name: name,
-      snapshots: snapshot?.snapshots ?? 0,
-      last_snapshot: snapshot ? snapshotOf(snapshot) : null,
-      last_run: withoutId(of(runs)),
-      pages: pagesOf(of(known)),
-    };
-  });
+function damagedFiles([first, ...more]: Status['damaged']): string {
+  const rest = more.length > 0 ? `, and ${more.length} more cannot be read` : '';
+  return `${first?.path} ${first?.reason}${rest}; restore damaged files from a backup: \`indexhouse verify\` lists them all`;
 }
 
-function snapshotOf(row: z.infer<typeof snapshotRow>): NonNullable<WebsiteStatus['last_snapshot']> {
-  const { website_id: _id, website_name: _name, snapshots: _count, ...snapshot } = row;
-  return snapshot;
+/** What a website is called in a sentence. */
+function nameOf({ website_id, website_name }: { website_id: string; website_name: string | null }): string {
+  return website_name ?? website_id;
 }
 
-function pagesOf(row: z.infer<typeof knownRow> | undefined): WebsiteStatus['pages'] {
-  const pages = withoutId(row);
-  return pages && { ...pages, report_share: pages.monitored > 0 ? pages.with_report / pages.monitored : null };
+function failedRun(website: WebsiteStatus): string[] {
+  const { last_run } = website;
+  if (last_run?.outcome !== 'failed') return [];
+  return [`${nameOf(website)}: the last run failed: ${last_run.error ?? 'no reason was recorded'}`];
 }
 
-function withoutId<T extends { website_id: string }>(row: T | undefined): Omit<T, 'website_id'> | null {
-  if (!row) return null;
-  const { website_id: _id, ...rest } = row;
-  return rest;
+function abandoned(run: UnfinishedRun): string[] {
+  if (run.error) return [`${nameOf(run)}: ${run.error}`];
+  if (run.in_progress) return [];
+  const next = run.resumable
+    ? 'the next `indexhouse sync` resumes it'
+    : 'it is too old to resume: the next `indexhouse sync` commits a complete listing and starts a new run';
+  return [`${nameOf(run)}: a run was interrupted; ${next}`];
+}
+
+function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] {
+  const last = website.last_snapshot;
+  if (!last) return [];
+  const name = nameOf(website);
+  // Of a run that committed, the error says why its listing or its reports broke off.
+  const reason =
+    last.run_id === website.last_run?.run_id && website.last_run.error ? `: ${website.last_run.error}` : '';
+  const rejected = last.reports_rejected > maxRejectRatio * last.reports_planned;
+  return [
+    ...(last.listing_status === 'partial' ? [`${name}: the last listing is partial${reason}`] : []),
+    ...(last.reports_status === 'interrupted' || last.reports_status === 'failed'
+      ? [`${name}: the last reports ended as ${last.reports_status}${reason}`]
+      : []),
+    ...(rejected ? [`${name}: ${last.reports_rejected} of ${last.reports_planned} reports were rejected`] : []),
+  ];
+}
+
+function lagging(
+  { name, behind, exact, held, error }: FollowerLag,
+  running: boolean,
+  syncing: number | null,
+): string[] {
+  // While a sync runs, the follower is behind until its end.
+  if (running && (held === null || held.process_id === syncing)) return [];
+  if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
+  if (behind === 0) return [];
+  const by = `indexhouse.${name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  const why = held
+    ? `${held.holder} has it open; the next sync catches up once it is closed`
+    : 'the next sync catches up';
+  return [`${by}; ${why}`];
 }

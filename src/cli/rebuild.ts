@@ -1,6 +1,6 @@
 import { rebuildDuckdb } from '../followers/rebuild.js';
-import { retainedFrom } from '../maintain/dates.js';
-import { RunLock } from '../run/lock.js';
+import { retainedFrom } from '../warehouse/dates.js';
+import { RunLock } from '../warehouse/lock.js';
 import { checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { configOf } from './configured.js';
 import { EXIT, type Io } from './io.js';

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FollowerLag } from '../analysis/follower-lag.js';
-import { type NewDrift, readStatus, type Status, type StatusInput, type WebsiteStatus } from '../analysis/status.js';
+import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
+import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
 import { HOUR_MS } from '../time.js';

@@ -1,8 +1,8 @@
 import { safe } from '../observe/terminal.js';
-import { RunLock } from '../run/lock.js';
 import { exitCodeOf, type Verified } from '../verify/finding.js';
 import { verify } from '../verify/verify.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { configOf } from './configured.js';
 import type { Io } from './io.js';

@@ -23,3 +23,24 @@ export const timestamp = z.iso.datetime({ error: 'is not an ISO 8601 time in UTC
 /** 32 bits, because that is what an INTEGER column holds. */
 export const integer = z.int32();
 export const truth = z.boolean();
+
+const SQL_TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [text, 'VARCHAR'],
+  [absoluteUrl, 'VARCHAR'],
+  [timestamp, 'TIMESTAMPTZ'],
+  [integer, 'INTEGER'],
+  [truth, 'BOOLEAN'],
+]);
+
+/** DuckDB's type of a field of these forms, or of an object of such fields. */
+export function sqlType(schema: unknown): string {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return sqlType(schema.unwrap());
+  if (schema instanceof z.ZodArray) return `${sqlType(schema.element)}[]`;
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries(schema.shape).map(([name, field]) => `${name} ${sqlType(field)}`);
+    return `STRUCT(${fields.join(', ')})`;
+  }
+  const type = SQL_TYPES.get(schema);
+  if (type === undefined) throw new TypeError('a field of the contract has a form that no column holds');
+  return type;
+}

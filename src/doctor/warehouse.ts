@@ -8,7 +8,6 @@ import { probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
 import { REMEDY, told } from '../warehouse/damage.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { readLog } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -81,7 +80,7 @@ export function checkLog({ warehouse }: Config): Promise<CheckResult> {
 export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
-    const { markers } = await withEngine(engine, (opened) => readLog(opened, warehouse.path));
+    const { markers } = await withEngine(engine, (opened) => OpenWarehouse.read(opened, warehouse.path, temporary));
     const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
     if (error)

@@ -1,11 +1,25 @@
-import { readFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
-import { exists, publish, syncFile, writeDurably } from '../storage/durable.js';
-import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { makeAnalytics } from './analytics-file.js';
-import { analyticsStatements } from './analytics-views.js';
+import { exists, publish, readIfThere, syncFile, writeDurably } from '../storage/durable.js';
+import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
+import { identifier, literal, sql } from '../storage/sql.js';
+import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
+import {
+  columnsOf,
+  createTables,
+  DATA_TABLES,
+  isThinned,
+  MARKER_TABLES,
+  type Table,
+  viewStatements,
+} from '../warehouse/tables.js';
 import type { FollowerState } from './duckdb.js';
+
+/** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
+const STORAGE_VERSION = 'v1.0.0';
+const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
 
 /**
  * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want one file to open
@@ -18,7 +32,7 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   const { analytics } = warehouseFolder(warehouse);
   const textFile = join(warehouse, 'schema', 'analytics.sql');
   const text = `${statements.join(';\n')};\n`;
-  if ((await exists(analytics)) && (await readText(textFile)) === text) return upToDate;
+  if ((await exists(analytics)) && (await readIfThere(textFile)) === text) return upToDate;
   const temporary = `${analytics}.tmp`;
   await makeAnalytics(temporary, statements, engine);
   crashPoint('made analytics.duckdb');
@@ -29,6 +43,90 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   return upToDate;
 }
 
-async function readText(file: string): Promise<string | null> {
-  return (await exists(file)) ? readFile(file, 'utf8') : null;
+/** Makes a DuckDB file of nothing but views, in the place of what an attempt that died left there. */
+export async function makeAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
+  // The log of an attempt that died would be played into the new file.
+  for (const left of [file, `${file}.wal`]) await rm(left, { force: true });
+  await withEngine({ ...engine, file, storageVersion: STORAGE_VERSION }, async (opened) => {
+    await standInForFiles(opened);
+    for (const statement of statements) await opened.run(statement);
+    await opened.run('checkpoint');
+  });
+}
+
+/** The warehouse whose files the views read. */
+export interface AnalyticsPlace {
+  warehouse: string;
+  /** Where their readers see it: an absolute path, which need not exist on this machine. */
+  root: string;
+}
+
+/**
+ * Makes `read_parquet` stand for empty tables with the columns of ours, for as long as this engine is open. Views that
+ * are made meanwhile keep the call as it is written, so whoever opens them later reads the files.
+ */
+async function standInForFiles(engine: Engine): Promise<void> {
+  const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
+  await engine.run("attach ':memory:' as columns_of");
+  await engine.run('use columns_of');
+  await createTables(engine);
+  await engine.run('alter table page_state add column filename varchar');
+  await engine.run(`use ${identifier(home?.name ?? '')}`);
+  await engine.run(sql('analytics/read_parquet'));
+}
+
+/**
+ * The statements that make every view over the Parquet files, in order. Who runs them has to stand in for the files.
+ * What has no marker does not exist, so every view joins the markers; nor does what has a tombstone.
+ */
+export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
+  const views: string[] = [];
+  for (const table of [...MARKER_TABLES, 'runs', 'tombstones'] as const) {
+    views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
+  }
+  for (const table of DATA_TABLES) {
+    views.push(`create or replace view ${table} as
+select ${shownColumns(table)} from ${await source(place, table)}
+where commit_id in (${COMMITS})${isThinned(table) ? `\n  and ${notDropped(table)}` : ''}`);
+  }
+  return [...views, await stateView(place), ...viewStatements()];
+}
+
+/**
+ * By name, so that a file of a newer version does not change what a view promises. JSON is told as such: DuckDB 1.0
+ * takes it for text.
+ */
+function shownColumns(table: Table): string {
+  const columns = columnsOf(table).map(({ name, type }) => {
+    const column = identifier(name);
+    return type === 'JSON' ? `${column}::json as ${column}` : column;
+  });
+  return columns.join(', ');
+}
+
+function notDropped(table: Table): string {
+  return `commit_id not in (select commit_id from tombstones where table_name = ${literal(table)})`;
+}
+
+async function stateView({ warehouse, root }: AnalyticsPlace): Promise<string> {
+  const any = (await namesIn(join(warehouse, 'state'))).length > 0;
+  const files = [schemaFile(root, 'page_state'), ...(any ? [join(root, 'state', '*', '*.parquet')] : [])];
+  return `create or replace view page_state as
+select ${shownColumns('page_state')} from ${readParquet(files, ', filename = true')}
+where parse_filename(filename, true) in (
+  select max(id)
+  from (select website_id, snapshot_id as id from snapshots union all select website_id, replay_id from replays)
+  group by website_id
+)`;
+}
+
+/** A pattern without files is an error, so it is left out until there are some. */
+async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
+  const any = (await listTableFiles(warehouse, table)).length > 0;
+  const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');
+  return readParquet([schemaFile(root, table), ...(any ? [pattern] : [])]);
+}
+
+function readParquet(files: string[], options = ''): string {
+  return `read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false${options})`;
 }

@@ -7,12 +7,12 @@ import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
 import { literal, sql } from '../storage/sql.js';
-import { type DamagedFile, findDamaged, firstLine, without } from '../warehouse/damage.js';
-import { listTableFiles, scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Log, type Marker, markersOf, newestMarkers, readLog, tableOf } from '../warehouse/markers.js';
+import { findDamaged, firstLine, readReadable } from '../warehouse/damage.js';
+import { scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
+import { filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
-import { DATA_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
-import { viewStatements } from '../warehouse/views.js';
+import { DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
 import { knownCommits } from './known-commits.js';
 import { dropOldRows, isDropped, RETENTION, takeTombstones } from './retention.js';
 
@@ -61,7 +61,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
   try {
     engine = await openWaiting(input);
   } catch (error) {
-    const { markers } = await withEngine(scratch(input), (opened) => readLog(opened, input.warehouse));
+    const { markers } = await withEngine(scratch(input), (opened) => OpenWarehouse.read(opened, input.warehouse));
     const behind = await countBehind(input, markers);
     const holder = lockHolder(error);
     const reason = holder
@@ -70,7 +70,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     return { name: 'duckdb', behind, reason };
   }
   try {
-    return await catchUp(engine, input, await readLog(engine, input.warehouse));
+    return await catchUp(engine, input, await OpenWarehouse.read(engine, input.warehouse));
   } finally {
     engine.close();
   }
@@ -128,12 +128,12 @@ export async function attachSuited(engine: Engine, file: string, name: string): 
 }
 
 /** Takes what the open file lacks, and drops from it what retention dropped. */
-export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Log): Promise<FollowerState> {
+export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
   const { markers } = log;
   await migrate(engine);
   const retainedFrom = await inTransaction(engine, () => dropOldRows(engine, input.retainedFrom ?? null));
   crashPoint('dropped old rows');
-  await inTransaction(engine, () => takeTombstones(engine, input.warehouse));
+  await inTransaction(engine, () => takeTombstones(engine, log));
   crashPoint('followed the tombstones');
   const known = await knownCommits(engine);
   const lacking = markers.filter((marker) => !known.has(marker.commitId));
@@ -153,8 +153,10 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Log
     }
   }
   crashPoint('followed all markers');
-  const runs = await takeReadableRuns(engine, input.warehouse);
-  skipped.push(...runs.map(({ path, reason }) => `${path} ${reason}`));
+  const runs = await readReadable(engine, 'runs', log.runs, (files) =>
+    inTransaction(engine, () => takeRuns(engine, log, files)),
+  );
+  skipped.push(...runs.damaged.map(({ path, reason }) => `${path} ${reason}`));
   await engine.run('checkpoint');
   if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
   const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
@@ -224,26 +226,9 @@ async function whyNotTaken(engine: Engine, warehouse: string, marker: Marker, er
   return `${marker.path}: ${firstLine(error)}`;
 }
 
-/** @returns the files that were left out */
-async function takeReadableRuns(engine: Engine, warehouse: string): Promise<DamagedFile[]> {
-  const files = await listTableFiles(warehouse, 'runs');
-  try {
-    await inTransaction(engine, () => takeRuns(engine, files));
-    return [];
-  } catch (error) {
-    const damaged = await findDamaged(engine, 'runs', files);
-    if (damaged.length === 0) throw error;
-    await inTransaction(engine, () => takeRuns(engine, without(files, damaged)));
-    return damaged;
-  }
-}
-
-async function takeRuns(engine: Engine, files: readonly string[]): Promise<void> {
-  if (files.length === 0) return;
-  const list = files.map(literal).join(', ');
+async function takeRuns(engine: Engine, log: OpenWarehouse, files: readonly string[]): Promise<void> {
   await engine.run(
-    `insert into runs by name select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)
-     anti join runs using (run_id, website_id)`,
+    `insert into runs by name select * from (${log.query('runs', files)}) anti join runs using (run_id, website_id)`,
   );
 }
 

@@ -3,13 +3,12 @@ import { basename, dirname, join, resolve, win32 } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { exists, publish, syncFile } from '../storage/durable.js';
-import { withEngine } from '../storage/engine.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
-import { type AnalyticsEngine, makeAnalytics } from './analytics-file.js';
-import { analyticsStatements } from './analytics-views.js';
+import { analyticsStatements, makeAnalytics } from './analytics.js';
 
 export interface ExportInput {
   warehouse: string;
@@ -39,7 +38,7 @@ export async function exportAnalytics({ warehouse, root, out, memoryLimit }: Exp
   await checkWarehouseThere(warehouse);
   return withTemporary('analytics', async (temporary) => {
     const engine = { memoryLimit, temporary };
-    await checkSchemas(warehouse, engine.memoryLimit, engine.temporary);
+    await checkSchemas(warehouse);
     const file = await replaceable(out, warehouse, engine);
     await write(file, await analyticsStatements({ warehouse, root: seenAt }), engine);
     return { file, root: seenAt, views: await viewsIn(file, engine) };
@@ -57,7 +56,7 @@ function rootOf(root: string): string {
 }
 
 /** The file to write, of which nothing is lost: only what is a file of views over a warehouse is written over. */
-async function replaceable(out: string, warehouse: string, engine: AnalyticsEngine): Promise<string> {
+async function replaceable(out: string, warehouse: string, engine: EngineOptions): Promise<string> {
   const folder = dirname(resolve(out));
   if (!(await isFolder(folder))) throw new UsageError(`folder ${folder} does not exist`);
   const file = join(await realpath(folder), basename(resolve(out)));
@@ -76,7 +75,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** Whether a file holds nothing but views, those of a warehouse among them. */
-async function isAnalytics(file: string, engine: AnalyticsEngine): Promise<boolean> {
+async function isAnalytics(file: string, engine: EngineOptions): Promise<boolean> {
   try {
     const views = await viewsIn(file, engine);
     return ['snapshots', 'coverage', 'page_state'].every((name) => views.includes(name));
@@ -88,7 +87,7 @@ async function isAnalytics(file: string, engine: AnalyticsEngine): Promise<boole
 }
 
 /** The names of the views in a file; none where it holds a table. */
-async function viewsIn(file: string, engine: AnalyticsEngine): Promise<string[]> {
+async function viewsIn(file: string, engine: EngineOptions): Promise<string[]> {
   return withEngine({ ...engine, file, readOnly: true }, async (opened) => {
     const row = z.object({ name: z.string(), is_view: z.boolean() });
     const relations = await opened.rows(
@@ -101,7 +100,7 @@ async function viewsIn(file: string, engine: AnalyticsEngine): Promise<string[]>
   });
 }
 
-async function write(file: string, statements: string[], engine: AnalyticsEngine): Promise<void> {
+async function write(file: string, statements: string[], engine: EngineOptions): Promise<void> {
   const temporary = `${file}.indexhouse.tmp`;
   try {
     await makeAnalytics(temporary, statements, engine);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
-import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { hasTable } from './known-commits.js';
 
@@ -62,12 +61,11 @@ export async function dropOldRows(engine: Engine, before: string | null): Promis
 }
 
 /** Drops the rows of files that were put out of use since, in the caller's transaction. */
-export async function takeTombstones(engine: Engine, warehouse: string): Promise<void> {
-  const files = await listTableFiles(warehouse, 'tombstones');
-  if (files.length === 0) return;
+export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promise<void> {
+  if (log.tombstoneFiles.length === 0) return;
   await engine.run(
     `create or replace temp table new_tombstones as
-     select * from (${tableQuery(warehouse, 'tombstones', files)}) anti join tombstones using (tombstone_id)`,
+     select * from (${log.query('tombstones', log.tombstoneFiles)}) anti join tombstones using (tombstone_id)`,
   );
   for (const table of THINNED_TABLES) {
     const { rowsChanged } = await engine.run(

@@ -7,7 +7,7 @@ import { type Engine, type EngineOptions, withEngine } from '../storage/engine.j
 import { lockHolder } from '../storage/lock-holder.js';
 import { probeLock } from '../storage/lock-probe.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { readLog } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { attachSuited, catchUp, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
 import { hasTable } from './known-commits.js';
@@ -100,7 +100,7 @@ async function countDroppable(
 async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<Retention> {
   const engine = await openWaiting(input);
   try {
-    const { reason } = await catchUp(engine, input, await readLog(engine, input.warehouse));
+    const { reason } = await catchUp(engine, input, await OpenWarehouse.read(engine, input.warehouse));
     if (reason) throw new Error(reason);
     const retention = await readRetention(engine);
     if (retention.deletedRows > 0) await copyTo(engine, smaller);

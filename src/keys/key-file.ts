@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { issuesOf, jsonOf } from '../contract/validate.js';
-import { RunLock } from '../run/lock.js';
 import { codeOf, readIfThere, writeDurably } from '../storage/durable.js';
 import { waitingForLock } from '../storage/lock-holder.js';
 import { warehouseFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
 import { checkWarehouseThere, WarehouseError } from '../warehouse/prepare.js';
 
 const OWNER_ONLY = 0o600;

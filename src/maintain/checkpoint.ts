@@ -2,15 +2,14 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { exists, makeFolder, publish } from '../storage/durable.js';
-import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { exists, makeFolder, publish, sha256Of } from '../storage/durable.js';
+import type { Engine, EngineOptions } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
 import { columnsOf, rowsDiffer } from '../verify/same-rows.js';
 import { checkpointFile } from '../warehouse/checkpoints.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
-import { sha256Of } from '../warehouse/stage.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
 import { GRACE_MS } from './removal.js';
 
@@ -35,18 +34,20 @@ export interface Kept {
  * @throws MaintainError where the log gives another state
  */
 export async function keepState(
-  warehouse: string,
-  markers: Marker[],
-  state: string,
-  options: EngineOptions,
+  engine: Engine,
+  log: OpenWarehouse,
+  { markers, state, options }: { markers: Marker[]; state: string; options: EngineOptions },
 ): Promise<Kept> {
+  const warehouse = log.path;
   const newest = markers.at(-1);
   if (!newest) throw new MaintainError('a website without a commit has no state to keep');
   const file = checkpointFile(warehouse, newest);
   const isThere = await exists(file);
   const made = isThere ? file : join(options.temporary, 'checkpoint.made');
   if (!isThere) await rebuildState(warehouse, markers, options, made);
-  const differs = await stateDiffers(warehouse, made, state, options);
+  await engine.view('made', log.query('page_state', [made]));
+  await engine.view('now', log.query('page_state', [state]));
+  const differs = await rowsDiffer(engine, await columnsOf(engine, 'now'), 'made', 'now');
   if (differs) {
     throw new MaintainError(
       `${state} differs from the log: ${differs}. Nothing of ${newest.websiteId} was removed; ` +
@@ -59,14 +60,6 @@ export async function keepState(
   }
   crashPoint('wrote the checkpoint');
   return { id: newest.commitId, sha256: await sha256Of(file) };
-}
-
-function stateDiffers(warehouse: string, made: string, state: string, options: EngineOptions): Promise<string | null> {
-  return withEngine(options, async (engine) => {
-    await engine.view('made', tableQuery(warehouse, 'page_state', [made]));
-    await engine.view('now', tableQuery(warehouse, 'page_state', [state]));
-    return rowsDiffer(engine, await columnsOf(engine, 'now'), 'made', 'now');
-  });
 }
 
 /** Deletes checkpoints that two newer ones follow, an hour after that: whoever has just begun may still read one. */

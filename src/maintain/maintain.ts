@@ -3,23 +3,21 @@ import type { Config } from '../config/schema.js';
 import { writeAnalytics } from '../followers/analytics.js';
 import { isDropped } from '../followers/retention.js';
 import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
-import { engineOptions } from '../run/context.js';
-import { calendarDate } from '../run/dates.js';
-import { RunLock } from '../run/lock.js';
-import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { withTemporary } from '../storage/temporary.js';
+import { calendarDate, dateBefore, retainedFrom } from '../warehouse/dates.js';
 import { dropScratch, listTableFiles, scratchFolder } from '../warehouse/layout.js';
-import { type Marker, markersOf, newestMarkers, readMarkers, stateFileOf } from '../warehouse/markers.js';
+import { RunLock } from '../warehouse/lock.js';
+import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { currentState, rebuildState } from '../warehouse/state.js';
 import { dropOldCheckpoints, keepState } from './checkpoint.js';
-import { dateBefore, retainedFrom } from './dates.js';
 import { type PlannedFile, planFiles } from './plan.js';
 import { type MaintainReceipt, type TableThinned, thinnedTables } from './receipt.js';
-import { removeDue } from './removal.js';
+import { removeDue, writeTombstone } from './removal.js';
 import type { ThinningRule } from './thinning.js';
-import { writeTombstone } from './tombstone.js';
 
 export interface MaintainOptions {
   config: Config;
@@ -40,20 +38,24 @@ export async function maintain(options: MaintainOptions): Promise<MaintainReceip
   const { path, time_zone, memory_limit } = options.config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  if (options.dryRun) return look(options);
+  // With temporary files elsewhere, so that a folder that may not be written to can be looked at.
+  if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
   const lock = await RunLock.take(path, 'maintain');
   try {
     await prepareWarehouse(path, time_zone, memory_limit);
-    return await new Maintenance(options, engineOptions(options.config, scratchFolder(path))).run();
+    return await maintainIn(options, scratchFolder(path));
   } finally {
     lock.release();
     await dropScratch(path);
   }
 }
 
-/** With temporary files elsewhere, so that a folder that may not be written to can be looked at. */
-function look(options: MaintainOptions): Promise<MaintainReceipt> {
-  return withTemporary('maintain', (folder) => new Maintenance(options, engineOptions(options.config, folder)).run());
+function maintainIn(options: MaintainOptions, temporary: string): Promise<MaintainReceipt> {
+  const { path, memory_limit: memoryLimit } = options.config.warehouse;
+  return withEngine({ memoryLimit, temporary }, async (engine) => {
+    const log = await OpenWarehouse.readWhole(engine, path, temporary);
+    return new Maintenance(options, engine, log, { memoryLimit, temporary }).run();
+  });
 }
 
 class Maintenance {
@@ -66,7 +68,10 @@ class Maintenance {
 
   constructor(
     private readonly options: MaintainOptions,
-    private readonly engine: EngineOptions,
+    private readonly engine: Engine,
+    private readonly log: OpenWarehouse,
+    /** For what is worked on in an engine of its own. */
+    private readonly engineOptions: EngineOptions,
   ) {
     const { warehouse, retention } = options.config;
     this.#warehouse = warehouse.path;
@@ -79,8 +84,8 @@ class Maintenance {
   async run(): Promise<MaintainReceipt> {
     const { dryRun } = this.options;
     const configured = this.#rule !== null || this.#retainedFrom !== null;
-    const markers = await withEngine(this.engine, (engine) => readMarkers(engine, this.#warehouse));
-    const removed = await removeDue(this.#warehouse, markers, { now: this.#now, dryRun, engine: this.engine });
+    const { markers } = this.log;
+    const removed = await removeDue(this.log, { now: this.#now, dryRun });
     const parquet: TableThinned[] = [];
     const planned: PlannedFile[] = [];
     for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
@@ -108,15 +113,18 @@ class Maintenance {
     const [newest] = markers.slice(-1);
     if (!this.#rule || !newest) return [];
     const { websiteId } = newest;
-    const [warehouse, engine, now] = [this.#warehouse, this.engine, this.#now];
+    const [warehouse, now, log] = [this.#warehouse, this.#now, this.log];
+    const [engine, options] = [this.engine, this.engineOptions];
     const state = await this.#stateOf(newest, markers);
-    const planned = await planFiles({ warehouse, markers, rule: this.#rule, state, engine });
+    const planned = await planFiles({ log, engine, markers, rule: this.#rule, state });
     const files = planned.filter(({ fate }) => fate === 'goes');
     if (this.options.dryRun) return planned;
     if (files.length > 0) {
-      const kept = await keepState(warehouse, markers, state, engine);
+      const kept = await keepState(engine, log, { markers, state, options });
       await writeTombstone({
         warehouse,
+        engine,
+        temporary: options.temporary,
         websiteId,
         files,
         kept,
@@ -124,7 +132,6 @@ class Maintenance {
         date: calendarDate(new Date(now), this.options.config.warehouse.time_zone),
         reason: `thinned to ${this.#rule.period} before ${this.#rule.dailyFrom}`,
         compression: this.options.config.warehouse.parquet_compression,
-        engine,
       });
     }
     await dropOldCheckpoints(warehouse, websiteId, now);
@@ -134,9 +141,9 @@ class Maintenance {
   async #stateOf(newest: Marker, markers: Marker[]): Promise<string> {
     const file = stateFileOf(this.#warehouse, newest);
     if (await isWholeParquet(file)) return file;
-    if (!this.options.dryRun) return (await currentState(this.#warehouse, markers, this.engine)) ?? file;
-    const rebuilt = join(this.engine.temporary, 'state.rebuilt');
-    await rebuildState(this.#warehouse, markers, this.engine, rebuilt);
+    if (!this.options.dryRun) return (await currentState(this.#warehouse, markers, this.engineOptions)) ?? file;
+    const rebuilt = join(this.engineOptions.temporary, 'state.rebuilt');
+    await rebuildState(this.#warehouse, markers, this.engineOptions, rebuilt);
     return rebuilt;
   }
 
@@ -151,7 +158,7 @@ class Maintenance {
         return fate === 'goes' && !isDropped(marker, table, this.#retainedFrom);
       });
       const rowsOfFiles = goes.reduce((all, { rows }) => all + rows, 0);
-      return lookAtShrinking(warehouse, { retainedFrom: this.#retainedFrom, rowsOfFiles }, this.engine);
+      return lookAtShrinking(warehouse, { retainedFrom: this.#retainedFrom, rowsOfFiles }, this.engineOptions);
     }
     const shrunk = await shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom: this.#retainedFrom });
     await writeAnalytics(warehouse, memoryLimit);

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { type EngineOptions, withEngine } from '../storage/engine.js';
+import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { tableFile } from '../warehouse/layout.js';
 import { filesOf, type Marker } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
 import { type Fate, type ThinningRule, thin } from './thinning.js';
 
@@ -19,13 +19,13 @@ export interface PlannedFile {
 }
 
 export interface PlanInput {
-  warehouse: string;
+  log: OpenWarehouse;
+  engine: Engine;
   /** All of one website, oldest first. */
   markers: readonly Marker[];
   rule: ThinningRule;
   /** The state after the newest of them. */
   state: string;
-  engine: EngineOptions;
 }
 
 /** What becomes of each file of one website, by table and oldest first. Nothing is written. */
@@ -37,7 +37,7 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
     const needed = await neededCommits(input, table, candidates);
     for (const [marker, fate] of fates) {
       const isNeeded = fate === 'goes' && needed.has(marker.commitId);
-      planned.push(await plannedFile(input.warehouse, marker, table, isNeeded ? NEEDED[table].fate : fate));
+      planned.push(await plannedFile(input.log.path, marker, table, isNeeded ? NEEDED[table].fate : fate));
     }
   }
   return planned;
@@ -50,18 +50,15 @@ const NEEDED = {
 } as const satisfies Record<ThinnedTable, { statement: string; fate: Fate }>;
 
 async function neededCommits(
-  { warehouse, state, engine: options }: PlanInput,
+  { log, engine, state }: PlanInput,
   table: ThinnedTable,
   candidates: Marker[],
 ): Promise<Set<string>> {
   if (candidates.length === 0) return new Set();
-  return withEngine(options, async (engine) => {
-    const files = filesOf(warehouse, candidates, table);
-    await engine.view(`candidates_${table}`, tableQuery(warehouse, table, files));
-    await engine.view('page_state', tableQuery(warehouse, 'page_state', [state]));
-    const rows = await engine.rows(z.object({ commit_id: z.string() }), sql(NEEDED[table].statement));
-    return new Set(rows.map(({ commit_id }) => commit_id));
-  });
+  await engine.view(`candidates_${table}`, log.query(table, filesOf(log.path, candidates, table)));
+  await engine.view('page_state', log.query('page_state', [state]));
+  const rows = await engine.rows(z.object({ commit_id: z.string() }), sql(NEEDED[table].statement));
+  return new Set(rows.map(({ commit_id }) => commit_id));
 }
 
 async function plannedFile(warehouse: string, marker: Marker, table: ThinnedTable, fate: Fate): Promise<PlannedFile> {

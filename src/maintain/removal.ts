@@ -1,12 +1,17 @@
 import { rm, rmdir, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
 import { crashPoint } from '../storage/crash-point.js';
-import { type EngineOptions, withEngine } from '../storage/engine.js';
+import { makeFolder, publish, syncFile } from '../storage/durable.js';
+import type { Engine } from '../storage/engine.js';
 import { stateBase } from '../warehouse/checkpoints.js';
 import { tableFile } from '../warehouse/layout.js';
 import { type Marker, markersOf } from '../warehouse/markers.js';
-import { THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
-import { readTombstones } from '../warehouse/tombstones.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
+import { parquetFormat } from '../warehouse/stage.js';
+import { rowsQuery, THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
+import type { Kept } from './checkpoint.js';
+import type { PlannedFile } from './plan.js';
 
 /** How long a file outlives its tombstone, so that whoever listed the files before can still read it. */
 export const GRACE_MS = 60 * 60_000;
@@ -38,11 +43,10 @@ export interface Removed {
  * @throws CheckpointError where nothing would stand for them
  */
 export async function removeDue(
-  warehouse: string,
-  markers: readonly Marker[],
-  { now, dryRun, engine }: { now: number; dryRun: boolean; engine: EngineOptions },
+  log: OpenWarehouse,
+  { now, dryRun }: { now: number; dryRun: boolean },
 ): Promise<Removed> {
-  const leftovers = await leftoversOf(warehouse, markers, { now, engine });
+  const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
   if (!dryRun) for (const { file } of due) await remove(file);
   crashPoint('deleted the files');
@@ -50,22 +54,17 @@ export async function removeDue(
 }
 
 /** By the names that markers give: whatever a tombstone says, nothing else is ever deleted. */
-async function leftoversOf(
-  warehouse: string,
-  markers: readonly Marker[],
-  { now, engine: options }: { now: number; engine: EngineOptions },
-): Promise<Leftover[]> {
-  const { tombstones } = await withEngine(options, (engine) => readTombstones(engine, warehouse));
+async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number): Promise<Leftover[]> {
   const since = new Map(
     tombstones.map(({ table, commitId, tombstonedAt }) => [`${table} ${commitId}`, Date.parse(tombstonedAt)]),
   );
   const leftovers: Leftover[] = [];
   for (const { marker, table } of droppedFiles(markers)) {
     const { websiteId, date, commitId } = marker;
-    const file = tableFile(warehouse, table, { websiteId, date, id: commitId });
+    const file = tableFile(path, table, { websiteId, date, id: commitId });
     const found = await stat(file).catch(() => null);
     if (!found) continue;
-    await stateBase(warehouse, markersOf(markers, websiteId));
+    await stateBase(path, markersOf(markers, websiteId));
     const at = since.get(`${table} ${commitId}`) ?? Number.POSITIVE_INFINITY;
     leftovers.push({ file, bytes: found.size, isDue: now - at >= GRACE_MS });
   }
@@ -90,4 +89,52 @@ async function remove(file: string): Promise<void> {
 
 function amountOf(leftovers: readonly Leftover[]): Amount {
   return { files: leftovers.length, bytes: leftovers.reduce((all, { bytes }) => all + bytes, 0) };
+}
+
+export interface TombstoneInput {
+  warehouse: string;
+  engine: Engine;
+  /** A folder for what is under way. */
+  temporary: string;
+  websiteId: string;
+  /** At least one. */
+  files: readonly PlannedFile[];
+  /** The state that stands for them. */
+  kept: Kept;
+  /** Milliseconds since 1970, and the calendar date of that in the warehouse's time zone. */
+  now: number;
+  date: string;
+  /** Such as `thinned to monthly before 2025-01-10`. */
+  reason: string;
+  compression: 'zstd' | 'snappy' | 'gzip';
+}
+
+/** Puts files of a website out of use, all at once: from the moment that this is renamed into place, nobody reads them. */
+export async function writeTombstone(input: TombstoneInput): Promise<void> {
+  const { warehouse, websiteId, date, now, files } = input;
+  const id = uuidv7({ msecs: now });
+  const made = join(input.temporary, 'tombstone.made');
+  const rows = {
+    tombstone_id: id,
+    website_id: websiteId,
+    tombstoned_at: new Date(now).toISOString(),
+    table_name: files.map(({ table }) => table),
+    commit_id: files.map(({ marker }) => marker.commitId),
+    snapshot_id: files.map(({ marker }) => marker.snapshotId),
+    snapshot_at: files.map(({ marker }) => marker.snapshotAt),
+    snapshot_date: files.map(({ marker }) => marker.date),
+    rows: files.map((planned) => String(planned.rows)),
+    sha256: files.map(({ marker, table }) => marker.files[table]?.sha256 ?? ''),
+    path: files.map(({ file }) => relative(warehouse, file)),
+    reason: input.reason,
+    checkpoint_id: input.kept.id,
+    checkpoint_sha256: input.kept.sha256,
+  };
+  const query = rowsQuery('tombstones', rows);
+  await input.engine.run(`copy (${query}) to $file (${parquetFormat(input.compression)})`, { ...rows, file: made });
+  await syncFile(made);
+  const file = tableFile(warehouse, 'tombstones', { websiteId, date, id });
+  await makeFolder(dirname(file));
+  await publish(made, file);
+  crashPoint('wrote the tombstone');
 }

@@ -1,10 +1,11 @@
 import type { Listed } from '../journal/listing.js';
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
-import { markersOf, readLog } from '../warehouse/markers.js';
+import { calendarDate } from '../warehouse/dates.js';
+import { markersOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
 import { journalEngine, type WebsiteRun } from './context.js';
-import { calendarDate } from './dates.js';
 
 /** What a website's newest commit left: the ground that the next one stands on. */
 export interface Before {
@@ -21,7 +22,7 @@ export interface Before {
  */
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
-  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse));
+  const log = await run.journal.use(null, (engine) => OpenWarehouse.read(engine, warehouse));
   const damaged = log.damaged.filter((file) => file.websiteId === website.id);
   if (damaged.length > 0) throw new DamageError(damaged);
   const markers = markersOf(log.markers, website.id);

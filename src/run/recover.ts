@@ -13,14 +13,14 @@ import { withEngine } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/commit.js';
 import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import { markerPaths, markersOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { readManifest } from '../warehouse/stage.js';
-import { commit, committedReceipt, stage } from './commit-snapshot.js';
+import { commit, committedReceipt, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
-import { recordCommitted, recordFailure } from './record-run.js';
-import { recoverReplays } from './recover-replays.js';
+import { recoverReplays } from './replay.js';
 
 /** What earlier runs left. */
 export interface Recovered {
@@ -157,14 +157,13 @@ async function headerIfWhole(folder: JournalFolder): Promise<RunHeader | null> {
 }
 
 async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalFolder): Promise<string | null> {
-  const website = `website=${encodeId(folder.websiteId)}`;
-  const files = (await listTableFiles(warehouse, 'snapshots')).filter((file) => file.includes(`/${website}/`));
-  if (files.length === 0) return null;
-  const query = `select snapshot_id from (${tableQuery(warehouse, 'snapshots', files)}) where run_id = $run_id`;
-  const [row] = await withEngine(engineOptions(config, folder.temporary), (engine) =>
-    engine.rows(z.object({ snapshot_id: z.string() }), query, { run_id: folder.runId }),
-  );
-  return row?.snapshot_id ?? null;
+  return withEngine(engineOptions(config, folder.temporary), async (engine) => {
+    const log = await OpenWarehouse.read(engine, warehouse);
+    const files = markerPaths(markersOf(log.markers, folder.websiteId), 'snapshots');
+    const of = `select snapshot_id from (${log.query('snapshots', files)}) where run_id = $run_id`;
+    const [row] = await engine.rows(z.object({ snapshot_id: z.string() }), of, { run_id: folder.runId });
+    return row?.snapshot_id ?? null;
+  });
 }
 
 /** What the run is, after a damaged journal was set aside. */

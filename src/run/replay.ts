@@ -3,21 +3,21 @@ import type { Config } from '../config/schema.js';
 import { Stopped } from '../exit.js';
 import type { FollowerState } from '../followers/duckdb.js';
 import { followAll } from '../followers/follow.js';
-import { type JournalFolder, replayFolder, unfinishedJournals } from '../journal/folder.js';
+import { type JournalFolder, replayFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import { readHeader } from '../journal/header.js';
 import type { Logger } from '../observe/log.js';
 import { makeFolder } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { commitStaged, dropJournal, dropOldStates } from '../warehouse/commit.js';
+import { commitStaged, dropJournal, dropOldStates, isStagedWhole } from '../warehouse/commit.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, markersOf, readMarkers } from '../warehouse/markers.js';
-import { checkWarehouseThere, prepareWarehouse, tableQuery, WarehouseError } from '../warehouse/prepare.js';
-import { type Manifest, stageCommit } from '../warehouse/stage.js';
+import { RunLock } from '../warehouse/lock.js';
+import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
+import { checkWarehouseThere, prepareWarehouse, WarehouseError } from '../warehouse/prepare.js';
+import { type Manifest, readManifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, factsOf } from '../warehouse/state.js';
 import { engineOptions } from './context.js';
-import { RunLock } from './lock.js';
-import { recoverReplays } from './recover-replays.js';
 import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
 
 export interface ReplayOptions {
@@ -98,25 +98,25 @@ class Replay {
   }
 
   async run(): Promise<ReplayReceipt> {
-    const { config, log, dryRun, signal } = this.options;
-    if (!dryRun) await recoverReplays(this.#warehouse, log);
-    const markers = await this.#markers();
-    checkWebsites(this.options.websites, markers);
-    const waiting = this.#waiting(markers);
+    const { config, dryRun, signal } = this.options;
+    if (!dryRun) await recoverReplays(this.#warehouse, this.options.log);
+    const log = await this.#readLog();
+    checkWebsites(this.options.websites, log.markers);
+    const waiting = this.#waiting(log.markers);
     const unfinished = await unfinishedWebsites(this.#warehouse);
     const snapshots: SnapshotReplayed[] = [];
     for (const snapshot of waiting.filter(({ websiteId }) => !unfinished.has(websiteId))) {
       if (signal.aborted) throw new Stopped(STOPPED);
-      snapshots.push(await this.#replayOne(snapshot, markers));
+      snapshots.push(await this.#replayOne(snapshot, log));
     }
     const left = new Set(waiting.map(({ websiteId }) => websiteId).filter((id) => unfinished.has(id)));
     const skipped = [...left].map((id) => ({ website_id: id, reason: UNFINISHED }));
-    const followers = dryRun ? [] : await followAll({ config, warehouse: this.#warehouse, log });
+    const followers = dryRun ? [] : await followAll({ config, warehouse: this.#warehouse, log: this.options.log });
     return { dry_run: dryRun, snapshots, skipped, followers };
   }
 
-  #markers(): Promise<Marker[]> {
-    return withEngine(this.#scratch, (engine) => readMarkers(engine, this.#warehouse));
+  #readLog(): Promise<OpenWarehouse> {
+    return withEngine(this.#scratch, (engine) => OpenWarehouse.readWhole(engine, this.#warehouse));
   }
 
   /** The snapshots that were asked for and have rejected records that no replay has taken, oldest first. */
@@ -131,13 +131,13 @@ class Replay {
     );
   }
 
-  async #replayOne(snapshot: Marker, markers: Marker[]): Promise<SnapshotReplayed> {
+  async #replayOne(snapshot: Marker, log: OpenWarehouse): Promise<SnapshotReplayed> {
     const { websiteId, snapshotId, date } = snapshot;
     const about = { website_id: websiteId, snapshot_id: snapshotId, snapshot_date: date };
-    if (this.options.dryRun) return { ...about, ...receiptOf(await this.#judge(snapshot, markers, null), null) };
+    if (this.options.dryRun) return { ...about, ...receiptOf(await this.#judge(snapshot, log, null), null) };
     const folder = replayFolder(this.#warehouse, uuidv7(), websiteId);
     await makeFolder(folder.path);
-    const judged = await this.#judge(snapshot, markers, folder);
+    const judged = await this.#judge(snapshot, log, folder);
     if (judged.coverage + judged.urlReports === 0) {
       await dropJournal(folder);
       return { ...about, ...receiptOf(judged, null) };
@@ -150,13 +150,13 @@ class Replay {
   }
 
   /** Over the files of this snapshot and of the replays that it had. */
-  #judge(snapshot: Marker, markers: Marker[], folder: JournalFolder | null): Promise<Judged> {
-    const own = markers.filter(({ snapshotId }) => snapshotId === snapshot.snapshotId);
+  #judge(snapshot: Marker, log: OpenWarehouse, folder: JournalFolder | null): Promise<Judged> {
+    const own = log.markers.filter(({ snapshotId }) => snapshotId === snapshot.snapshotId);
     return withEngine(folder ? engineOptions(this.options.config, folder.temporary) : this.#scratch, async (engine) => {
       for (const table of ['rejected_records', 'coverage', 'url_reports'] as const) {
-        await engine.view(table, tableQuery(this.#warehouse, table, filesOf(this.#warehouse, own, table)));
+        await engine.view(table, log.query(table, filesOf(log.path, own, table)));
       }
-      await engine.view('replays', tableQuery(this.#warehouse, 'replays', markerPaths(own, 'replays')));
+      await engine.view('replays', log.query('replays', markerPaths(own, 'replays')));
       await engine.run(sql('views/quarantine'));
       return judgeAgain(engine, this.#contract, folder);
     });
@@ -166,7 +166,7 @@ class Replay {
   async #stage(snapshot: Marker, folder: JournalFolder, judged: Judged): Promise<Manifest> {
     const { config, version } = this.options;
     const engine = engineOptions(config, folder.temporary);
-    const markers = markersOf(await this.#markers(), snapshot.websiteId);
+    const markers = markersOf((await this.#readLog()).markers, snapshot.websiteId);
     const marker: Marker = { ...snapshot, kind: 'replay', commitId: folder.runId, listingComplete: false };
     return stageCommit({
       warehouse: this.#warehouse,
@@ -192,6 +192,26 @@ class Replay {
 
   #now(): number {
     return (this.options.now ?? Date.now)();
+  }
+}
+
+/**
+ * Finishes the replays that were staged when their process died, and drops the others: what they would have committed
+ * is quarantined still. To be called, with the run lock held, before anything else is committed, because a staged
+ * replay was compared with the state as it was then.
+ */
+export async function recoverReplays(warehouse: string, log: Logger): Promise<void> {
+  for (const folder of await unfinishedReplays(warehouse)) {
+    const about = { website: folder.websiteId, replay: folder.runId };
+    const staged = await readManifest(folder);
+    try {
+      const manifest = staged && (await isStagedWhole(warehouse, folder, staged)) ? staged : null;
+      if (manifest) await commitStaged(warehouse, folder, manifest);
+      log.info(about, manifest ? 'finished an interrupted replay' : 'dropped an interrupted replay');
+    } catch (error) {
+      log.error({ ...about, err: error }, 'an interrupted replay cannot be finished; the next replay starts over');
+    }
+    await dropJournal(folder);
   }
 }
 

@@ -12,19 +12,17 @@ import { SourceError } from '../source/errors.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { JournalEngine } from '../warehouse/journal-views.js';
 import { dropScratch } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
-import { commit, stage } from './commit-snapshot.js';
+import { commit, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type RunEffects, realRunEffects, type WebsiteRun } from './context.js';
 import { readBefore } from './facts.js';
 import { fetchReports } from './fetch-reports.js';
-import { RunLock } from './lock.js';
 import { plan } from './plan-reports.js';
 import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
-import { recordFailure } from './record-run.js';
 import { endedWebsites, recover } from './recover.js';
-import { RunProgress } from './run-progress.js';
-import { tellPace } from './tell-pace.js';
+import { RunProgress, tellPace } from './run-progress.js';
 import { walk } from './walk-listing.js';
 
 /** Sorting a listing takes what memory it is given, and is no faster for it. */

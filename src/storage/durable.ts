@@ -1,4 +1,5 @@
-import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cannotWrite } from './disk-error.js';
@@ -84,6 +85,13 @@ export async function stampOf(file: string): Promise<string> {
 /** A file's bytes; none where it is missing. */
 export async function sizeOf(file: string): Promise<number> {
   return (await ifThere(stat(file), null))?.size ?? 0;
+}
+
+/** Of a file's bytes, in hexadecimal. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 /** Makes a folder and its missing parents; their names survive a power loss. */

@@ -7,8 +7,8 @@ import { lockHolder } from '../storage/lock-holder.js';
 import { literal } from '../storage/sql.js';
 import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, readLog } from '../warehouse/markers.js';
-import { tableQuery } from '../warehouse/prepare.js';
+import { filesOf, type Marker, markerPaths } from '../warehouse/markers.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates, readableStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
@@ -23,9 +23,9 @@ const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
  * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker. Files of
  * the log that cannot be read are no difference of this one: they are findings of their own.
  *
- * @param schemas the folder whose empty files give each table its columns
+ * @param temporary a folder outside the warehouse
  */
-export async function checkDuckdb(engine: Engine, warehouse: string, schemas: string): Promise<Finding[]> {
+export async function checkDuckdb(engine: Engine, warehouse: string, temporary: string): Promise<Finding[]> {
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
@@ -41,8 +41,7 @@ export async function checkDuckdb(engine: Engine, warehouse: string, schemas: st
   try {
     if (await isHalfMade(engine))
       return [lag(`${file} does not have all of its tables yet`, 'the next sync creates them')];
-    const { markers } = await readLog(engine, warehouse, schemas);
-    return await compare(engine, { warehouse, schemas, markers });
+    return await compare(engine, await OpenWarehouse.read(engine, warehouse, temporary));
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
   } finally {
@@ -64,27 +63,21 @@ async function isHalfMade(engine: Engine): Promise<boolean> {
   return tableStatements().some((statement) => !made.some(({ name }) => name === statement));
 }
 
-interface Compared {
-  warehouse: string;
-  schemas: string;
-  markers: readonly Marker[];
-}
-
-async function compare(engine: Engine, compared: Compared): Promise<Finding[]> {
-  const { warehouse, schemas, markers } = compared;
+async function compare(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
+  const { markers } = log;
   const taken = await knownCommits(engine, 'follower');
   const [has, lacks] = [markers.filter((m) => taken.has(m.commitId)), markers.filter((m) => !taken.has(m.commitId))];
   const { retainedFrom } = await readRetention(engine, 'follower');
-  const findings = await compareTombstones(engine, compared);
-  for (const [table, files] of filesSeen(warehouse, has, retainedFrom)) {
-    findings.push(...(await compareTable(engine, table, tableQuery(schemas, table, files))));
+  const findings = await compareTombstones(engine, log);
+  for (const [table, files] of filesSeen(log.path, has, retainedFrom)) {
+    findings.push(...(await compareTable(engine, table, log.query(table, files))));
   }
-  findings.push(...(await compareRuns(engine, compared)));
+  findings.push(...(await compareRuns(engine, log)));
   if (lacks.length > 0) {
     findings.push(lag(`indexhouse.duckdb is ${lacks.length} snapshots behind`, 'the next sync catches up'));
     return findings;
   }
-  return [...findings, ...(await compareState(engine, compared))];
+  return [...findings, ...(await compareState(engine, log))];
 }
 
 /** @param retainedFrom what the file says of itself: rows of earlier snapshots were dropped from it */
@@ -100,16 +93,16 @@ function filesSeen(warehouse: string, markers: readonly Marker[], retainedFrom: 
  * Those that the file lacks still hide from this engine what it holds of the files that they put out of use: it may
  * have those rows yet, and nothing is left to compare them with.
  */
-async function compareTombstones(engine: Engine, { warehouse, schemas }: Compared): Promise<Finding[]> {
-  const files = await listTableFiles(warehouse, 'tombstones');
+async function compareTombstones(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
+  const all = log.query('tombstones', log.tombstoneFiles);
   await engine.run(
     `create or replace temp table untaken as
-     select * from (${tableQuery(schemas, 'tombstones', files)}) anti join follower.tombstones using (tombstone_id)`,
+     select * from (${all}) anti join follower.tombstones using (tombstone_id)`,
   );
   const found = await compareTable(
     engine,
     'tombstones',
-    `select * from (${tableQuery(schemas, 'tombstones', files)}) semi join follower.tombstones using (tombstone_id)`,
+    `select * from (${all}) semi join follower.tombstones using (tombstone_id)`,
   );
   const [untaken] = await engine.rows(countRow, 'select count(*) as rows from untaken');
   if (untaken && untaken.rows > 0) {
@@ -130,11 +123,10 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
 }
 
 /** A run's row comes last, or alone where it failed: without it the file is only behind. */
-async function compareRuns(engine: Engine, { warehouse, schemas }: Compared): Promise<Finding[]> {
-  const files = await listTableFiles(warehouse, 'runs');
+async function compareRuns(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
   // What a damaged file held cannot be compared, and is not this file's fault.
-  if ((await findDamaged(engine, 'runs', files)).length > 0) return [];
-  const all = tableQuery(schemas, 'runs', files);
+  if ((await findDamaged(engine, 'runs', log.runs)).length > 0) return [];
+  const all = log.query('runs', log.runs);
   const found = await compareTable(
     engine,
     'runs',
@@ -151,11 +143,11 @@ async function compareRuns(engine: Engine, { warehouse, schemas }: Compared): Pr
 }
 
 /** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
-async function compareState(engine: Engine, { warehouse, schemas, markers }: Compared): Promise<Finding[]> {
-  const { present, lacking } = await readableStates(engine, await findStates(warehouse, markers));
+async function compareState(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
+  const { present, lacking } = await readableStates(engine, await findStates(log.path, log.markers));
   if (lacking.length > 0) return [];
   const files = present.map(({ file }) => file);
-  return compareTable(engine, 'page_state', tableQuery(schemas, 'page_state', files));
+  return compareTable(engine, 'page_state', log.query('page_state', files));
 }
 
 function messageOf(error: unknown): string {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { exists } from '../storage/durable.js';
+import { exists, sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
+import { CheckpointError, checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { tableFile } from '../warehouse/layout.js';
-import type { Marker } from '../warehouse/markers.js';
-import { sha256Of } from '../warehouse/stage.js';
+import { type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { DATA_TABLES, type DataTable } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
 
@@ -48,4 +49,28 @@ async function whatIsWrong(
   if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
   const [found] = await engine.rows(rowCount, 'select num_rows as rows from parquet_file_metadata($file)', { file });
   return found?.rows === expected.rows ? null : `${file} has ${found?.rows} rows, its marker says ${expected.rows}`;
+}
+
+/**
+ * Whether each website whose older files are out of use has the state that was kept for them, and each checkpoint that
+ * a tombstone names is what it was. An older one may be gone: a newer one stands for it.
+ */
+export async function checkCheckpoints({ path, markers, tombstones }: OpenWarehouse): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const sums = new Map(tombstones.map(({ checkpointId, checkpointSha256 }) => [checkpointId, checkpointSha256]));
+  for (const marker of markers) {
+    const expected = sums.get(marker.commitId);
+    const file = checkpointFile(path, marker);
+    if (expected === undefined || !(await exists(file)) || (await sha256Of(file)) === expected) continue;
+    findings.push(damaged(`the checkpoint ${file} was changed: its SHA-256 differs`));
+  }
+  for (const { websiteId } of newestMarkers(markers)) {
+    try {
+      await stateBase(path, markersOf(markers, websiteId));
+    } catch (error) {
+      if (!(error instanceof CheckpointError)) throw error;
+      findings.push(damaged(error.message));
+    }
+  }
+  return findings;
 }

@@ -9,9 +9,8 @@ import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/marke
 import { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
-import { checkCheckpoints } from './checkpoints.js';
 import { checkDuckdb } from './duckdb-file.js';
-import { checkFiles } from './files.js';
+import { checkCheckpoints, checkFiles } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
 import { lostMarkers, orphans } from './orphans.js';
 import { type RunsRead, readRuns } from './runs.js';
@@ -36,7 +35,7 @@ export interface VerifyOptions {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return withEngine(options.engine, async (engine) => {
     const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
-    const { markers, damaged: unreadable, schemas } = log;
+    const { markers, damaged: unreadable } = log;
     const { whole, files, rows, findings } = await checkFiles(engine, options.warehouse, markers);
     const verified: Verified = {
       snapshots: markers.filter(({ kind }) => kind === 'snapshot').length,
@@ -53,10 +52,10 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
     // What follows from the log can be compared only where the whole log can be read.
     if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
-    const checkpoints = await checkCheckpoints(engine, options.warehouse, markers);
+    const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
-    await lookAtDuckdb(engine, options, schemas, verified);
+    await lookAtDuckdb(engine, options, verified);
     return verified;
   });
 }
@@ -130,14 +129,10 @@ async function lookAtStates(
   }
 }
 
-async function lookAtDuckdb(
-  engine: Engine,
-  options: VerifyOptions,
-  schemas: string,
-  verified: Verified,
-): Promise<void> {
+async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Verified): Promise<void> {
   const { warehouse, memoryLimit, repair } = options;
-  const found = await checkDuckdb(engine, warehouse, schemas);
+  const { temporary } = options.engine;
+  const found = await checkDuckdb(engine, warehouse, temporary);
   if (!repair || found.length === 0) {
     verified.findings.push(...found);
     return;
@@ -150,5 +145,5 @@ async function lookAtDuckdb(
     return;
   }
   verified.repaired.push('rebuilt indexhouse.duckdb from the Parquet files');
-  verified.findings.push(...(await checkDuckdb(engine, warehouse, schemas)));
+  verified.findings.push(...(await checkDuckdb(engine, warehouse, temporary)));
 }

@@ -2,10 +2,10 @@ import { rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { JournalFolder } from '../journal/folder.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { exists, makeFolder, publish, syncFile, syncFolder } from '../storage/durable.js';
+import { exists, makeFolder, publish, sha256Of, syncFile, syncFolder } from '../storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
-import { type Manifest, sha256Of, stagedFile, stageRow } from './stage.js';
+import { type Manifest, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
 /** How long a state file outlives the two after it, so that a reader that has just begun still finds it. */

@@ -4,7 +4,6 @@ import { Failure } from '../exit.js';
 import type { Engine } from '../storage/engine.js';
 import { decodeId } from '../storage/names.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import { tableQuery } from './prepare.js';
 import type { Table } from './tables.js';
 
 const WEBSITE_FOLDER = 'website=';
@@ -58,29 +57,28 @@ export function websiteOf(path: string): string {
 }
 
 /**
- * Makes a temporary view of a table over those of the files that can be read. Only where DuckDB refuses them are they
- * looked at one by one, so that it costs nothing where all are whole.
+ * Reads files of a table. Only where DuckDB refuses them are they looked at one by one, so that it costs nothing where
+ * all are whole.
  *
- * @param schemas folder with the empty file of the table
- * @returns those that were left out
+ * @returns what `read` gives of the files that can be read, and those that were left out
  */
-export async function viewReadable(
+export async function readReadable<T>(
   engine: Engine,
-  name: string,
-  { schemas, table, files }: { schemas: string; table: Table; files: readonly string[] },
-): Promise<DamagedFile[]> {
+  table: Table,
+  files: readonly string[],
+  read: (files: readonly string[]) => Promise<T>,
+): Promise<{ value: T; readable: readonly string[]; damaged: DamagedFile[] }> {
   try {
-    await engine.view(name, tableQuery(schemas, table, [...files]));
-    return [];
+    return { value: await read(files), readable: files, damaged: [] };
   } catch (error) {
     const damaged = await findDamaged(engine, table, files);
     if (damaged.length === 0) throw error;
-    await engine.view(name, tableQuery(schemas, table, without(files, damaged)));
-    return damaged;
+    const readable = without(files, damaged);
+    return { value: await read(readable), readable, damaged };
   }
 }
 
-export function without(files: readonly string[], damaged: readonly DamagedFile[]): string[] {
+function without(files: readonly string[], damaged: readonly DamagedFile[]): string[] {
   const left = new Set(damaged.map(({ path }) => path));
   return files.filter((file) => !left.has(file));
 }

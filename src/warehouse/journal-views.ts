@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { coverageEntrySchema } from '../contract/coverage.js';
+import { sqlType } from '../contract/fields.js';
 import { KNOWN_VALUES } from '../contract/known-values.js';
+import { urlReportSchema } from '../contract/report.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { REASONS } from '../journal/plan.js';
 import { Engine, type EngineOptions } from '../storage/engine.js';
@@ -14,9 +17,13 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
   await engine.set({
     listing_file: folder.listing,
     reports_file: folder.reports,
+    entry_type: sqlType(coverageEntrySchema),
+    report_type: sqlType(urlReportSchema),
     reasons: [...REASONS],
     known_coverage: knownValues('coverage'),
     known_url_report: knownValues('url_report'),
+    known_coverage_fields: Object.keys(KNOWN_VALUES.coverage),
+    known_url_report_fields: Object.keys(KNOWN_VALUES.url_report),
   });
   await engine.run(sql('stage/joins_as_written'));
   await engine.run(sql('stage/journal_listing'));

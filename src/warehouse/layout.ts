@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../storage/durable.js';
 import { encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
 
@@ -95,7 +96,7 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // Somebody else's process is alive all the same.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 
@@ -104,7 +105,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return [];
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
     throw error;
   }
 }

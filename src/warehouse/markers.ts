@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import { type DamagedFile, DamageError, damagedFile, firstLine } from './damage.js';
+import { type DamagedFile, damagedFile, firstLine } from './damage.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import type { DataTable, MarkerTable } from './tables.js';
@@ -66,25 +66,11 @@ export interface Log {
 }
 
 /**
- * Reads all markers, of snapshots and of replays, oldest commit first: one log. For what writes, and so would rather
- * stop than go on without a commit.
+ * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
  *
- * Taken once, the list answers every question of one command, so that one question sees one state of the world.
- *
- * @throws DamageError where a marker or tombstone cannot be read
+ * @param schemas the folder whose empty files give each table its columns
  */
-export async function readMarkers(engine: Engine, warehouse: string): Promise<Marker[]> {
-  const { markers, damaged } = await readLog(engine, warehouse);
-  if (damaged.length > 0) throw new DamageError(damaged);
-  return markers;
-}
-
-/**
- * As `readMarkers`, but leaves out what cannot be read and says so. For what only reads.
- *
- * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
- */
-export async function readLog(engine: Engine, warehouse: string, schemas = warehouse): Promise<Log> {
+export async function readLog(engine: Engine, warehouse: string, schemas: string): Promise<Log> {
   const markers: Marker[] = [];
   const damaged: DamagedFile[] = [];
   // Replays are listed first, so that none is seen without its snapshot.
@@ -96,10 +82,13 @@ export async function readLog(engine: Engine, warehouse: string, schemas = wareh
     damaged.push(...read.damaged);
   }
   // After the markers: a tombstone is about commits that are there before it.
-  const found = await readTombstones(engine, warehouse, schemas);
-  damaged.push(...found.damaged);
-  const { tombstones, readable: tombstoneFiles } = found;
-  return { markers: withoutDropped(markers, tombstones).sort(byCommit), damaged, tombstones, tombstoneFiles };
+  const { value: tombstones, readable, damaged: others } = await readTombstones(engine, warehouse, schemas);
+  return {
+    markers: withoutDropped(markers, tombstones).sort(byCommit),
+    damaged: [...damaged, ...others],
+    tombstones,
+    tombstoneFiles: [...readable],
+  };
 }
 
 interface Kind {

@@ -1,9 +1,9 @@
+import { sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
-import { type DamagedFile, damagedFile, findTorn, viewReadable } from './damage.js';
-import { listTableFiles } from './layout.js';
+import { type DamagedFile, DamageError, damagedFile, findTorn, readReadable } from './damage.js';
+import { listTableFiles, scratchFolder } from './layout.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
-import { sha256Of } from './stage.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
 import type { Tombstone } from './tombstones.js';
 
@@ -13,6 +13,13 @@ import type { Tombstone } from './tombstones.js';
  * files that these name. Takes no lock. Files that cannot be read are left out and named in `damaged`.
  */
 export class OpenWarehouse implements Log {
+  /** Every commit, oldest first. Their `files` are those that can be read. */
+  markers: Marker[];
+  /** Files that cannot be read. Mounting a table may find more. */
+  damaged: DamagedFile[];
+  readonly tombstones: Tombstone[];
+  readonly tombstoneFiles: string[];
+
   private constructor(
     private readonly engine: Engine,
     readonly path: string,
@@ -20,33 +27,31 @@ export class OpenWarehouse implements Log {
     readonly schemas: string,
     /** Every file of `runs`. */
     readonly runs: readonly string[],
-    private log: Log,
-  ) {}
+    log: Log,
+  ) {
+    this.markers = log.markers;
+    this.damaged = log.damaged;
+    this.tombstones = log.tombstones;
+    this.tombstoneFiles = log.tombstoneFiles;
+  }
 
-  /** @param temporary a folder outside the warehouse */
-  static async read(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
+  /** @param temporary for who only reads: a folder outside the warehouse */
+  static async read(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
     const schemas = await schemasOf(engine, path, temporary);
     // Before the markers, so that no run points to a snapshot that is not seen.
     const runs = await listTableFiles(path, 'runs');
     return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas));
   }
 
-  /** Every commit, oldest first. Their `files` are those that can be read. */
-  get markers(): Marker[] {
-    return this.log.markers;
-  }
-
-  /** Files that cannot be read. Mounting a table may find more. */
-  get damaged(): DamagedFile[] {
-    return this.log.damaged;
-  }
-
-  get tombstones(): Tombstone[] {
-    return this.log.tombstones;
-  }
-
-  get tombstoneFiles(): string[] {
-    return this.log.tombstoneFiles;
+  /**
+   * As `read`, for what writes, and so would rather stop than go on without a commit.
+   *
+   * @throws DamageError where a marker or tombstone cannot be read
+   */
+  static async readWhole(engine: Engine, path: string, temporary?: string): Promise<OpenWarehouse> {
+    const log = await OpenWarehouse.read(engine, path, temporary);
+    if (log.damaged.length > 0) throw new DamageError(log.damaged);
+    return log;
   }
 
   /** The files of a table that are there for readers. */
@@ -64,7 +69,8 @@ export class OpenWarehouse implements Log {
 
   /** Makes the view of a table over its files, or over these; what cannot be read is left out. */
   async mount(table: Table, files = table === 'page_state' ? [] : this.files(table)): Promise<void> {
-    this.leaveOut(await viewReadable(this.engine, table, { schemas: this.schemas, table, files }));
+    const view = (some: readonly string[]) => this.engine.view(table, this.query(table, some));
+    this.leaveOut((await readReadable(this.engine, table, files, view)).damaged);
   }
 
   /** Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick. */
@@ -89,8 +95,8 @@ export class OpenWarehouse implements Log {
   /** Counts files as damaged, and their commits as without them. */
   leaveOut(damaged: readonly DamagedFile[]): void {
     if (damaged.length === 0) return;
-    const markers = withoutUnreadable(this.markers, damaged);
-    this.log = { ...this.log, markers, damaged: [...this.damaged, ...damaged] };
+    this.markers = withoutUnreadable(this.markers, damaged);
+    this.damaged = [...this.damaged, ...damaged];
   }
 }
 

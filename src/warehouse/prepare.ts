@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import { exists, makeFolder, publish, syncFile, writeDurably } from '../storage/durable.js';
+import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { identifier, literal } from '../storage/sql.js';
-import { columnsOfTables, columnsText } from './columns.js';
-import { namesIn, schemaFile, scratchFolder, warehouseFolder } from './layout.js';
-import { TABLES, type Table } from './tables.js';
+import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
+import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file's name as a pattern, and offers no way to escape them. */
@@ -83,13 +81,8 @@ export async function checkWarehouseThere(warehouse: string): Promise<void> {
 }
 
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(file);
+  if (text === null) return null;
   try {
     return identitySchema.parse(JSON.parse(text));
   } catch {
@@ -107,7 +100,7 @@ function schemaStamp(path: string): string {
 async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
   if (await hasSchemas(path)) return;
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
-    for (const table of await lackingSchemas(engine, path)) {
+    for (const table of TABLES) {
       const file = schemaFile(path, table);
       await engine.copy(emptyQuery(table), `${file}.tmp`, 'format parquet');
       await syncFile(`${file}.tmp`);
@@ -119,51 +112,21 @@ async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
 
 /** Whether the empty file of each table is there, with the columns of this version: a look at the files' ends. */
 async function hasSchemas(path: string): Promise<boolean> {
-  const stamp = await readFile(schemaStamp(path), 'utf8').catch(() => null);
-  if (stamp !== columnsText()) return false;
+  if ((await readIfThere(schemaStamp(path)).catch(() => null)) !== columnsText()) return false;
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);
 }
 
 /**
- * Checks that the empty file of each table is there with all columns, without writing any.
+ * Checks that the empty file of each table is there with the columns of this version, without writing any.
  *
- * @param temporary folder for spill files
- * @throws WarehouseError where a table lacks some: an older version wrote it, or it is a copy of the Parquet files alone
+ * @throws WarehouseError where it is not: another version wrote them, or it is a copy of the Parquet files alone
  */
-export async function checkSchemas(path: string, memoryLimit: number, temporary: string): Promise<void> {
-  const [lacking] = await withEngine({ memoryLimit, temporary }, (engine) => lackingSchemas(engine, path));
-  if (lacking === undefined) return;
-  const file = schemaFile(path, lacking);
-  throw new WarehouseError(`${file} is from another version: run \`indexhouse sync\` or \`rebuild\` first`);
-}
-
-/** The tables whose empty file is missing, damaged, or lacks a column; one of a newer version may have more. */
-async function lackingSchemas(engine: Engine, path: string): Promise<Table[]> {
-  const columns = columnsOfTables();
-  const names = await namesIn(join(path, 'schema'));
-  const files = TABLES.map((table) => schemaFile(path, table)).filter((file) => names.includes(basename(file)));
-  const found = await columnsInFiles(engine, files);
-  return TABLES.filter((table) => {
-    const there = found.get(schemaFile(path, table));
-    return !columns.get(table)?.every(({ name }) => there?.includes(name));
-  });
-}
-
-const fileRow = z.object({ file_name: z.string(), names: z.array(z.string()) });
-
-/** The names in the schema of each file that can be read: what cannot holds nothing that cannot be made anew. */
-async function columnsInFiles(engine: Engine, files: string[]): Promise<Map<string, string[]>> {
-  if (files.length === 0) return new Map();
-  try {
-    const query = 'select file_name, list(name) as names from parquet_schema($files) group by file_name';
-    const rows = await engine.rows(fileRow, query, { files });
-    return new Map(rows.map(({ file_name, names }) => [file_name, names]));
-  } catch {
-    if (files.length === 1) return new Map();
-    const each = await Promise.all(files.map((file) => columnsInFiles(engine, [file])));
-    return new Map(each.flatMap((found) => [...found]));
-  }
+export async function checkSchemas(path: string): Promise<void> {
+  if (await hasSchemas(path)) return;
+  throw new WarehouseError(
+    `${join(path, 'schema')} is from another version: run \`indexhouse sync\` or \`rebuild\` first`,
+  );
 }
 
 /**
@@ -180,8 +143,9 @@ export async function schemasOf(engine: Engine, warehouse: string, temporary: st
 }
 
 function emptyQuery(table: Table): string {
-  const columns = columnsOfTables().get(table) ?? [];
-  return `select ${columns.map(({ name, type }) => `null::${type} as ${identifier(name)}`).join(', ')} where false`;
+  return `select ${columnsOf(table)
+    .map(({ name, type }) => `null::${type} as ${identifier(name)}`)
+    .join(', ')} where false`;
 }
 
 /** With the empty file of the table first: no files are no rows then, and older files get later columns. */
@@ -193,4 +157,13 @@ export function withEmpty(schemas: string, table: Table, files: readonly string[
 export function tableQuery(schemas: string, table: Table, files: readonly string[]): string {
   const list = withEmpty(schemas, table, files).map(literal).join(', ');
   return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
+}
+
+/**
+ * The same over the files that a variable names whenever the query runs. By name: DuckDB refuses a view whose files have
+ * other columns than when it was made.
+ */
+export function variableQuery(table: Table, variable: string): string {
+  const names = columnsOf(table).map(({ name }) => identifier(name));
+  return `select ${names.join(', ')} from read_parquet(getvariable('${variable}'), union_by_name = true, hive_partitioning = false)`;
 }

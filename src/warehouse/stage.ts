@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
@@ -8,15 +6,14 @@ import { isSealed } from '../journal/header.js';
 import { parseLine } from '../journal/lines.js';
 import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { makeFolder, syncFile, writeDurably } from '../storage/durable.js';
+import { makeFolder, readIfThere, sha256Of, syncFile, writeDurably } from '../storage/durable.js';
 import type { Engine, EngineOptions, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
 import { JournalEngine, keepOddRecords } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
-import { type DataTable, MARKER_TABLES, type MarkerTable } from './tables.js';
-import { macroStatements } from './views.js';
+import { type DataTable, MARKER_TABLES, type MarkerTable, macroStatements, rowsQuery } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
 
@@ -157,8 +154,7 @@ function ofTheCommit(query: string): string {
 
 /**
  * Snappy and gzip are chosen for readers that know no zstd. The same readers give the values of a dictionary back as
- * text, so there is none then: 10 to 20 % more bytes. What `sql/stage` writes holds JSON as text: many readers cannot
- * open a file whose columns carry Parquet's JSON type.
+ * text, so there is none then: 10 to 20% more bytes.
  */
 export function parquetFormat(compression: string): string {
   const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
@@ -218,14 +214,7 @@ export async function stageRow(
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
   const file = stagedFile(folder, table);
-  await engine.run(`copy (${sql(`stage/${table}`)}\n) to $file (${parquetFormat(compression)})`, { ...row, file });
-}
-
-/** Hex, of the file's bytes. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
-  return hash.digest('hex');
+  await engine.run(`copy (${rowsQuery(table, row)}) to $file (${parquetFormat(compression)})`, { ...row, file });
 }
 
 /**
@@ -233,13 +222,8 @@ export async function sha256Of(file: string): Promise<string> {
  * as none: nothing is visible without the marker, and the journal gives the same files again.
  */
 export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
-  let text: string;
-  try {
-    text = await readFile(folder.manifest, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(folder.manifest);
+  if (text === null) return null;
   const manifest = parseLine(text, manifestSchema);
   const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
   return manifest && isWhole ? manifest : null;

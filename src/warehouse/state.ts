@@ -4,14 +4,13 @@ import { dirname, join } from 'node:path';
 import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
-import { identifier, sql } from '../storage/sql.js';
+import { sql } from '../storage/sql.js';
 import { stateBase } from './checkpoints.js';
-import { columnsOfTables } from './columns.js';
 import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './comparison.js';
 import { type DamagedFile, findDamaged } from './damage.js';
 import { scratchFolder } from './layout.js';
 import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
-import { schemasOf, withEmpty } from './prepare.js';
+import { schemasOf, variableQuery, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
@@ -243,10 +242,7 @@ class StateReplay {
 
   async #view(facts: CommitFacts): Promise<void> {
     for (const [view, table] of Object.entries(VIEWS)) {
-      // By name: DuckDB refuses a view whose files have other columns than when it was made.
-      const names = (columnsOfTables().get(table) ?? []).map(({ name }) => identifier(name)).join(', ');
-      const files = `read_parquet(getvariable('files_of_${view}'), union_by_name = true, hive_partitioning = false)`;
-      await this.engine.view(view, `select ${names} from ${files}`);
+      await this.engine.view(view, variableQuery(table, `files_of_${view}`));
     }
     await viewComparison(this.engine, facts);
     this.#isForReplay = facts.isReplay;

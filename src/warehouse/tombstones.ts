@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
-import { type DamagedFile, findDamaged, without } from './damage.js';
+import { readReadable } from './damage.js';
 import { listTableFiles } from './layout.js';
 import { tableQuery } from './prepare.js';
 
@@ -33,32 +33,17 @@ export interface Tombstone {
   checkpointSha256: string;
 }
 
-/** The tombstones that can be read, oldest first. */
-export interface Tombstones {
-  tombstones: Tombstone[];
-  /** Their files. */
-  readable: string[];
-  damaged: DamagedFile[];
-}
-
 /**
- * Reads all tombstones that can be read, and says which files cannot.
+ * Reads all tombstones that can be read, oldest first, and says which files cannot.
  *
- * @param schemas the folder whose empty files give each table its columns, where it is not the warehouse
+ * @param schemas the folder whose empty files give each table its columns
  */
-export async function readTombstones(engine: Engine, warehouse: string, schemas = warehouse): Promise<Tombstones> {
+export async function readTombstones(engine: Engine, warehouse: string, schemas: string) {
   const files = await listTableFiles(warehouse, 'tombstones');
-  try {
-    return { tombstones: await readFiles(engine, schemas, files), readable: files, damaged: [] };
-  } catch (error) {
-    const damaged = await findDamaged(engine, 'tombstones', files);
-    if (damaged.length === 0) throw error;
-    const readable = without(files, damaged);
-    return { tombstones: await readFiles(engine, schemas, readable), readable, damaged };
-  }
+  return readReadable(engine, 'tombstones', files, (readable) => readFiles(engine, schemas, readable));
 }
 
-async function readFiles(engine: Engine, schemas: string, paths: string[]): Promise<Tombstone[]> {
+async function readFiles(engine: Engine, schemas: string, paths: readonly string[]): Promise<Tombstone[]> {
   if (paths.length === 0) return [];
   const rows = await engine.rows(
     tombstoneRow,

@@ -5,9 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/columns.js';
-import { TABLES } from '../../src/warehouse/tables.js';
-import { viewStatements } from '../../src/warehouse/views.js';
+import { createTables, TABLES, viewStatements } from '../../src/warehouse/tables.js';
 
 export const DICTIONARY = join(packageFolder(), 'docs', 'data-dictionary.md');
 const COLUMNS = join(packageFolder(), 'docs', 'columns.yaml');

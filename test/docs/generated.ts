@@ -9,8 +9,7 @@ import { buildProgram } from '../../src/cli/program.js';
 import { configJsonSchema } from '../../src/config/schema.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/columns.js';
-import { viewStatements } from '../../src/warehouse/views.js';
+import { createTables, viewStatements } from '../../src/warehouse/tables.js';
 
 const CONTRACT = join(packageFolder(), 'docs', 'contract.md');
 

@@ -1,11 +1,11 @@
 import { rename } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { sha256Of } from '../../src/storage/durable.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
-import { readMarkers } from '../../src/warehouse/markers.js';
-import { sha256Of } from '../../src/warehouse/stage.js';
 import { temporaryFolder } from './folder.js';
+import { readMarkers } from './markers.js';
 
 /**
  * Makes as if an older contract had refused what the one of today accepts: writes other texts into what is quarantined,

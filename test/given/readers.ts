@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { literal } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/columns.js';
-import { TABLES, type Table } from '../../src/warehouse/tables.js';
+import { createTables, TABLES, type Table } from '../../src/warehouse/tables.js';
 import { temporaryFolder } from './folder.js';
 import { type Row, readParquet } from './parquet.js';
 

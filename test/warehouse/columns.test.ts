@@ -5,8 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { withEngine } from '../../src/storage/engine.js';
 import { packageFolder } from '../../src/storage/sql.js';
-import { createTables } from '../../src/warehouse/columns.js';
-import { TABLES } from '../../src/warehouse/tables.js';
+import { createTables, TABLES } from '../../src/warehouse/tables.js';
 
 const FILE = join(packageFolder(), 'sql', 'columns.json');
 

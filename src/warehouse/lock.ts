@@ -3,9 +3,9 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { BusyError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import { duckdb } from '../storage/duckdb.js';
-import { exists } from '../storage/durable.js';
+import { codeOf, exists } from '../storage/durable.js';
 import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
-import { warehouseFolder } from '../warehouse/layout.js';
+import { warehouseFolder } from './layout.js';
 
 /** `status` and `doctor` may hold the file for a moment while they look who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
@@ -76,7 +76,7 @@ async function linkOnce(from: string, to: string): Promise<void> {
   } catch (error) {
     if (await exists(to)) return;
     // A file system without links.
-    if (error instanceof Error && 'code' in error && error.code !== 'ENOSPC') return rename(from, to);
+    if (!['', 'ENOSPC'].includes(codeOf(error))) return rename(from, to);
     throw error;
   }
 }

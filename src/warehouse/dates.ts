@@ -1,5 +1,10 @@
 import type { Config } from '../config/schema.js';
-import { calendarDate } from '../run/dates.js';
+
+/** The calendar date of a moment in a time zone, as `YYYY-MM-DD`. */
+export function calendarDate(at: Date, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  return parts.format(at);
+}
 
 /** The calendar date of so many milliseconds before `now`, in the warehouse's time zone; null where it is for ever. */
 export function dateBefore(ms: number, { warehouse }: Config, now: number): string | null {
