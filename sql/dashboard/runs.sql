@@ -1,5 +1,5 @@
 -- The runs of a website, newest first, with the snapshot that each committed. A run is seen through its snapshot before
--- its own row is written. View `runs`: one row per run; `snapshots`: the markers.
+-- its own row is written. `runs`: how many there are in all. View `runs`: one row per run; `snapshots`: the markers.
 select
   coalesce(ended.started_at, snapshot_at) as started_at,
   epoch(coalesce(ended.finished_at, committed.finished_at) - coalesce(ended.started_at, snapshot_at)) as took_seconds,
@@ -7,7 +7,8 @@ select
   ended.error,
   coalesce(ended.requests_sent, committed.requests_sent) as requests_sent,
   coalesce(ended.requests_throttled, committed.requests_throttled) as requests_throttled,
-  committed.* exclude (requests_sent, requests_throttled)
+  committed.* exclude (requests_sent, requests_throttled),
+  count(*) over () as runs
 from (
   from runs
   where website_id = $website::varchar

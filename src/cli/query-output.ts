@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
-import type { Reader } from '../analysis/reader.js';
-import { UsageError } from '../exit.js';
+import { type Reader, type ReaderOptions, withReader } from '../analysis/reader.js';
+import { Stopped, UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
 import { colorsWanted, escapedJson } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
 import type { Value } from '../storage/values.js';
-import { type Io, widthOf } from './io.js';
+import { type Io, stoppable, widthOf } from './io.js';
 import { formatTable } from './output.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet';
@@ -24,6 +24,24 @@ export interface Sink {
   /** In CSV. */
   guardFormulas: boolean;
   io: Io;
+}
+
+/**
+ * Hands a reader of the warehouse to `work`, and interrupts what it asks when the process is asked to stop.
+ *
+ * @returns what `work` gives, and the files that it is without
+ */
+export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reader) => Promise<T>) {
+  return withReader(options, (reader) =>
+    stoppable(io, async (signal) => {
+      signal.addEventListener('abort', () => reader.engine.raw.interrupt());
+      try {
+        return { answer: await work(reader), damaged: reader.damaged };
+      } catch (error) {
+        throw signal.aborted ? new Stopped('stopped before the answer was complete') : error;
+      }
+    }),
+  );
 }
 
 /** @throws UsageError where an answer could not be written, before it is worked out */

@@ -3,15 +3,14 @@ import { resolve } from 'node:path';
 import { questionOf } from '../analysis/ask-analysis.js';
 import { findAnalysis } from '../analysis/catalog.js';
 import type { Question } from '../analysis/question.js';
-import { type Reader, type ReaderOptions, withReader } from '../analysis/reader.js';
+import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
-import type { DamagedFile } from '../warehouse/damage.js';
 import { exitFor, readerOptions } from './configured.js';
-import { EXIT, type Io, stoppable } from './io.js';
+import { EXIT, type Io } from './io.js';
 import { checkOutside } from './out-file.js';
 import type { Globals } from './program.js';
 import { catalogText } from './query-catalog.js';
-import { checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
+import { answered, checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
 
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
@@ -41,7 +40,8 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   await checkSink(sink);
   const options = await readerOptions(flags, io);
   if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-  const damaged = await askOnce(sink, options, await questionTo({ ...flags, name }, given, io.cwd));
+  const question = await questionTo({ ...flags, name }, given, io.cwd);
+  const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await question(reader), sink));
   return exitFor(damaged, io);
 }
 
@@ -94,15 +94,4 @@ async function readSql(file: string): Promise<string> {
   } catch (cause) {
     throw new UsageError(`cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
-}
-
-/** @returns the files that the answer is without */
-function askOnce(sink: Sink, options: ReaderOptions, question: QuestionTo): Promise<readonly DamagedFile[]> {
-  return withReader(options, (reader) =>
-    stoppable(sink.io, async (signal) => {
-      signal.addEventListener('abort', () => reader.engine.raw.interrupt());
-      await writeAnswer(reader, await question(reader), sink);
-      return reader.damaged;
-    }),
-  );
 }

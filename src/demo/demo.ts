@@ -1,6 +1,8 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withReader } from '../analysis/reader.js';
 import { loadConfig } from '../config/load.js';
+import { UsageError } from '../exit.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { reportPage } from '../report/page.js';
@@ -10,10 +12,10 @@ import type { Receipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
 import { DEMO_TOKEN, type Simulator, startSimulator } from '../simulator/simulator.js';
 import { DEMO_WEBSITE_ID } from '../simulator/world.js';
-import { writeDurably } from '../storage/durable.js';
+import { exists, makeFolder, writeDurably } from '../storage/durable.js';
 import { DAY_MS } from '../time.js';
-import { prepareDemoFolder, writeDemoConfig } from './demo-folder.js';
 
+const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder when it runs again.';
 const MEMORY_LIMIT_BYTES = 500e6;
 /** The hour at which the simulated nights are synced. */
 const NIGHT_HOUR = 'T02:00:00.000Z';
@@ -106,4 +108,42 @@ async function writeDemoReport(
   const options = { warehouse, memoryLimit: MEMORY_LIMIT_BYTES };
   const report = await withReader(options, (reader) => readReport(reader, { version, now }));
   await writeDurably(file, reportPage(report));
+}
+
+/**
+ * Makes the demo's folder, over that of an earlier demo and over nothing else.
+ *
+ * @throws UsageError where the folder is somebody else's
+ */
+async function prepareDemoFolder(folder: string): Promise<void> {
+  const config = join(folder, 'indexhouse.yaml');
+  if (await exists(folder)) {
+    const ours = (await exists(config)) && (await readFile(config, 'utf8')).startsWith(FIRST_LINE);
+    if (!ours) throw new UsageError(`${folder} is there already and is no earlier demo: choose another with --folder`);
+    await rm(folder, { recursive: true });
+  }
+  await makeFolder(folder);
+}
+
+/** Writes the configuration that the demo ran with, for trying the other commands on its warehouse. */
+async function writeDemoConfig(
+  folder: string,
+  config: { baseUrl: string; token: string; website: string; name: string },
+): Promise<void> {
+  await writeFile(
+    join(folder, 'indexhouse.yaml'),
+    `${FIRST_LINE}
+api:
+  base_url: ${config.baseUrl}      # the simulated service; it ended with the demo
+  token: ${config.token}
+  requests_per_minute: unlimited
+websites:
+  - id: ${config.website}
+    name: ${config.name}
+reports:
+  refresh_after: 30d
+warehouse:
+  path: ./warehouse
+`,
+  );
 }

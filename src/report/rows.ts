@@ -55,7 +55,7 @@ export const snapshotRow = outcome.extend({
 export type SnapshotRow = z.infer<typeof snapshotRow>;
 
 /** A run of one website, with what its snapshot says. */
-export const runRow = outcome.extend({ started_at: text, outcome: text, error: maybeText });
+export const runRow = outcome.extend({ started_at: text, outcome: text, error: maybeText, runs: whole });
 export type RunRow = z.infer<typeof runRow>;
 
 /** Pages of one website that changed in a way, each once. */

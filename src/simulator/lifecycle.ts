@@ -24,11 +24,13 @@ export interface StateTraits {
   next: Readonly<Partial<Record<CoverageState, number>>>;
 }
 
+type Next = StateTraits['next'];
+
 const INDEXED = 'Submitted and indexed';
 const NOT_INDEXED = 'Crawled - currently not indexed';
 const DUPLICATE = 'Duplicate, search engine chose different canonical than user';
 
-const LEAVING_THE_INDEX: StateTraits['next'] = {
+const LEAVING_THE_INDEX: Next = {
   [NOT_INDEXED]: 0.002,
   [DUPLICATE]: 0.0008,
   'Blocked by robots.txt': 0.0006,
@@ -40,77 +42,42 @@ const LEAVING_THE_INDEX: StateTraits['next'] = {
   'Alternate page with proper canonical tag': 0.0003,
   'Duplicate without user-selected canonical': 0.0003,
 };
-const FETCHED = { visited: true, fetchStatus: 'Successful' } as const;
-const SELF = { engine: 'self', user: 'declared' } as const;
 const NO_CANONICALS = { engine: 'none', user: 'none' } as const;
 
+/** A state whose page the crawler fetched. */
+function fetched(share: number, engine: Canonical, user: StateTraits['user'], next: Next): StateTraits {
+  return { share, visited: true, fetchStatus: 'Successful', engine, user, next };
+}
+
+/** A state whose page the crawler asked for in vain. */
+function failed(share: number, fetchStatus: string, next: Next): StateTraits {
+  return { share, visited: true, fetchStatus, ...NO_CANONICALS, next };
+}
+
+/** A state whose page the crawler has not asked for. */
+function unvisited(share: number, fetchStatus: string | null, next: Next): StateTraits {
+  return { share, visited: false, fetchStatus, ...NO_CANONICALS, next };
+}
+
 /**
- * How pages fare: a stylised picture of real indexing, tuned so that about four fifths are indexed and 1 to 2 % change
+ * How pages fare: a stylised picture of real indexing, tuned so that about four fifths are indexed and 1% to 2% change
  * their state in a night.
  */
 const TRAITS: Readonly<Record<CoverageState, StateTraits>> = {
-  [INDEXED]: { share: 0.66, ...FETCHED, ...SELF, next: LEAVING_THE_INDEX },
-  'Indexed, not submitted in sitemap': { share: 0.17, ...FETCHED, ...SELF, next: LEAVING_THE_INDEX },
-  [NOT_INDEXED]: { share: 0.035, ...FETCHED, engine: 'none', user: 'declared', next: { [INDEXED]: 0.035 } },
-  'Discovered - currently not indexed': {
-    share: 0.035,
-    visited: false,
-    fetchStatus: null,
-    ...NO_CANONICALS,
-    next: { [INDEXED]: 0.07, [NOT_INDEXED]: 0.02 },
-  },
-  'URL is unknown': {
-    share: 0.015,
-    visited: false,
-    fetchStatus: null,
-    ...NO_CANONICALS,
-    next: { 'Discovered - currently not indexed': 0.12 },
-  },
-  'Page with redirect': { share: 0.012, ...FETCHED, engine: 'other', user: 'none', next: { [INDEXED]: 0.03 } },
-  'Not found (404)': {
-    share: 0.012,
-    visited: true,
-    fetchStatus: 'Not found (404)',
-    ...NO_CANONICALS,
-    next: { [INDEXED]: 0.04 },
-  },
-  'Soft 404': { share: 0.005, visited: true, fetchStatus: 'Soft 404', ...NO_CANONICALS, next: { [INDEXED]: 0.06 } },
-  'Server error (5xx)': {
-    share: 0.003,
-    visited: true,
-    fetchStatus: 'Server error (5xx)',
-    ...NO_CANONICALS,
-    next: { [INDEXED]: 0.2, 'Not found (404)': 0.02 },
-  },
-  "Excluded by 'noindex' tag": {
-    share: 0.006,
-    ...FETCHED,
-    engine: 'none',
-    user: 'declared',
-    next: { [INDEXED]: 0.05 },
-  },
-  'Blocked by robots.txt': {
-    share: 0.008,
-    visited: false,
-    fetchStatus: 'Blocked by robots.txt',
-    ...NO_CANONICALS,
-    next: { [INDEXED]: 0.07 },
-  },
-  'Alternate page with proper canonical tag': {
-    share: 0.009,
-    ...FETCHED,
-    engine: 'other',
-    user: 'other',
-    next: { [INDEXED]: 0.03 },
-  },
-  'Duplicate without user-selected canonical': {
-    share: 0.006,
-    ...FETCHED,
-    engine: 'other',
-    user: 'none',
-    next: { [INDEXED]: 0.04 },
-  },
-  [DUPLICATE]: { share: 0.009, ...FETCHED, engine: 'other', user: 'self', next: { [INDEXED]: 0.05 } },
+  [INDEXED]: fetched(0.66, 'self', 'declared', LEAVING_THE_INDEX),
+  'Indexed, not submitted in sitemap': fetched(0.17, 'self', 'declared', LEAVING_THE_INDEX),
+  [NOT_INDEXED]: fetched(0.035, 'none', 'declared', { [INDEXED]: 0.035 }),
+  'Discovered - currently not indexed': unvisited(0.035, null, { [INDEXED]: 0.07, [NOT_INDEXED]: 0.02 }),
+  'URL is unknown': unvisited(0.015, null, { 'Discovered - currently not indexed': 0.12 }),
+  'Page with redirect': fetched(0.012, 'other', 'none', { [INDEXED]: 0.03 }),
+  'Not found (404)': failed(0.012, 'Not found (404)', { [INDEXED]: 0.04 }),
+  'Soft 404': failed(0.005, 'Soft 404', { [INDEXED]: 0.06 }),
+  'Server error (5xx)': failed(0.003, 'Server error (5xx)', { [INDEXED]: 0.2, 'Not found (404)': 0.02 }),
+  "Excluded by 'noindex' tag": fetched(0.006, 'none', 'declared', { [INDEXED]: 0.05 }),
+  'Blocked by robots.txt': unvisited(0.008, 'Blocked by robots.txt', { [INDEXED]: 0.07 }),
+  'Alternate page with proper canonical tag': fetched(0.009, 'other', 'other', { [INDEXED]: 0.03 }),
+  'Duplicate without user-selected canonical': fetched(0.006, 'other', 'none', { [INDEXED]: 0.04 }),
+  [DUPLICATE]: fetched(0.009, 'other', 'self', { [INDEXED]: 0.05 }),
 };
 
 const BY_CODE: readonly StateTraits[] = COVERAGE_STATES.map((state) => TRAITS[state]);

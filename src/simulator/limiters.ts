@@ -29,9 +29,8 @@ interface Meter {
   /** Requests that are left at this moment; a bucket holds parts of one, too. */
   left(now: number): number;
   take(now: number): void;
-  boundaryAt(now: number): number;
-  nextAt(now: number): number;
-  fullAt(now: number): number;
+  /** When a window ends, the next request is allowed, and the whole allowance is back. */
+  resets(now: number): { boundary: number; next: number; full: number };
 }
 
 /** A limiter of any kind. A refused request costs nothing. */
@@ -50,15 +49,10 @@ function answer(meter: Meter, { limit, headers, windowMs, clock }: LimiterOption
   const now = clock();
   const allowed = meter.left(now) >= 1;
   if (allowed) meter.take(now);
-  const waiting = allowed ? {} : retryAfter(meter.nextAt(now) - now);
+  const resets = { ...meter.resets(now), window: now + windowMs };
+  const waiting = allowed ? {} : retryAfter(resets.next - now);
   if (headers === 'off') return { allowed, headers: waiting };
-  const resets = {
-    boundary: () => meter.boundaryAt(now),
-    window: () => now + windowMs,
-    next: () => meter.nextAt(now),
-    full: () => meter.fullAt(now),
-  };
-  return { allowed, headers: { ...rateHeaders(limit, Math.floor(meter.left(now)), resets[headers]()), ...waiting } };
+  return { allowed, headers: { ...rateHeaders(limit, Math.floor(meter.left(now)), resets[headers]), ...waiting } };
 }
 
 function meterOf({ kind, limit, windowMs }: LimiterOptions): Meter {
@@ -89,16 +83,8 @@ class FixedWindow implements Meter {
     this.#used++;
   }
 
-  boundaryAt(): number {
-    return this.#endsAt;
-  }
-
-  nextAt(now: number): number {
-    return this.left(now) >= 1 ? now : this.#endsAt;
-  }
-
-  fullAt(): number {
-    return this.#endsAt;
+  resets(now: number) {
+    return { boundary: this.#endsAt, next: this.left(now) >= 1 ? now : this.#endsAt, full: this.#endsAt };
   }
 }
 
@@ -120,16 +106,12 @@ class SlidingLog implements Meter {
     this.#takenAt.push(now);
   }
 
-  boundaryAt(now: number): number {
-    return nextBoundary(now, this.windowMs);
-  }
-
-  nextAt(now: number): number {
-    return this.left(now) >= 1 ? now : (this.#takenAt[0] ?? now) + this.windowMs;
-  }
-
-  fullAt(now: number): number {
-    return (this.#takenAt.at(-1) ?? now) + this.windowMs;
+  resets(now: number) {
+    return {
+      boundary: nextBoundary(now, this.windowMs),
+      next: this.left(now) >= 1 ? now : (this.#takenAt[0] ?? now) + this.windowMs,
+      full: (this.#takenAt.at(-1) ?? now) + this.windowMs,
+    };
   }
 }
 
@@ -153,16 +135,13 @@ class Bucket implements Meter {
     this.#at = now;
   }
 
-  boundaryAt(now: number): number {
-    return nextBoundary(now, this.windowMs);
-  }
-
-  nextAt(now: number): number {
-    return now + Math.max(0, 1 - this.left(now)) * this.#msEach;
-  }
-
-  fullAt(now: number): number {
-    return now + (this.limit - this.left(now)) * this.#msEach;
+  resets(now: number) {
+    const left = this.left(now);
+    return {
+      boundary: nextBoundary(now, this.windowMs),
+      next: now + Math.max(0, 1 - left) * this.#msEach,
+      full: now + (this.limit - left) * this.#msEach,
+    };
   }
 
   get #msEach(): number {

@@ -40,16 +40,8 @@ export class PageTable {
   }
 
   #grow(capacity: number): void {
-    const bytes = (old: Uint8Array): Uint8Array<ArrayBuffer> => {
-      const grown = new Uint8Array(capacity);
-      grown.set(old);
-      return grown;
-    };
-    const nights = (old: Int32Array): Int32Array<ArrayBuffer> => {
-      const grown = new Int32Array(capacity);
-      grown.set(old);
-      return grown;
-    };
+    const bytes = (old: Uint8Array) => copied(old, new Uint8Array(capacity));
+    const nights = (old: Int32Array) => copied(old, new Int32Array(capacity));
     this.state = bytes(this.state);
     this.flags = bytes(this.flags);
     this.canonicalsAtChange = bytes(this.canonicalsAtChange);
@@ -60,4 +52,9 @@ export class PageTable {
     this.canonicalChanged = nights(this.canonicalChanged);
     this.blocked = nights(this.blocked);
   }
+}
+
+function copied<A extends { set(from: ArrayLike<number>): void }>(from: ArrayLike<number>, into: A): A {
+  into.set(from);
+  return into;
 }

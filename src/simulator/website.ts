@@ -75,10 +75,7 @@ export class SimulatedWebsite {
 
   /** Starts monitoring `count` more pages, without data, from this position of the listing on (default: its end). */
   add(count: number, night: number, at = this.count): void {
-    const first = this.table.add(count);
-    const pages = Array.from({ length: count }, (_, i) => first + i);
-    for (const page of pages) this.#life.begin(page, night);
-    this.#insert(at, pages);
+    this.#insert(at, this.#begin(count, night));
   }
 
   /** Stops monitoring the pages at these positions of the listing. */
@@ -89,15 +86,21 @@ export class SimulatedWebsite {
 
   /** Adds new pages at the end and returns the few that belong elsewhere. */
   #appear(count: number, night: number): number[] {
+    const pages = this.#begin(count, night);
+    const inside = pages.filter((page) => this.#unit(page, night, SALT.arrivals) < INSERTED_INSIDE);
+    this.#insert(
+      this.count,
+      pages.filter((page) => !inside.includes(page)),
+    );
+    return inside;
+  }
+
+  /** Numbers new pages, without data. */
+  #begin(count: number, night: number): number[] {
     const first = this.table.add(count);
     const pages = Array.from({ length: count }, (_, i) => first + i);
     for (const page of pages) this.#life.begin(page, night);
-    const isInside = (page: number): boolean => this.#unit(page, night, SALT.arrivals) < INSERTED_INSIDE;
-    this.#insert(
-      this.count,
-      pages.filter((page) => !isInside(page)),
-    );
-    return pages.filter(isInside);
+    return pages;
   }
 
   #insert(at: number, pages: readonly number[]): void {

@@ -104,57 +104,27 @@ function boxesOf(shown: readonly PageColumn[]): Boxes {
   };
 }
 
-function selectsOf({ state, indexed, canonical: match, monitored, per }: PagesQuery, { states }: Pages): Select[] {
+function selectsOf({ state, indexed, canonical, monitored, per }: PagesQuery, { states }: Pages): Select[] {
   const offered: Choice[] = states.map(({ state: name, pages }) => [
     stateText(name),
     `${stateLabel(name)} (${count(pages)})`,
   ]);
-  const missing = state === undefined || offered.some(([value]) => value === state);
+  const isOffered = state === undefined || offered.some(([value]) => value === state);
+  const chosen: Choice[] = isOffered ? [] : [[state, stateLabel(stateOf(state))]];
+  const yesOrNo = { '': 'any', yes: 'yes', no: 'no', '-': 'without data' };
+  const matching = { '': 'any', match: 'match', differ: 'differ', '-': 'unknown' };
+  const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
   return [
-    {
-      name: 'indexed',
-      label: 'Indexed',
-      chosen: indexed ?? '',
-      choices: [
-        ['', 'any'],
-        ['yes', 'yes'],
-        ['no', 'no'],
-        ['-', 'without data'],
-      ],
-    },
-    {
-      name: 'state',
-      label: 'State',
-      chosen: state ?? '',
-      choices: [['', 'any'], ...offered, ...(missing ? [] : [[state, stateLabel(stateOf(state))] as const])],
-    },
-    {
-      name: 'canonical',
-      label: 'Canonicals',
-      chosen: match ?? '',
-      choices: [
-        ['', 'any'],
-        ['match', 'match'],
-        ['differ', 'differ'],
-        ['-', 'not known'],
-      ],
-    },
-    {
-      name: 'monitored',
-      label: 'Monitored',
-      chosen: monitored ?? '',
-      choices: [
-        ['', 'now'],
-        ['gone', 'gone'],
-        ['all', 'now or earlier'],
-      ],
-    },
+    { name: 'indexed', label: 'Indexed', chosen: indexed ?? '', choices: Object.entries(yesOrNo) },
+    { name: 'state', label: 'State', chosen: state ?? '', choices: [['', 'any'], ...offered, ...chosen] },
+    { name: 'canonical', label: 'Canonicals', chosen: canonical ?? '', choices: Object.entries(matching) },
+    { name: 'monitored', label: 'Monitored', chosen: monitored ?? '', choices: Object.entries(times) },
     rowsSelect(per),
   ];
 }
 
 function stateLabel(state: string | null): string {
-  if (state === null) return 'not known';
+  if (state === null) return 'unknown';
   return state === '' ? 'empty' : shortened(state, STATE_CHARACTERS);
 }
 

@@ -6,18 +6,17 @@ import { html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { DRIFT_COLUMNS, listingStatus, REJECTED_COLUMNS, runColumns } from '../../report/parts/quality.js';
 import { type DriftRow, driftRow, type RejectedRow, type RunRow, rejectedRow, runRow } from '../../report/rows.js';
+import { ServiceError } from '../../service/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
-import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { newestDates } from './changes.js';
 
 const NIGHTS_LOOKED_AT = 30;
 const ODDITIES_LISTED = 50;
 /** An id that is another website's name gives that one's rows too, which are then left out. */
 const DRIFT_READ = 500;
-
-const countRow = z.object({ runs: z.int() });
 
 interface Runs {
   count: number;
@@ -64,10 +63,9 @@ ${table(DRIFT_COLUMNS, runs.drift, {
 
 /** The runs of a website, a window of them, and the quality of what they brought. @throws ServiceError 404 */
 async function readRuns(reader: Reader, website: string, query: Paging): Promise<Runs> {
-  const [counted] = await askRows(reader, 'dashboard/runs_counted', countRow, { website });
-  const count = counted?.runs ?? 0;
-  checkPage(query, count);
   const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
+  const count = rows[0]?.runs ?? 0;
+  if (count === 0 && query.page > 1) throw new ServiceError(404, `There is no page ${query.page}.`);
   const dates = newestDates(reader.markers, website, NIGHTS_LOOKED_AT);
   const [since, until] = [dates.at(-1) ?? reader.today, dates[0] ?? reader.today];
   const period = { website, since, until, limit: ODDITIES_LISTED };
