@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { knownCommits } from '../followers/known-commits.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
@@ -43,6 +44,12 @@ export async function followerLag({ warehouse, markers, engine }: FollowerInput)
     const message = error instanceof Error ? error.message : String(error);
     return { ...lag, behind: markers.length, exact: false, held, error: message };
   }
+}
+
+/** Whether `analytics.duckdb` is there and shows this folder's files, which it cannot once the folder was moved. */
+export async function analyticsLag(warehouse: string, snapshots: number): Promise<FollowerLag> {
+  const isCurrent = snapshots === 0 || (await isAnalyticsCurrent(warehouse));
+  return { name: 'analytics', behind: isCurrent ? 0 : snapshots, exact: true, held: null, error: null };
 }
 
 async function newerThan(file: string, markers: readonly Marker[]): Promise<number> {

@@ -1,10 +1,11 @@
 import { journalsSetAside } from '../journal/folder.js';
+import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { type FollowerLag, followerLag } from './follower-lag.js';
+import { analyticsLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type NewDrift, readWebsites, type WebsiteStatus, type WebsitesInput } from './website-status.js';
 
@@ -52,6 +53,8 @@ export interface StatusInput extends WebsitesInput {
   /** Milliseconds: an unfinished run that is younger goes on, an older one is closed by the next sync. */
   resumeWithin: number;
   maxRejectRatio: number;
+  /** Milliseconds: the age above which a newest snapshot is stale. */
+  maxAge: number;
 }
 
 /**
@@ -67,7 +70,10 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const engine = { memoryLimit: input.memoryLimit, temporary };
     const { log, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
     const { markers, damaged } = log;
-    const followers = [await followerLag({ warehouse, markers, engine })];
+    const followers = [
+      await followerLag({ warehouse, markers, engine }),
+      await analyticsLag(warehouse, markers.length),
+    ];
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -80,7 +86,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       quarantine: quarantineOf(markers),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
-    return { ...found, warnings: warningsOf(found, input.maxRejectRatio) };
+    return { ...found, warnings: warningsOf(found, input) };
   });
 }
 
@@ -105,13 +111,14 @@ const SET_ASIDE =
   'send it with a bug report';
 
 /** What somebody should look at, a sentence each, worst first; none where all is well. */
-function warningsOf(status: Omit<Status, 'warnings'>, maxRejectRatio: number): string[] {
+function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }: StatusInput): string[] {
   const { websites, unfinished, followers, running, set_aside, damaged } = status;
   const syncing = running?.process_id ?? null;
   return [
     ...websites.flatMap((website) => failedRun(website)),
     ...unfinished.flatMap((run) => abandoned(run)),
     ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`),
+    ...websites.flatMap((website) => stale(website, status, maxAge)),
     ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
     ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),
@@ -132,6 +139,21 @@ function failedRun(website: WebsiteStatus): string[] {
   const { last_run } = website;
   if (last_run?.outcome !== 'failed') return [];
   return [`${nameOf(website)}: the last run failed: ${last_run.error ?? 'no reason was recorded'}`];
+}
+
+/** A night that nobody ran is no failed run: only the age of what is there shows it. */
+function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'>, maxAge: number): string[] {
+  const name = nameOf(website);
+  const last = website.last_snapshot;
+  if (last === null) {
+    const isTold = website.last_run !== null || unfinished.some(({ website_id }) => website_id === website.website_id);
+    return isTold ? [] : [`${name}: no snapshot yet; run \`indexhouse sync\``];
+  }
+  if (last.age_seconds * 1000 <= maxAge) return [];
+  const age = duration(last.age_seconds * 1000);
+  return [
+    `${name}: the last snapshot is ${age} old, more than ${duration(maxAge)}; check that \`indexhouse sync\` runs`,
+  ];
 }
 
 function abandoned(run: UnfinishedRun): string[] {
@@ -169,6 +191,8 @@ function lagging(
   if (running && (held === null || held.process_id === syncing)) return [];
   if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
   if (behind === 0) return [];
+  if (name === 'analytics')
+    return ['analytics.duckdb is missing or shows another folder; the next sync writes it again'];
   const by = `indexhouse.${name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
   const why = held
     ? `${held.holder} has it open; the next sync catches up once it is closed`

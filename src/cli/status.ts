@@ -4,9 +4,11 @@ import type { FollowerLag } from '../analysis/follower-lag.js';
 import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
+import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
-import { HOUR_MS } from '../time.js';
+import { longestGap } from '../schedule/timetable.js';
+import { DAY_MS, HOUR_MS } from '../time.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { count, duration, formatJson, formatTable, percent } from './output.js';
@@ -17,6 +19,7 @@ const DEFAULTS = {
   memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
   resumeWithin: 6 * HOUR_MS,
   maxRejectRatio: 0.01,
+  maxAge: 2 * DAY_MS,
   websites: [],
 };
 
@@ -39,15 +42,24 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 async function inputOf(flags: Flags, io: Io): Promise<StatusInput> {
   const now = Date.now();
   if (flags.warehouse) return { ...DEFAULTS, warehouse: resolve(io.cwd, flags.warehouse), now };
-  const { warehouse, sync, quality, websites } = await configOf(flags, io, { withoutTokens: true });
+  const config = await configOf(flags, io, { withoutTokens: true });
+  const { warehouse, sync, quality, websites } = config;
   return {
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
+    maxAge: maxAgeOf(config),
     websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
     now,
   };
+}
+
+/** Milliseconds. Whoever has another clock than our own for the nights most likely has it nightly too. */
+function maxAgeOf({ status, schedule }: Config): number {
+  if (status.max_age !== 'auto') return status.max_age;
+  const cron = schedule['nightly-sync'];
+  return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || DEFAULTS.maxAge;
 }
 
 async function checkFolder(path: string): Promise<void> {
@@ -64,7 +76,7 @@ function printed(status: Status, width: number | undefined): string {
     ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
     running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.',
     ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
-    ...followers.map((follower) => followerLine(follower)),
+    ...followers.filter(({ name }) => name === 'duckdb').map((follower) => followerLine(follower)),
     ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
     ...warnings.map((warning) => `! ${warning}`),

@@ -18,10 +18,11 @@ const CUT_BY: Readonly<Record<string, string>> = {
  * @param width cells of the terminal; undefined where the text goes to a file or a pipe
  */
 export function syncSummary(
-  { run_id, websites, followers }: Receipt,
+  { run_id, websites, followers, error }: Receipt,
   nameOf: (websiteId: string) => string,
   width: number | undefined,
 ): string {
+  if (error !== undefined) return `! no website was synced: ${safe(error)}\n`;
   if (websites.length === 0) return 'No interrupted run.\n';
   const lines = [
     ...reasonsLine(websites),

@@ -88,6 +88,9 @@ sync:
 quality:
   max_reject_ratio: 0.01                # above this share of rejected records a listing is partial
 
+status:
+  max_age: auto                         # status warns of older snapshots; auto: twice the time between nightly syncs
+
 schedule:                               # for: indexhouse schedule
   time_zone: UTC                        # of the times below
   nightly-sync: "0 2 * * *"             # minute, hour, day, month, weekday; false: never

@@ -160,6 +160,20 @@ const quality = z.strictObject(
   mapping,
 );
 
+/** `status`: `max_age` in milliseconds. */
+const status = z.strictObject(
+  {
+    max_age: z
+      .union(
+        [z.literal('auto'), duration(1000)],
+        says('is neither a duration nor `auto`', 'Write such as 36h, or `auto`.'),
+      )
+      .prefault('auto')
+      .describe('Age of a snapshot above which `status` warns; "auto": twice the time between two nightly syncs.'),
+  },
+  mapping,
+);
+
 /** `schedule`: its time zone, and for each job a cron expression or false. */
 const schedule = z
   .strictObject(
@@ -216,7 +230,7 @@ function yesOrNo() {
 }
 
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
-export const SECTIONS = { api, reports, warehouse, retention, sync, quality, schedule, service } as const;
+export const SECTIONS = { api, reports, warehouse, retention, sync, quality, status, schedule, service } as const;
 
 export type Section = keyof typeof SECTIONS;
 
@@ -230,6 +244,7 @@ export const configSchema = z.strictObject(
     retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
     sync: sync.prefault({}).describe('How interrupted runs are resumed.'),
     quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
+    status: status.prefault({}).describe('When `indexhouse status` warns.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
     service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
   },

@@ -10,7 +10,15 @@ import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
 import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer } from './service.js';
-import { checkDuckdb, checkFolder, checkJournals, checkLog, checkRunLock, nearestExisting } from './warehouse.js';
+import {
+  checkAnalytics,
+  checkDuckdb,
+  checkFolder,
+  checkJournals,
+  checkLog,
+  checkRunLock,
+  nearestExisting,
+} from './warehouse.js';
 import { checkWebsite, type WebsiteCheck } from './website.js';
 
 /** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
@@ -58,6 +66,7 @@ export async function examine(
     await guarded('log', () => checkLog(config)),
     await guarded('journals', () => checkJournals(config)),
     await guarded('duckdb', () => checkDuckdb(config)),
+    await guarded('analytics', () => checkAnalytics(config)),
     checkDisk(config, free, service.pages),
     checkMemory(config, effects.availableMemory()),
   ];
@@ -105,7 +114,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
   const checks = await Promise.all(
     asked.map((website) => {
-      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known };
+      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known, isBaseFound: !isNotFound(key.error) };
       return checkWebsite(website, clients.clientOf(website.token), input);
     }),
   );
@@ -116,6 +125,10 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
     'Fix these and run `indexhouse doctor` again.',
   );
   return [...checks, { finding, pages: 0 }];
+}
+
+function isNotFound(error: KeyAnswer['error']): boolean {
+  return error instanceof SourceError && error.kind === 'not_found';
 }
 
 /** No request that cannot succeed: after a refused token, or where nothing answers. */

@@ -2,7 +2,9 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { followerLag } from '../analysis/follower-lag.js';
 import type { Config } from '../config/schema.js';
+import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { journalsSetAside } from '../journal/folder.js';
+import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/lock-probe.js';
 import { withTemporary } from '../storage/temporary.js';
@@ -17,6 +19,7 @@ const lock = resultsOf('run_lock');
 const journals = resultsOf('journals');
 const log = resultsOf('log');
 const follower = resultsOf('duckdb');
+const analytics = resultsOf('analytics');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
 export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
@@ -74,6 +77,16 @@ export function checkLog({ warehouse }: Config): Promise<CheckResult> {
     if (damaged.length > 0) return log.error(told(damaged), `${REMEDY}.`);
     return log.ok(`${opened.markers.length} commits, every file in place`);
   });
+}
+
+/** Whether `analytics.duckdb` shows the files of this folder. */
+export async function checkAnalytics({ warehouse: { path } }: Config): Promise<CheckResult> {
+  if (!(await exists(warehouseFolder(path).analytics))) return analytics.ok('the first sync writes it');
+  if (await isAnalyticsCurrent(path)) return analytics.ok('analytics.duckdb shows the files of this folder');
+  return analytics.warning(
+    'analytics.duckdb shows the files of another folder, or of an earlier version',
+    'The next `indexhouse sync` writes it again.',
+  );
 }
 
 /** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */

@@ -28,7 +28,7 @@ export interface WebsiteCheck {
 export async function checkWebsite(
   { id, name }: Website,
   client: Client,
-  input: { counts: RequestCounts; known: readonly string[] },
+  input: { counts: RequestCounts; known: readonly string[]; isBaseFound: boolean },
 ): Promise<WebsiteCheck> {
   const called = name ? `${name} (${id})` : id;
   try {
@@ -37,7 +37,7 @@ export async function checkWebsite(
   } catch (error) {
     if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');
     if (!(error instanceof SourceError)) throw error;
-    return refused(called, error, input.known);
+    return refused(called, error, input);
   }
 }
 
@@ -64,13 +64,22 @@ function judged(called: string, { entries, pagination, drift }: Window): CheckRe
   return website.ok(`${called}: readable, ${pages === null ? 'pages not counted' : `${pages} pages`}`);
 }
 
-function refused(called: string, error: SourceError, known: readonly string[]): WebsiteCheck {
+function refused(
+  called: string,
+  error: SourceError,
+  { known, isBaseFound }: { known: readonly string[]; isBaseFound: boolean },
+): WebsiteCheck {
   if (error.kind === 'bad_request') {
     const finding = website.warning(
       `${called}: a window of one entry is refused (${error.message})`,
       'Nothing to do if a sync works: it omits `limit` if the service refuses it.',
     );
     return { finding, pages: 0 };
+  }
+  if (error.kind === 'not_found' && !isBaseFound) {
+    const remedy =
+      'Check the path of api.base_url: the key was not found there either. Then check the id under websites.';
+    return failed(called, factOf(error), remedy);
   }
   const readable = known.length > 0 ? ` The key has access to: ${known.join(', ')}.` : '';
   const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden';

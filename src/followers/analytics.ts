@@ -21,6 +21,19 @@ import type { FollowerState } from './duckdb.js';
 const STORAGE_VERSION = 'v1.0.0';
 const COMMITS = 'select snapshot_id from snapshots union all select replay_id from replays';
 
+const TEXT = join('schema', 'analytics.sql');
+
+/** Whether `analytics.duckdb` shows the files of this folder: views hold absolute paths, and a folder may be moved. */
+export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
+  const known = await readIfThere(join(warehouse, TEXT));
+  return known === (await analyticsText(warehouse)).text && (await exists(warehouseFolder(warehouse).analytics));
+}
+
+async function analyticsText(warehouse: string): Promise<{ statements: string[]; text: string }> {
+  const statements = await analyticsStatements({ warehouse, root: warehouse });
+  return { statements, text: `${statements.join(';\n')};\n` };
+}
+
 /**
  * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want one file to open
  * and may hold it open all day. It is replaced by rename, and only when its text changes.
@@ -28,18 +41,16 @@ const COMMITS = 'select snapshot_id from snapshots union all select replay_id fr
 export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
   const upToDate = { name: 'analytics', behind: 0 };
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const statements = await analyticsStatements({ warehouse, root: warehouse });
+  if (await isAnalyticsCurrent(warehouse)) return upToDate;
+  const { statements, text } = await analyticsText(warehouse);
   const { analytics } = warehouseFolder(warehouse);
-  const textFile = join(warehouse, 'schema', 'analytics.sql');
-  const text = `${statements.join(';\n')};\n`;
-  if ((await exists(analytics)) && (await readIfThere(textFile)) === text) return upToDate;
   const temporary = `${analytics}.tmp`;
   await makeAnalytics(temporary, statements, engine);
   crashPoint('made analytics.duckdb');
   await syncFile(temporary);
   await publish(temporary, analytics);
   crashPoint('published analytics.duckdb');
-  await writeDurably(textFile, text);
+  await writeDurably(join(warehouse, TEXT), text);
   return upToDate;
 }
 

@@ -25,15 +25,17 @@ export class Clients {
     if (known) return known;
     const { api } = this.config;
     const { onNotice, ...options } = this.options;
+    const place = tokenPlace(token, this.config);
     const client = new Client({
       baseUrl: api.base_url,
       token,
+      tokenPlace: place,
       requestsPerMinute: api.requests_per_minute,
       concurrency: api.concurrency,
       timeout: api.timeout,
       maxAttempts: api.max_attempts,
       ...options,
-      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, tokenPlace(token, this.config)) } : {}),
+      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, place) } : {}),
     });
     this.#clients.set(token, client);
     return client;

@@ -41,6 +41,8 @@ export interface Receipt {
   run_id: string | null;
   websites: WebsiteReceipt[];
   followers: FollowerState[];
+  /** Why no website is told of: nobody says which there are. */
+  error?: string;
 }
 
 /** A receipt of a website that got no snapshot. */
@@ -85,7 +87,7 @@ const countedReasons = z.object(byReason(() => z.int().default(0)));
  * as planned is 0.
  */
 export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
-  if (receipt.websites.some(({ status }) => status === 'failed')) return 1;
+  if (receipt.error !== undefined || receipt.websites.some(({ status }) => status === 'failed')) return 1;
   const look = receipt.websites.some((website) => worthALook(website, maxRejectRatio));
   return look || receipt.followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }

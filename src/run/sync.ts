@@ -11,7 +11,7 @@ import type { Progress } from '../observe/progress.js';
 import { SourceError } from '../source/errors.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { JournalEngine } from '../warehouse/journal-views.js';
-import { dropScratch } from '../warehouse/layout.js';
+import { dropScratch, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
@@ -84,8 +84,8 @@ interface Begun {
   runId: string | null;
   runs: WebsiteRun[];
   receipts: WebsiteReceipt[];
-  /** Why the service does not say which websites there are, where the configuration leaves that to it. */
-  unlisted?: SourceError;
+  /** Why nobody says which websites there are: neither the configuration, nor the service, nor the warehouse. */
+  unlisted?: string;
 }
 
 class Sync {
@@ -116,9 +116,7 @@ class Sync {
       }
       progress.note('catching up');
       const followers = await effects.follow({ config, warehouse, log });
-      // What an earlier run left is finished by now: for that nobody has to say which websites there are.
-      if (unlisted) throw unlisted;
-      return { run_id: runId, websites: receipts, followers };
+      return { run_id: runId, websites: receipts, followers, ...(unlisted === undefined ? {} : { error: unlisted }) };
     } finally {
       progress.finish();
       await this.#clients.close();
@@ -141,30 +139,41 @@ class Sync {
     if (runId) this.#context.log.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const id = runId ?? uuidv7();
-    try {
-      return { runId: id, runs: [...runs, ...(await this.#startRest(id, taken, setAside))], receipts };
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      return { runId: id, runs, receipts, unlisted: error };
-    }
+    const { websites, unlisted } = await this.#selected();
+    const started = await this.#startRest(id, taken, setAside, websites);
+    if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
+    this.#context.log.error({ err: unlisted }, 'the websites of the key are not known');
+    // A night is lost for every website that the warehouse knows, and somebody should see it there.
+    for (const run of started) receipts.push(await recordFailure(run, unlisted.message));
+    return receipts.length + runs.length > 0
+      ? { runId: id, runs, receipts }
+      : { runId: id, runs, receipts, unlisted: unlisted.message };
   }
 
   /** Begins the websites that are neither under way nor ended in this run. */
-  async #startRest(runId: string, taken: string[], setAside: Map<string, SetAside>): Promise<WebsiteRun[]> {
-    const websites = await this.#selected();
-    const ended = await endedWebsites(
-      this.#context.warehouse,
-      runId,
-      websites.map(({ id }) => id),
-    );
+  async #startRest(
+    runId: string,
+    taken: string[],
+    setAside: Map<string, SetAside>,
+    websites: Website[],
+  ): Promise<WebsiteRun[]> {
+    const ids = websites.map(({ id }) => id);
+    const ended = await endedWebsites(this.#context.warehouse, runId, ids);
     const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
     return rest.map((website) => this.#start(website, runId, setAside.get(website.id)));
   }
 
-  async #selected(): Promise<Website[]> {
+  /** What is to be synced; those that the warehouse knows, and an error, where the service does not say what there is. */
+  async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
-    const websites = await configuredWebsites(config, this.#clients);
-    return websites.filter(({ id }) => asked.length === 0 || asked.includes(id));
+    const isAsked = ({ id }: Website) => asked.length === 0 || asked.includes(id);
+    try {
+      return { websites: (await configuredWebsites(config, this.#clients)).filter(isAsked) };
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      const known = await websitesIn(this.#context.warehouse);
+      return { websites: known.map((id) => websiteOf(config, id)).filter(isAsked), unlisted: error };
+    }
   }
 
   #isConfigured(websiteId: string): boolean {
@@ -225,6 +234,7 @@ class Sync {
     } catch (error) {
       if (error instanceof Stopped) throw error;
       if (error instanceof SourceError) {
+        run.log.error({ website: run.website.id }, `no snapshot: ${error.message}`);
         // Where not even the row of `runs` can be written, the journal stays, and the next sync meets the same again.
         return await recordFailure(run, error.message).catch(() => keptForNextTime(run, error));
       }

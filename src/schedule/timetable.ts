@@ -1,3 +1,4 @@
+import { createTask } from 'node-cron';
 import { nightlySync } from '../../jobs/nightly-sync.js';
 import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
@@ -6,6 +7,9 @@ import type { Job } from './job.js';
 
 /** Every job that there is. */
 export const JOBS: readonly Job[] = [nightlySync];
+
+/** Enough for a week of working days. */
+const NEXT_RUNS = 10;
 
 /** A job and when it runs; null: it is switched off. */
 export interface TimedJob {
@@ -31,6 +35,19 @@ export function timetable({ schedule, file }: Pick<Config, 'schedule' | 'file'>,
     const cron = times[job.name] ?? job.defaultCron;
     return { job, cron: cron === false ? null : cron };
   });
+}
+
+/**
+ * The longest time between two of a cron expression's next runs, in milliseconds; null where fewer than two are left.
+ *
+ * @param timeZone IANA name
+ */
+export function longestGap(cron: string, timeZone: string): number | null {
+  const times = createTask(cron, () => {}, { timezone: timeZone })
+    .getNextRuns(NEXT_RUNS)
+    .map(Number);
+  const gaps = times.slice(1).map((time, at) => time - (times[at] ?? time));
+  return gaps.length > 0 ? Math.max(...gaps) : null;
 }
 
 /** The job of this name, or null. */

@@ -42,6 +42,8 @@ export interface ClientOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
   token: string;
+  /** Where the configuration names it; `api.token` if left out. */
+  tokenPlace?: string;
   requestsPerMinute: number;
   concurrency: number;
   /** For one whole answer, in milliseconds. */
@@ -199,7 +201,8 @@ export class Client {
       );
     }
     const redacted = { ...answer, text: this.redact(answer.text ?? '') };
-    const error = failureOf(redacted, retryAfterMs(answer.headers, this.#clock, this.#effects.now()));
+    const waitMs = retryAfterMs(answer.headers, this.#clock, this.#effects.now());
+    const error = failureOf(redacted, waitMs, this.#options.tokenPlace ?? 'api.token');
     if (error.kind === 'unauthorized') this.#end(error);
     throw error;
   }
@@ -240,7 +243,6 @@ const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
 };
 
 const REMEDY: Partial<Record<FailureKind, string>> = {
-  unauthorized: 'the token is missing, wrong or expired: check api.token (and the environment variable that it reads)',
   forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
   redirect: 'redirects are refused, because the token would travel with them: set api.base_url to the final address',
   throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
@@ -249,12 +251,16 @@ const REMEDY: Partial<Record<FailureKind, string>> = {
   unexpected_status: 'check api.base_url, and whether a proxy answers instead of the service',
 };
 
-function failureOf(answer: Answer, waitMs: number | null): SourceError {
+function failureOf(answer: Answer, waitMs: number | null, tokenPlace: string): SourceError {
   const kind = kindOf(answer.status);
-  const remedy = REMEDY[kind];
+  const remedy = kind === 'unauthorized' ? checkToken(tokenPlace) : REMEDY[kind];
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
   const detail = { status: answer.status, body: answer.text ?? '' };
   return waitMs === null ? new SourceError(kind, message, detail) : new RetryLater(kind, message, detail, waitMs);
+}
+
+function checkToken(place: string): string {
+  return `the token is missing, wrong or expired: check ${place} (and the environment variable that it reads)`;
 }
 
 function kindOf(status: number): FailureKind {

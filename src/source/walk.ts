@@ -116,7 +116,7 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): 
       step = await ask(deps, state, recent);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      if (error.final) throw withRemedy(error);
+      if (error.final) throw withRemedy(error, deps);
       if (refusesLimit(error, state)) {
         state = { ...state, limit: null };
         continue;
@@ -160,9 +160,10 @@ async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
 }
 
 /** A 404 means another thing for a listing than for a page's report. */
-function withRemedy(error: SourceError): SourceError {
+function withRemedy(error: SourceError, { baseUrl, websiteId }: WalkDeps): SourceError {
   if (error.kind !== 'not_found') return error;
-  const remedy = 'the service knows no website with this id: check it under websites';
+  const asked = `${baseUrl}/v1/urls/${encodeURIComponent(websiteId)}`;
+  const remedy = `asked for ${asked}: check the id under websites, and the path of api.base_url`;
   return new SourceError(error.kind, `${error.message}; ${remedy}`, error.detail);
 }
 

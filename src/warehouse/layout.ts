@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../storage/durable.js';
-import { encodeId } from '../storage/names.js';
+import { decodeId, encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
 
 /** Where the warehouse keeps what. */
@@ -74,6 +74,14 @@ export async function listTableFiles(warehouse: string, table: LogFolder): Promi
     }
   }
   return files;
+}
+
+/** The ids of the websites that have a snapshot, or had a run. */
+export async function websitesIn(warehouse: string): Promise<string[]> {
+  const tables = ['snapshots', 'runs'] as const;
+  const names = await Promise.all(tables.map((table) => namesIn(join(warehouse, 'parquet', table))));
+  const ids = names.flat().map((name) => decodeId(name.replace(/^website=/, '')));
+  return [...new Set(ids)].filter((id) => id !== null);
 }
 
 /** Where DuckDB spills to for work that belongs to no journal: a folder for each process. */

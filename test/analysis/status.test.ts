@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readStatus, type Status } from '../../src/analysis/status.js';
 import { Stopped } from '../../src/exit.js';
+import { writeAnalytics } from '../../src/followers/analytics.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { DAY_MS } from '../../src/time.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -34,10 +36,14 @@ function configIn(folder: string, baseUrl: string): string {
 }
 
 /** A folder without a warehouse yet, or with a copy of the one after a good run. */
-function given(from: string | null, url = service.url) {
+async function given(from: string | null, url = service.url) {
   const folder = temporaryFolder();
-  if (from !== null) cpSync(from, folder, { recursive: true, preserveTimestamps: true });
-  return { file: configIn(folder, url), path: join(folder, 'warehouse') };
+  const path = join(folder, 'warehouse');
+  if (from !== null) {
+    cpSync(from, folder, { recursive: true, preserveTimestamps: true });
+    await writeAnalytics(path, 256e6);
+  }
+  return { file: configIn(folder, url), path };
 }
 
 function statusOf(path: string, now = Date.now()): Promise<Status> {
@@ -46,29 +52,35 @@ function statusOf(path: string, now = Date.now()): Promise<Status> {
     memoryLimit: 256e6,
     resumeWithin: 3_600_000,
     maxRejectRatio: 0.01,
+    maxAge: 2 * DAY_MS,
     websites: [{ id: SITE, name: 'Site A' }],
     now,
   });
 }
 
 describe('status', () => {
-  test('of a folder without snapshots names the configured websites and finds nothing wrong', async () => {
+  test('of a folder without snapshots names the configured websites, which have no snapshot yet', async () => {
     const path = temporaryFolder();
     const status = await statusOf(path);
     expect(status.websites).toEqual([
       { website_id: SITE, website_name: 'Site A', snapshots: 0, last_snapshot: null, last_run: null, pages: null },
     ]);
-    expect(status).toMatchObject({ running: null, unfinished: [], warnings: [] });
+    expect(status).toMatchObject({ running: null, unfinished: [] });
+    expect(status.warnings).toEqual(['Site A: no snapshot yet; run `indexhouse sync`']);
     expect(readdirSync(path)).toEqual([]);
   });
 
   test('after a good run tells freshness and completeness, and writes nothing', async () => {
-    const { path } = given(synced);
+    const { path } = await given(synced);
     const before = readdirSync(path, { recursive: true }).sort();
     const status = await statusOf(path, Date.now() + 3_600_000);
     expect(readdirSync(path, { recursive: true }).sort()).toEqual(before);
     expect(status).toMatchObject({ running: null, unfinished: [], warnings: [] });
-    expect(status.followers).toEqual([{ name: 'duckdb', behind: 0, exact: true, held: null, error: null }]);
+    const upToDate = { behind: 0, exact: true, held: null, error: null };
+    expect(status.followers).toEqual([
+      { name: 'duckdb', ...upToDate },
+      { name: 'analytics', ...upToDate },
+    ]);
     const [website] = status.websites;
     expect(website).toMatchObject({
       website_id: SITE,
@@ -89,15 +101,34 @@ describe('status', () => {
     expect(website?.pages?.oldest_report_seconds).toBeGreaterThanOrEqual(website?.pages?.median_report_seconds ?? 0);
   });
 
+  test('warns of a snapshot that is older than it should be', async () => {
+    const { path } = await given(synced);
+    expect((await statusOf(path, Date.now() + 2 * DAY_MS - 60_000)).warnings).toEqual([]);
+    expect((await statusOf(path, Date.now() + 10 * DAY_MS)).warnings).toEqual([
+      'Site A: the last snapshot is 10d old, more than 2d; check that `indexhouse sync` runs',
+    ]);
+  });
+
+  test('notices that the folder was moved since analytics.duckdb was written; the next sync mends that', async () => {
+    const { path, file } = await given(synced);
+    const moved = join(temporaryFolder(), 'elsewhere');
+    cpSync(path, moved, { recursive: true, preserveTimestamps: true });
+    const told = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
+    expect((await statusOf(moved)).warnings).toEqual([told]);
+    const overrides = { warehouse: { path: moved } };
+    await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
+    expect((await statusOf(moved)).warnings).toEqual([]);
+  });
+
   test('makes a state file anew that is missing, and keeps it', async () => {
-    const { path } = given(synced);
+    const { path } = await given(synced);
     rmSync(join(path, 'state'), { recursive: true });
     expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
     expect(readdirSync(path)).toContain('state');
   });
 
   test('shows a failed last run beside the snapshot before it', async () => {
-    const { path } = given(synced);
+    const { path } = await given(synced);
     const other = writeConfig(temporaryFolder(), {
       baseUrl: service.url,
       token: 'wrong',
@@ -112,7 +143,7 @@ describe('status', () => {
   });
 
   test('tells how far an unfinished run is, and whether somebody works on it', async () => {
-    const { file, path } = given(null);
+    const { file, path } = await given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const left = await statusOf(path);
     expect(left.unfinished).toMatchObject([
@@ -134,7 +165,7 @@ describe('status', () => {
   test('counts an unfinished listing by its pages', async () => {
     const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], maxLimit: 10 });
     onTestFinished(() => slow.close());
-    const { file, path } = given(null, slow.url);
+    const { file, path } = await given(null, slow.url);
     await expect(syncNow(file, { stopAfter: { pages: 15 } })).rejects.toThrow(Stopped);
     const { unfinished, websites } = await statusOf(path);
     expect(unfinished).toMatchObject([{ stage: 'listing', pages_expected: PAGES, reports_planned: null }]);
@@ -144,23 +175,26 @@ describe('status', () => {
   });
 
   test('tells how far indexhouse.duckdb is behind, and who holds it', async () => {
-    const { file, path } = given(synced);
+    const { file, path } = await given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
     await syncNow(file);
     const held = await statusOf(path);
     expect(held.followers).toMatchObject([
       { name: 'duckdb', behind: 1, exact: false, held: { process_id: writer.pid, access: 'write' } },
+      { name: 'analytics', behind: 0 },
     ]);
     expect(held.warnings).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
     await writer.release();
 
     const reader = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_ONLY');
     const read = await statusOf(path);
-    expect(read.followers).toMatchObject([
-      { behind: 1, exact: true, held: { process_id: reader.pid, access: 'read' } },
-    ]);
+    expect(read.followers[0]).toMatchObject({
+      behind: 1,
+      exact: true,
+      held: { process_id: reader.pid, access: 'read' },
+    });
     await reader.release();
-    expect((await statusOf(path)).followers).toMatchObject([{ behind: 1, exact: true, held: null }]);
+    expect((await statusOf(path)).followers[0]).toMatchObject({ behind: 1, exact: true, held: null });
     await syncNow(file);
     expect((await statusOf(path)).warnings).toEqual([]);
   });

@@ -50,7 +50,10 @@ describe('indexhouse status', () => {
       ],
       running: null,
       unfinished: [],
-      followers: [{ name: 'duckdb', behind: 0 }],
+      followers: [
+        { name: 'duckdb', behind: 0 },
+        { name: 'analytics', behind: 0 },
+      ],
     });
   });
 });

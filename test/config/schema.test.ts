@@ -39,6 +39,7 @@ describe('defaults', () => {
       },
       sync: { resume_within: 6 * 3_600_000 },
       quality: { max_reject_ratio: 0.01 },
+      status: { max_age: 'auto' },
       schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },
       service: {
         host: '127.0.0.1',

@@ -54,6 +54,7 @@ describe('doctor', () => {
       'log',
       'journals',
       'duckdb',
+      'analytics',
       'disk',
       'memory',
     ]);
@@ -79,6 +80,15 @@ describe('doctor', () => {
     expect(websites[1]?.remedy).toContain('Give the key access to this website');
     expect(websites[2]).toMatchObject({ message: expect.stringMatching(/^nowhere: .*404/) });
     expect(websites[2]?.remedy).toContain('The key has access to: site-a');
+  });
+
+  test('tells a wrong path of the base URL from a website that does not exist', async () => {
+    const { url } = await service();
+    const [website] = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
+    expect(website).toMatchObject({
+      level: 'error',
+      remedy: expect.stringMatching(/^Check the path of api\.base_url/),
+    });
   });
 
   test('tells what breaks the contract', async () => {

@@ -116,7 +116,11 @@ describe('a key', () => {
         status: 'failed',
         error: expect.stringMatching(/403 .*grant it, or remove the website/),
       },
-      { website_id: 'nobodys', status: 'failed', error: expect.stringMatching(/404 .*check it under websites/) },
+      {
+        website_id: 'nobodys',
+        status: 'failed',
+        error: expect.stringMatching(/404 .*\/v1\/urls\/nobodys: check the id under websites/),
+      },
     ]);
     expect((await readTable(join(cwd, 'warehouse'), 'coverage')).length).toBe(5);
   });
@@ -125,11 +129,41 @@ describe('a key', () => {
     const service = await startOddService({ v1: { listing: () => ({ body: '<html></html>' }) } });
     onTestFinished(() => service.close());
     const file = writeConfig(temporaryFolder(onTestFinished), { baseUrl: service.url });
-    const { code, stderr } = await run(['sync', '--json', '--config', file]);
+    const { code, stdout, stderr } = await run(['sync', '--json', '--config', file]);
+    const why = /does not list the key's websites \(Invalid input.*\); check api\.base_url, or list the ids/;
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /does not list the key's websites \(Invalid input.*\); check api\.base_url, or list the ids/,
-    );
+    expect(JSON.parse(stdout)).toMatchObject({ websites: [], error: expect.stringMatching(why) });
+    expect(stderr).toMatch(why);
+  });
+
+  it('whose websites the service does not tell any more: a failed run of each that the warehouse knows', async () => {
+    const simulator = await startSimulator({
+      websites: [
+        { id: 'one', pages: 2 },
+        { id: 'two/ü', pages: 2 },
+      ],
+    });
+    onTestFinished(() => simulator.close());
+    const cwd = temporaryFolder(onTestFinished);
+    const sync = (token: string) =>
+      run(['sync', '--json', '--config', writeConfig(cwd, { baseUrl: simulator.url, token })]);
+    expect((await sync('demo-token')).code).toBe(0);
+    const { code, stdout, stderr } = await sync('revoked-token');
+    expect(code).toBe(1);
+    const failed = { status: 'failed', error: expect.stringMatching(/401 .*check api\.token/) };
+    expect(JSON.parse(stdout).websites).toMatchObject([
+      { website_id: 'one', ...failed },
+      { website_id: 'two/ü', ...failed },
+    ]);
+    expect(stderr).toContain('401');
+    const runs = await readTable(join(cwd, 'warehouse'), 'runs');
+    expect(runs.map(({ website_id, outcome }) => `${website_id} ${outcome}`).sort()).toEqual([
+      'one committed',
+      'one failed',
+      'two/ü committed',
+      'two/ü failed',
+    ]);
+    expect((await run(['status', '--config', join(cwd, 'indexhouse.yaml')])).code).toBe(3);
   });
 });
 

@@ -423,6 +423,6 @@ describe('a commit that was interrupted', () => {
 
 async function statusOf({ warehouse }: Home) {
   const websites = [{ id: 'w', name: null }];
-  const limits = { memoryLimit: 512e6, resumeWithin: 6 * HOUR_MS, maxRejectRatio: 1 };
+  const limits = { memoryLimit: 512e6, resumeWithin: 6 * HOUR_MS, maxRejectRatio: 1, maxAge: Number.POSITIVE_INFINITY };
   return readStatus({ warehouse, ...limits, websites, now: Date.now() });
 }

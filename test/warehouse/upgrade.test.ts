@@ -49,13 +49,13 @@ async function inEngine(file: string | undefined, use: (run: (sql: string) => Pr
 }
 
 function statusOf(warehouse: string) {
-  const rest = { resumeWithin: 1, maxRejectRatio: 1, websites: [], now: Date.now() };
+  const rest = { resumeWithin: 1, maxRejectRatio: 1, maxAge: Number.POSITIVE_INFINITY, websites: [], now: Date.now() };
   return readStatus({ warehouse, memoryLimit: MEMORY, ...rest });
 }
 
 test('a warehouse of an older version is read as it is, and gets what it lacks', async () => {
   const warehouse = await ofAnOlderVersion();
-  expect((await statusOf(warehouse)).followers).toMatchObject([{ behind: 0, error: null }]);
+  expect((await statusOf(warehouse)).followers).toMatchObject([{ behind: 0, error: null }, { behind: 0 }]);
 
   await prepareWarehouse(warehouse, 'UTC', MEMORY);
   await inEngine(undefined, async (run) => {
