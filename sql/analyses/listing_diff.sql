@@ -41,26 +41,10 @@ listings as (
     and now_id not in (select snapshot_id from dropped)
 ),
 earlier as (
-  select
-    website_id,
-    url,
-    index_summary,
-    index_coverage_state,
-    searchengine_selected_canonical,
-    user_selected_canonical
-  from coverage
-  where snapshot_id in (select then_id from listings)
+  select * from coverage where snapshot_id in (select then_id from listings)
 ),
 later as (
-  select
-    website_id,
-    url,
-    index_summary,
-    index_coverage_state,
-    searchengine_selected_canonical,
-    user_selected_canonical
-  from coverage
-  where snapshot_id in (select now_id from listings)
+  select * from coverage where snapshot_id in (select now_id from listings)
 ),
 quarantined as (
   select distinct website_id, url

@@ -8,26 +8,11 @@ select
     coalesce(canonicals_match::varchar, '–')
   ) as problem
 from (
-  select
-    website_id,
-    snapshot_id,
-    commit_id,
-    index_summary,
-    index_coverage_state,
-    canonicals_match,
-    pages,
-    crawled
+  select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, pages, crawled
   from coverage_summary
   where commit_id not in (select commit_id from tombstones where table_name = 'coverage')
   union all
-  select
-    website_id,
-    snapshot_id,
-    commit_id,
-    index_summary,
-    index_coverage_state,
-    canonicals_match,
-    -count(*),
+  select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, -count(*),
     -count(last_crawl_time)
   from coverage
   where commit_id in (

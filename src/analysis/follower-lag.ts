@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
-import { knownCommits } from '../followers/known-commits.js';
+import { knownCommits } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';

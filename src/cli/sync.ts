@@ -7,7 +7,7 @@ import { sync } from '../run/sync.js';
 import { configOf, secretsOf, websiteIds } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { formatJson } from './output.js';
-import { run as plan, type RunFlags } from './plan.js';
+import type { RunFlags } from './plan.js';
 import { syncSummary } from './sync-output.js';
 import { packageVersion } from './version.js';
 
@@ -18,7 +18,7 @@ export interface Flags extends RunFlags {
 
 /** `indexhouse sync`: one run now. */
 export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> {
-  if (dryRun) return plan(flags, io);
+  if (dryRun) return (await import('./plan.js')).run(flags, io);
   const config = await configOf(flags, io, {
     overrides: { reports: { max_per_run: flags.maxReports, deadline: flags.deadline } },
   });

@@ -13,8 +13,7 @@ import { filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../ware
 import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
-import { knownCommits } from './known-commits.js';
-import { dropOldRows, isDropped, RETENTION, takeTombstones } from './retention.js';
+import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
 
 /** The name by which the file is attached. */
 export const DATABASE = 'indexhouse';

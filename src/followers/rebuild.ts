@@ -6,7 +6,7 @@ import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
-import { type Retention, readRetention } from './retention.js';
+import { type Retention, readRetention } from './native-file.js';
 
 /** The new file could not be made whole; the old one is as it was. */
 export class RebuildError extends Failure {}

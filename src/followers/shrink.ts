@@ -10,9 +10,8 @@ import { warehouseFolder } from '../warehouse/layout.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { attachSuited, catchUp, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
-import { hasTable } from './known-commits.js';
+import { hasTable, OLD_ROWS, type Retention, readRetention } from './native-file.js';
 import { removeDatabase } from './rebuild.js';
-import { OLD_ROWS, type Retention, readRetention } from './retention.js';
 
 /** What became of `indexhouse.duckdb`. The names are those of `maintain --json`. */
 export interface Shrunk {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { writeAnalytics } from '../followers/analytics.js';
-import { isDropped } from '../followers/retention.js';
+import { isDropped } from '../followers/native-file.js';
 import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
@@ -14,10 +14,10 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { currentState, rebuildState } from '../warehouse/state.js';
 import { dropOldCheckpoints, keepState } from './checkpoint.js';
-import { type PlannedFile, planFiles } from './plan.js';
 import { type MaintainReceipt, type TableThinned, thinnedTables } from './receipt.js';
 import { removeDue, writeTombstone } from './removal.js';
 import type { ThinningRule } from './thinning.js';
+import { type PlannedFile, planFiles } from './thinning.js';
 
 export interface MaintainOptions {
   config: Config;

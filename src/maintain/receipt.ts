@@ -1,7 +1,7 @@
 import type { Shrunk } from '../followers/shrink.js';
 import { THINNED_TABLES } from '../warehouse/tables.js';
-import type { PlannedFile } from './plan.js';
 import type { Amount, Removed } from './removal.js';
+import type { PlannedFile } from './thinning.js';
 import { FATES, type Fate } from './thinning.js';
 
 /** What became of the files of one website and table. The names are those of `maintain --json`. */

@@ -11,7 +11,7 @@ import type { OpenWarehouse } from '../warehouse/open.js';
 import { parquetFormat } from '../warehouse/stage.js';
 import { rowsQuery, THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
 import type { Kept } from './checkpoint.js';
-import type { PlannedFile } from './plan.js';
+import type { PlannedFile } from './thinning.js';
 
 /** How long a file outlives its tombstone, so that whoever listed the files before can still read it. */
 export const GRACE_MS = 60 * 60_000;
@@ -55,9 +55,7 @@ export async function removeDue(
 
 /** By the names that markers give: whatever a tombstone says, nothing else is ever deleted. */
 async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number): Promise<Leftover[]> {
-  const since = new Map(
-    tombstones.map(({ table, commitId, tombstonedAt }) => [`${table} ${commitId}`, Date.parse(tombstonedAt)]),
-  );
+  const since = new Map(tombstones.map((one) => [`${one.table_name} ${one.commit_id}`, Date.parse(one.tombstoned_at)]));
   const leftovers: Leftover[] = [];
   for (const { marker, table } of droppedFiles(markers)) {
     const { websiteId, date, commitId } = marker;

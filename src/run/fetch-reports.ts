@@ -10,6 +10,8 @@ import type { WebsiteRun } from './context.js';
 /** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
 const DISK_CHECK_INTERVAL_MS = 2_000;
+/** For no more than these DuckDB stays open: to open it again would take longer. */
+const FEW_REPORTS = 30;
 
 /** How the fetching of the planned reports ended. */
 export interface Fetched {
@@ -38,8 +40,8 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
   try {
     run.progress.planned(run.website, planned.planned, reused);
     const pages = await pagesLeft(run, planned, left);
-    // Fetching may take all night.
-    if (pages) run.journal.close();
+    // Its memory is for others meanwhile: fetching may take all night.
+    if (planned.planned > FEW_REPORTS) run.journal.close();
     const end = await new ReportFetch(run, journal).run(pages);
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);

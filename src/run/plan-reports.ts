@@ -9,8 +9,8 @@ import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
 import { keepOddRecords } from '../warehouse/journal-views.js';
+import { type Before, commitFacts } from './commit-snapshot.js';
 import type { WebsiteRun } from './context.js';
-import { type Before, commitFacts } from './facts.js';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 

@@ -16,9 +16,8 @@ import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
 import { markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readManifest } from '../warehouse/stage.js';
-import { commit, committedReceipt, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
+import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
-import { readBefore } from './facts.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { recoverReplays } from './replay.js';
 

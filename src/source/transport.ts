@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, Pool } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher, Pool as UndiciPool } from 'undici';
 import { Stopped } from '../exit.js';
 import { SourceError } from './errors.js';
+
+/** By its own file: the package's index also loads `fetch`, caches and cookies, which every small sync would wait for. */
+const Pool: typeof UndiciPool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js');
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -32,7 +36,7 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #prefix: string;
   readonly #headers: Record<string, string>;
-  readonly #pool: Pool;
+  readonly #pool: UndiciPool;
   #ended: Error | null = null;
 
   constructor(options: TransportOptions) {

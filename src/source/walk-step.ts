@@ -1,8 +1,7 @@
 import type { Pagination } from '../contract/coverage.js';
 import type { Drift, JudgedEntry, Window } from './coverage-window.js';
 import { skipOf } from './links.js';
-import type { RecentUrls } from './recent-urls.js';
-import type { AcceptedWindow, WalkState } from './walk-state.js';
+import type { AcceptedWindow, RecentUrls, WalkState } from './walk-state.js';
 
 /** Windows without an anchor, or without progress, in a row before the walk begins anew. */
 const MAX_LOOKBACKS = 8;

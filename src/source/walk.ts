@@ -1,7 +1,7 @@
 import { BadWindow, readWindow, type Window } from './coverage-window.js';
 import { SourceError } from './errors.js';
 import { followable, listingPath } from './links.js';
-import type { RecentUrls } from './recent-urls.js';
+import type { RecentUrls } from './walk-state.js';
 import {
   type AcceptedWindow,
   firstWalk,

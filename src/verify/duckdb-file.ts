@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { knownCommits } from '../followers/known-commits.js';
-import { isDropped, readRetention } from '../followers/retention.js';
+import { isDropped, knownCommits, readRetention } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';

@@ -57,7 +57,7 @@ async function whatIsWrong(
  */
 export async function checkCheckpoints({ path, markers, tombstones }: OpenWarehouse): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const sums = new Map(tombstones.map(({ checkpointId, checkpointSha256 }) => [checkpointId, checkpointSha256]));
+  const sums = new Map(tombstones.map(({ checkpoint_id, checkpoint_sha256 }) => [checkpoint_id, checkpoint_sha256]));
   for (const marker of markers) {
     const expected = sums.get(marker.commitId);
     const file = checkpointFile(path, marker);

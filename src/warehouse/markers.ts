@@ -2,11 +2,10 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import { type DamagedFile, damagedFile, firstLine } from './damage.js';
+import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
 import { listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import type { DataTable, MarkerTable } from './tables.js';
-import { readTombstones, type Tombstone } from './tombstones.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
@@ -54,6 +53,19 @@ export interface Marker {
   path: string;
 }
 
+const tombstoneRow = z.object({
+  /** All files that one run of `maintain` put out of use for a website share it. */
+  tombstone_id: z.string(),
+  tombstoned_at: z.string(),
+  table_name: z.string(),
+  commit_id: z.string(),
+  /** The commit whose state was kept before, because it can no longer be made from the log; and the file's SHA-256. */
+  checkpoint_id: z.string(),
+  checkpoint_sha256: z.string(),
+});
+/** A file of the log that was put out of use, for good: whoever reads leaves it out, whether it is deleted or not yet. */
+export type Tombstone = z.infer<typeof tombstoneRow>;
+
 /** What the log holds, as far as it can be read. */
 export interface Log {
   /** Of snapshots and of replays, oldest commit first. */
@@ -82,7 +94,13 @@ export async function readLog(engine: Engine, warehouse: string, schemas: string
     damaged.push(...read.damaged);
   }
   // After the markers: a tombstone is about commits that are there before it.
-  const { value: tombstones, readable, damaged: others } = await readTombstones(engine, warehouse, schemas);
+  const files = await listTableFiles(warehouse, 'tombstones');
+  const read = (some: readonly string[]) =>
+    engine.rows(
+      tombstoneRow,
+      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
+    );
+  const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
   return {
     markers: withoutDropped(markers, tombstones).sort(byCommit),
     damaged: [...damaged, ...others],
@@ -157,7 +175,7 @@ async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kin
 
 /** Takes the files that a tombstone names out of what the markers name. */
 function withoutDropped(markers: Marker[], tombstones: readonly Tombstone[]): Marker[] {
-  const named = new Set(tombstones.map(({ table, commitId }) => `${table} ${commitId}`));
+  const named = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
   if (named.size === 0) return markers;
   return markers.map((marker) => {
     const isDropped = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);

@@ -2,10 +2,9 @@ import { sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { type DamagedFile, DamageError, damagedFile, findTorn, readReadable } from './damage.js';
 import { listTableFiles, scratchFolder } from './layout.js';
-import { filesOf, type Log, type Marker, markerPaths, readLog, withoutUnreadable } from './markers.js';
+import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
-import type { Tombstone } from './tombstones.js';
 
 /**
  * A warehouse as it is at one moment, for everybody who reads it: the list of its runs, its markers and its tombstones,
