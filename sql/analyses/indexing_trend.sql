@@ -38,21 +38,18 @@ dated as (
   from listings
   left join counted using (snapshot_id)
 )
-select *
-from (
-  select
-    website_id,
-    website_name,
-    snapshot_date,
-    pages,
-    indexed,
-    pages - indexed - without_data as not_indexed,
-    without_data,
-    round(indexed / nullif(pages, 0), 4) as share_indexed,
-    pages - lag(pages) over by_date as pages_change,
-    indexed - lag(indexed) over by_date as indexed_change
-  from dated
-  window by_date as (partition by website_id order by snapshot_date)
-)
-where $since::date is null or snapshot_date >= $since::date
+select
+  website_id,
+  website_name,
+  snapshot_date,
+  pages,
+  indexed,
+  pages - indexed - without_data as not_indexed,
+  without_data,
+  round(indexed / nullif(pages, 0), 4) as share_indexed,
+  pages - lag(pages) over by_date as pages_change,
+  indexed - lag(indexed) over by_date as indexed_change
+from dated
+window by_date as (partition by website_id order by snapshot_date)
+qualify $since::date is null or snapshot_date >= $since::date
 order by website_id, snapshot_date

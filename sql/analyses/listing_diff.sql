@@ -52,14 +52,11 @@ quarantined as (
   where
     source = 'coverage'
     and url is not null
-    and (
-      snapshot_id in (select then_id from listings)
-      or snapshot_id in (select now_id from listings)
-    )
+    and snapshot_id in (select unnest([then_id, now_id]) from listings)
 )
 select
-  coalesce(later.website_id, earlier.website_id) as website_id,
-  coalesce(later.url, earlier.url) as url,
+  website_id,
+  url,
   case when earlier.url is null then 'new' when later.url is null then 'gone' else 'changed' end as difference,
   earlier.index_summary as index_summary_then,
   later.index_summary as index_summary_now,
@@ -70,21 +67,14 @@ select
   earlier.user_selected_canonical as user_selected_canonical_then,
   later.user_selected_canonical as user_selected_canonical_now
 from earlier
-full join later on later.website_id = earlier.website_id and later.url = earlier.url
-left join quarantined
-  on quarantined.website_id = coalesce(later.website_id, earlier.website_id)
-  and quarantined.url = coalesce(later.url, earlier.url)
+full join later using (website_id, url)
+left join quarantined using (website_id, url)
 where
-  ((earlier.url is null or later.url is null) and quarantined.url is null)
-  or (
-    earlier.url is not null
-    and later.url is not null
-    and (
-      earlier.index_summary is distinct from later.index_summary
-      or earlier.index_coverage_state is distinct from later.index_coverage_state
-      or earlier.searchengine_selected_canonical is distinct from later.searchengine_selected_canonical
-      or earlier.user_selected_canonical is distinct from later.user_selected_canonical
-    )
-  )
+  if(earlier.url is null or later.url is null, quarantined.url is null, (
+    earlier.index_summary is distinct from later.index_summary
+    or earlier.index_coverage_state is distinct from later.index_coverage_state
+    or earlier.searchengine_selected_canonical is distinct from later.searchengine_selected_canonical
+    or earlier.user_selected_canonical is distinct from later.user_selected_canonical
+  ))
 order by website_id, difference, url
 limit $limit::bigint

@@ -1,10 +1,44 @@
-import { resolve } from 'node:path';
-import { runDemo } from '../demo/demo.js';
-import { demoJson, demoText } from './demo-output.js';
+import { relative, resolve } from 'node:path';
+import { askAnalysis } from '../analysis/ask-analysis.js';
+import { type Reader, withReader } from '../analysis/reader.js';
+import { type DemoResult, runDemo } from '../demo/demo.js';
+import { shellWord, signed } from '../observe/format.js';
+import { colorsWanted, safe } from '../observe/terminal.js';
+import type { Value } from '../storage/values.js';
 import { EXIT, type Io, stoppable } from './io.js';
+import { count, duration, figures, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 import { display } from './sync.js';
 import { packageVersion } from './version.js';
+
+const MEMORY_LIMIT_BYTES = 500e6;
+
+/** The columns of an analysis that are shown here, with the head of each. */
+type Shown = Readonly<Record<string, string>>;
+
+const TREND: Shown = {
+  snapshot_date: 'date',
+  pages: 'pages',
+  indexed: 'indexed',
+  indexed_change: 'change',
+  share_indexed: 'share',
+};
+const CHANGES: Shown = {
+  snapshot_date: 'date',
+  appeared: 'appeared',
+  disappeared: 'gone',
+  indexed: 'indexed',
+  deindexed: 'de-indexed',
+  canonical_flips: 'canonical flips',
+  robots_changes: 'robots',
+  crawled: 'crawled',
+};
+const DIRECTORIES: Shown = {
+  directory: 'directory',
+  pages: 'pages',
+  deindexed: 'de-indexed',
+  share_deindexed: 'share',
+};
 
 export interface Flags extends Globals {
   folder: string;
@@ -24,4 +58,72 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   );
   io.stdout.write(flags.json ? demoJson(result) : await demoText(result, flags, io));
   return EXIT.done;
+}
+
+/** What the demo found, for people: the trend, what changed, where, and what to try next. */
+async function demoText(
+  result: DemoResult,
+  { nights, pages }: { nights: number; pages: number },
+  { stdout, env, cwd }: Io,
+): Promise<string> {
+  const color = colorsWanted(stdout, env);
+  return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
+    const section = async (title: string, analysis: string, shown: Shown) => {
+      const { columns, rows } = await askAnalysis(reader, analysis);
+      const at = Object.keys(shown).map((name) => columns.indexOf(name));
+      const texts = rows.map((row) => at.map((index) => textOf(columns[index] ?? '', row[index] ?? null)));
+      const [first = '', ...rest] = Object.values(shown);
+      const table = formatTable([first, ...figures(...rest)], texts, { color });
+      return `${title} (query ${analysis})\n\n${table.trimEnd().replace(/^/gm, '  ')}`;
+    };
+    const sections = [
+      heading(result, nights, pages),
+      await section('How much of the site is indexed', 'indexing_trend', TREND),
+      await section('What changed each night', 'changes_per_night', CHANGES),
+      await section('Where pages fell out of the index', 'deindexed_by_directory', DIRECTORIES),
+      next(result, await examplePage(reader), cwd),
+    ];
+    return `${sections.join('\n\n')}\n`;
+  });
+}
+
+function demoJson({ warehouse, config, report, receipts, tookMs }: DemoResult): string {
+  return formatJson({ warehouse, config, report, took_ms: Math.round(tookMs), receipts });
+}
+
+function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {
+  const websites = receipts.flatMap((receipt) => receipt.websites);
+  const requests = websites.reduce((sum, website) => sum + website.requests.sent, 0);
+  const reports = websites.reduce((sum, website) => sum + website.reports.fetched, 0);
+  return (
+    `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
+    `${count(requests)} requests, ${count(reports)} URL reports,\neach page once and then only what had changed.`
+  );
+}
+
+/** A value as its column's name says: a share, a change, or a number. */
+function textOf(column: string, value: Value): string {
+  if (typeof value !== 'number') return String(value ?? '');
+  if (column.startsWith('share_')) return percent(value);
+  return column.endsWith('_change') ? signed(value) : count(value);
+}
+
+/** A page that fell out of the index, to look at. */
+async function examplePage(reader: Reader): Promise<string | null> {
+  const { columns, rows } = await askAnalysis(reader, 'deindexed_pages', { limit: '1' });
+  const url = rows[0]?.[columns.indexOf('url')];
+  return typeof url === 'string' ? url : null;
+}
+
+function next({ warehouse, config, report }: DemoResult, page: string | null, cwd: string): string {
+  const file = shellWord(safe(relative(cwd, config)));
+  const timeline = page
+    ? `  npx indexhouse query page_timeline --param url=${shellWord(safe(page))} --config ${file}\n`
+    : '';
+  const made = safe(relative(cwd, report));
+  return `Warehouse: ${safe(relative(cwd, warehouse))}, report with charts: ${made}. Try next:
+
+  npx indexhouse report --config ${file}
+  npx indexhouse query deindexed_pages --config ${file}
+${timeline}`.trimEnd();
 }

@@ -1,18 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../analysis/ask-analysis.js';
-import { findAnalysis } from '../analysis/catalog.js';
+import { type Analysis, analyses, findAnalysis } from '../analysis/catalog.js';
+import { describe } from '../analysis/parameters.js';
 import type { Question } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
 import { exitFor, readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { checkOutside } from './out-file.js';
+import { formatJson } from './output.js';
 import type { Globals } from './program.js';
-import { catalogText } from './query-catalog.js';
 import { answered, checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
 
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
+
+const FOOT = `
+Details:   indexhouse query --describe <name>
+Run:       indexhouse query <name> [--param name=value]
+Your SQL:  indexhouse query --sql "select …"
+`;
 
 export interface Flags extends Globals {
   sql?: string;
@@ -94,4 +101,29 @@ async function readSql(file: string): Promise<string> {
   } catch (cause) {
     throw new UsageError(`cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
+}
+
+/** The list of all analyses, or what is to be known of one, with its SQL. */
+function catalogText(name: string | undefined, json: boolean): string {
+  if (name === undefined) return json ? formatJson(analyses()) : `${analyses().map(entry).join('\n')}${FOOT}`;
+  const analysis = findAnalysis(name);
+  return json ? formatJson(analysis) : details(analysis);
+}
+
+function entry({ name, title, parameters }: Analysis): string {
+  const lines = parameters.map((parameter) => `    ${describe(parameter)}\n`);
+  return `${name}: ${title}\n${lines.join('')}`;
+}
+
+function details(analysis: Analysis): string {
+  const { name, title, description, grain, parameters, sql } = analysis;
+  const lines = parameters.map((parameter) => `  ${describe(parameter)}\n`);
+  const taken = lines.length > 0 ? `\nParameters:\n${lines.join('')}` : '';
+  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statementOf(sql)}\n`;
+}
+
+/** Without its header, which stands above already. */
+function statementOf(sql: string): string {
+  const lines = sql.split('\n');
+  return lines.slice(lines.findIndex((line) => !line.startsWith('--'))).join('\n');
 }

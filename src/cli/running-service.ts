@@ -46,13 +46,10 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** The address cannot be listened on. */
-export class ListenError extends Failure {}
-
 /**
  * Serves a warehouse over HTTP until it is closed.
  *
- * @throws ListenError where the address is taken or not to be had
+ * @throws Failure where the address is taken or not to be had
  * @throws WarehouseError where there is no warehouse
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -140,7 +137,7 @@ async function listen(app: FastifyInstance, { host, port }: Config['service']): 
   try {
     return await app.listen({ host, port });
   } catch (cause) {
-    throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(cause)}`, { cause });
+    throw new Failure(`cannot listen on ${host}, port ${port}: ${reasonOf(cause)}`, { cause });
   }
 }
 

@@ -1,15 +1,23 @@
 import type { Config } from '../config/schema.js';
 import { createLogger, type LogLevel } from '../observe/log.js';
 import { createProgress, type Progress } from '../observe/progress.js';
-import { colorsWanted } from '../observe/terminal.js';
-import { exitCodeOf, type Receipt } from '../run/receipt.js';
+import { colorsWanted, safe } from '../observe/terminal.js';
+import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
 import { configOf, secretsOf, websiteIds } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
-import { formatJson } from './output.js';
+import { count, duration, figures, formatJson, formatTable, percent, warningLines } from './output.js';
 import type { RunFlags } from './plan.js';
-import { syncSummary } from './sync-output.js';
 import { packageVersion } from './version.js';
+
+const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);
+/** What ended the fetching before everything that was worth it. */
+const CUT_BY: Readonly<Record<string, string>> = {
+  budget: 'budget reached',
+  deadline: 'deadline reached',
+  interrupted: 'the run was interrupted',
+  failed: 'fetching stopped early',
+};
 
 export interface Flags extends RunFlags {
   recover?: boolean;
@@ -54,4 +62,83 @@ export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] 
 function namesOf(configured: Config['websites']): (id: string) => string {
   const names = new Map(configured === 'all' ? [] : configured.map(({ id, name }) => [id, name] as const));
   return (id) => names.get(id) ?? id;
+}
+
+/**
+ * The receipt for people: a line each website, what the reports were for, what is left, and what is worth a look.
+ *
+ * @param nameOf what a website is called
+ * @param width cells of the terminal; undefined where the text goes to a file or a pipe
+ */
+export function syncSummary(
+  { run_id, websites, followers, error }: Receipt,
+  nameOf: (websiteId: string) => string,
+  width: number | undefined,
+): string {
+  if (error !== undefined) return `! no website was synced: ${safe(error)}\n`;
+  if (websites.length === 0) return 'No interrupted run.\n';
+  const lines = [
+    ...reasonsLine(websites),
+    ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
+    ...websites.flatMap((website) => troubleLine(website, nameOf(website.website_id))),
+  ];
+  const warnings = [
+    ...websites.flatMap(({ website_id, error }) => (error ? [`${nameOf(website_id)}: ${error}`] : [])),
+    ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
+  ];
+  const told = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${warningLines(warnings)}`;
+}
+
+/** Figures that are nothing in every line are left out, so that the rest fits into a terminal. */
+function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width: number | undefined): string {
+  const columns: [name: string, textOf: (website: WebsiteReceipt) => string | null][] = [
+    ['pages', ({ pages }) => count(pages.listed)],
+    ['reports', ({ reports, reports_status }) => `${count(reports.fetched)} (${reports_status ?? 'none'})`],
+    ['missing', ({ reports }) => count(reports.missing)],
+    ['failed', ({ reports }) => count(reports.failed)],
+    ['rejected', ({ pages, reports }) => count(pages.rejected + reports.rejected)],
+    ['requests', ({ requests }) => count(requests.sent)],
+    ['utilised', ({ utilisation }) => percent(utilisation) || null],
+    ['took', ({ duration_ms }) => duration(duration_ms)],
+  ];
+  const shown = columns.filter(
+    ([name, textOf]) => !MAY_BE_LEFT_OUT.has(name) || websites.some((website) => (textOf(website) ?? '0') !== '0'),
+  );
+  const rows = websites.map((website) => [
+    nameOf(website.website_id),
+    website.resumed ? `${website.status} (resumed)` : website.status,
+    website.listing_status,
+    ...shown.map(([, textOf]) => textOf(website)),
+  ]);
+  const heads = ['website', 'status', 'listing', ...figures(...shown.map(([name]) => name))];
+  return formatTable(heads, rows, { width });
+}
+
+/** Of all websites together, in the order of the plan. */
+function reasonsLine(websites: WebsiteReceipt[]): string[] {
+  const total = new Map<string, number>();
+  for (const { reports } of websites) {
+    for (const [reason, planned] of Object.entries(reports.by_reason)) {
+      total.set(reason, (total.get(reason) ?? 0) + planned);
+    }
+  }
+  const parts = [...total].flatMap(([reason, planned]) => (planned > 0 ? [`${count(planned)} ${reason}`] : []));
+  return parts.length > 0 ? [`Reports by reason: ${parts.join(', ')}`] : [];
+}
+
+function leftLine({ reports, reports_status }: WebsiteReceipt, name: string): string[] {
+  const left = reports.left ?? 0;
+  if (left <= 0) return [];
+  const cut = CUT_BY[reports_status ?? ''];
+  const were = `${count(left)} ${left === 1 ? 'report was' : 'reports were'} left for the next run${cut ? ` (${cut})` : ''}`;
+  return [`${name}: ${were}; it starts with ${left === 1 ? 'it' : 'the most informative ones'}.`];
+}
+
+function troubleLine({ requests: { sent, throttled, retried } }: WebsiteReceipt, name: string): string[] {
+  const parts = [
+    ...(throttled > 0 ? [`${count(throttled)} throttled`] : []),
+    ...(retried > 0 ? [`${count(retried)} retried`] : []),
+  ];
+  return parts.length > 0 ? [`${name}: ${count(sent)} requests, of which ${parts.join(', ')}.`] : [];
 }

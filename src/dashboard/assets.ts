@@ -6,7 +6,7 @@ import { DASHBOARD_STYLE } from './style.js';
 
 const SCRIPTS_FOLDER = 'dist/src/dashboard/client';
 /** The first imports the others. */
-const SCRIPTS = ['dashboard', 'lists', 'filter-form', 'chart-reader'] as const;
+const SCRIPTS = ['dashboard', 'lists', 'chart-reader'] as const;
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#2f6fb3" d="M1 9h4v6H1zM6 5h4v10H6zM11 1h4v14h-4z"/></svg>`;
 
 /** Nothing but the dashboard's own files, no inline script or style, no frame around it, no form to elsewhere. */

@@ -54,6 +54,14 @@ const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content
   runs: runsPage,
 };
 
+/** What the routes of the dashboard are made from. */
+interface Site {
+  /** Path of the dashboard, without a slash at its end. */
+  base: string;
+  authentication: Authentication;
+  options: DashboardOptions;
+}
+
 type Page = (context: DashboardContext, request: FastifyRequest) => Promise<Html>;
 
 /**
@@ -72,10 +80,11 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
       const authentication = new Authentication({ findKey, now, base, secureCookie, countWrong });
       scope.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       acceptForms(scope);
-      addProblems(scope, { base, authentication, options });
+      const site = { base, authentication, options };
+      addProblems(scope, site);
       addAssets(scope);
-      addSignIn(scope, { base, authentication });
-      addPages(scope, { base, authentication, now, reader: options.reader, onKey: options.onKey });
+      addSignIn(scope, site);
+      addPages(scope, site);
     },
     { prefix: base },
   );
@@ -91,10 +100,7 @@ function acceptForms(scope: FastifyInstance): void {
   );
 }
 
-function addSignIn(
-  scope: FastifyInstance,
-  { base, authentication }: { base: string; authentication: Authentication },
-): void {
+function addSignIn(scope: FastifyInstance, { base, authentication }: Site): void {
   const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
@@ -113,15 +119,8 @@ function addSignIn(
   });
 }
 
-interface Pages {
-  base: string;
-  authentication: Authentication;
-  now: () => number;
-  reader: Pick<LiveReader, 'ask'>;
-  onKey: DashboardOptions['onKey'];
-}
-
-function addPages(scope: FastifyInstance, { base, authentication, now, reader, onKey }: Pages): void {
+function addPages(scope: FastifyInstance, { base, authentication, options }: Site): void {
+  const { reader, onKey, now = Date.now } = options;
   const addPage = (path: string, page: Page): void => {
     scope.get(path, async (request, reply) => {
       const key = await authentication.keyOf(request);
@@ -160,10 +159,7 @@ async function websitePage(route: Route, context: DashboardContext, request: Fas
   return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);
 }
 
-function addProblems(
-  scope: FastifyInstance,
-  { base, authentication, options }: { base: string; authentication: Authentication; options: DashboardOptions },
-): void {
+function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { status, message, headers } = publicError(told(error));
     if (status === 500) options.onError?.(error);
@@ -181,7 +177,7 @@ function addProblems(
 
 function told(error: unknown): unknown {
   if (!(error instanceof WarehouseError)) return error;
-  return new ServiceError(503, 'There is no warehouse to read yet: the first sync makes it.');
+  return new ServiceError(503, 'No warehouse yet: the first sync creates it.');
 }
 
 function sendPage(reply: FastifyReply, page: Html): FastifyReply {

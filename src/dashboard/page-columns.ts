@@ -5,6 +5,9 @@ import type { Column } from '../html/table.js';
 import type { WebsiteContext } from './context.js';
 import { age, pageTimelineLink } from './values.js';
 
+/** The columns that a list can be sorted by. */
+export const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
+
 const MOST_CHARACTERS = 500;
 const CANONICAL_CHARACTERS = 60;
 const WORD_CHARACTERS = 160;
@@ -35,60 +38,31 @@ export const pageRow = z.object({
 });
 export type PageRow = z.infer<typeof pageRow>;
 
-interface PageColumnContent {
-  head: string;
-  isSortable?: boolean;
-  /** The columns of `selected_pages.sql` that it is made of. */
-  reads: readonly (keyof PageRow)[];
-  cell(row: PageRow, context: WebsiteContext): Part;
-}
+/** A column of the list: its head, the columns of `selected_pages.sql` that it shows, and a cell of it. */
+type PageColumnContent = readonly [
+  head: string,
+  reads: readonly (keyof PageRow)[],
+  cell: (row: PageRow, context: WebsiteContext) => Part,
+];
 
 /** The columns that a list of pages can have, in their order. The first is always there. */
 const COLUMNS = {
-  url: { head: 'Page', isSortable: true, reads: ['url', 'is_gone'], cell: page },
-  indexed: {
-    head: 'Indexed',
-    isSortable: true,
-    reads: ['index_summary'],
-    cell: ({ index_summary: summary }) => orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no'),
-  },
-  state: {
-    head: 'State',
-    isSortable: true,
-    reads: ['index_coverage_state'],
-    cell: (row) => orUnknown(row.index_coverage_state),
-  },
-  canonical: {
-    head: 'Canonical',
-    isSortable: true,
-    reads: ['searchengine_selected_canonical', 'canonicals_match'],
-    cell: canonical,
-  },
-  declared: {
-    head: 'Declared canonical',
-    reads: ['user_selected_canonical'],
-    cell: ({ url, user_selected_canonical: declared }) => address(declared, url),
-  },
-  crawl: { head: 'Last crawl', isSortable: true, reads: ['last_crawl_time'], cell: (row) => time(row.last_crawl_time) },
-  crawl_age: { head: 'Crawl age', reads: ['last_crawl_time'], cell: (row, { now }) => age(row.last_crawl_time, now) },
-  report: {
-    head: 'Report age',
-    isSortable: true,
-    reads: ['report_fetched_at'],
-    cell: (row, { now }) => age(row.report_fetched_at, now),
-  },
-  inspected: { head: 'Inspected', reads: ['inspection_date'], cell: (row) => time(row.inspection_date) },
-  fetch: { head: 'Page fetch', reads: ['page_fetch_status'], cell: (row) => word(row.page_fetch_status) },
-  robots: {
-    head: 'Blocked by robots.txt',
-    reads: ['blocked_by_robots_txt'],
-    cell: (row) => word(row.blocked_by_robots_txt),
-  },
-  allowed: { head: 'Indexing allowed', reads: ['indexing_allowed'], cell: (row) => word(row.indexing_allowed) },
-  crawler: { head: 'Crawler', reads: ['primary_crawler'], cell: (row) => word(row.primary_crawler) },
-  sitemaps: { head: 'Sitemaps', reads: ['sitemaps', 'sitemap_count'], cell: sitemaps },
-  detected: { head: 'Detected', reads: ['page_detection'], cell: (row) => time(row.page_detection) },
-  first_seen: { head: 'First seen', reads: ['first_seen_at'], cell: (row) => time(row.first_seen_at) },
+  url: ['Page', ['url', 'is_gone'], page],
+  indexed: ['Indexed', ['index_summary'], indexed],
+  state: ['State', ['index_coverage_state'], (row) => orUnknown(row.index_coverage_state)],
+  canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals_match'], canonical],
+  declared: ['Declared canonical', ['user_selected_canonical'], (row) => address(row.user_selected_canonical, row.url)],
+  crawl: ['Last crawl', ['last_crawl_time'], (row) => time(row.last_crawl_time)],
+  crawl_age: ['Crawl age', ['last_crawl_time'], (row, { now }) => age(row.last_crawl_time, now)],
+  report: ['Report age', ['report_fetched_at'], (row, { now }) => age(row.report_fetched_at, now)],
+  inspected: ['Inspected', ['inspection_date'], (row) => time(row.inspection_date)],
+  fetch: ['Page fetch', ['page_fetch_status'], (row) => word(row.page_fetch_status)],
+  robots: ['Blocked by robots.txt', ['blocked_by_robots_txt'], (row) => word(row.blocked_by_robots_txt)],
+  allowed: ['Indexing allowed', ['indexing_allowed'], (row) => word(row.indexing_allowed)],
+  crawler: ['Crawler', ['primary_crawler'], (row) => word(row.primary_crawler)],
+  sitemaps: ['Sitemaps', ['sitemaps', 'sitemap_count'], sitemaps],
+  detected: ['Detected', ['page_detection'], (row) => time(row.page_detection)],
+  first_seen: ['First seen', ['first_seen_at'], (row) => time(row.first_seen_at)],
 } satisfies Record<string, PageColumnContent>;
 export type PageColumn = keyof typeof COLUMNS;
 const CONTENTS: Readonly<Record<PageColumn, PageColumnContent>> = COLUMNS;
@@ -122,18 +96,23 @@ export function askFor(columns: readonly PageColumn[]): string | undefined {
 
 /** The columns of `selected_pages.sql` that a list with these columns is made of. */
 export function readsOf(columns: readonly PageColumn[]): string[] {
-  return [...new Set(columns.flatMap((name) => CONTENTS[name].reads))];
+  return [...new Set(columns.flatMap((name) => CONTENTS[name][1]))];
 }
 
 export function headOf(name: PageColumn): string {
-  return COLUMNS[name].head;
+  return CONTENTS[name][0];
 }
 
 export function columnsOf(shown: readonly PageColumn[], context: WebsiteContext): Column<PageRow>[] {
   return shown.map((name) => {
-    const { head, isSortable, cell } = CONTENTS[name];
+    const [head, , cell] = CONTENTS[name];
+    const isSortable = SORTED_BY.some((one) => one === name);
     return { head, ...(isSortable ? { sortedAs: name } : {}), cell: (row) => cell(row, context) };
   });
+}
+
+function indexed({ index_summary: summary }: PageRow): Part {
+  return orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no');
 }
 
 function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
@@ -142,8 +121,8 @@ function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
 }
 
 function canonical({ url, searchengine_selected_canonical: chosen, canonicals_match }: PageRow): Part {
-  const differs = canonicals_match === false ? html` <b class="bad">differs</b>` : null;
-  return differs ? html`${address(chosen, url)}${differs}` : address(chosen, url);
+  const shown = address(chosen, url);
+  return canonicals_match === false ? html`${shown} <b class="bad">differs</b>` : shown;
 }
 
 /** One of few short texts of the service, which is not to break inside of a word. */

@@ -8,10 +8,7 @@ import { hashOf, newToken } from './token.js';
 
 const MAX_LABEL_CHARACTERS = 200;
 
-/** What is asked of the keys cannot be: the label or the id is wrong. */
-export class KeyError extends UsageError {}
-
-/** A key as it is told of: neither its token nor what is stored of that. */
+/** A key as it is shown: neither its token nor what is stored of that. */
 export type KnownKey = Omit<StoredKey, 'sha256'>;
 
 /**
@@ -20,7 +17,7 @@ export type KnownKey = Omit<StoredKey, 'sha256'>;
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
  * @param expires a date, a time or a duration, see `expiryOf`
  * @returns with its token, which nobody can tell a second time
- * @throws KeyError for an unusable label or expiry; and as `changeKeys` does
+ * @throws UsageError for an unusable label or expiry; and as `changeKeys` does
  */
 export async function addKey(
   warehouse: string,
@@ -45,7 +42,7 @@ export async function addKey(
  * Takes a key away; a service that runs knows within a second.
  *
  * @param idOrLabel its id, or a label that no other key has
- * @throws KeyError where that names none, or several; and as `changeKeys` does
+ * @throws UsageError where that names none, or several; and as `changeKeys` does
  */
 export async function revokeKey(warehouse: string, idOrLabel: string): Promise<KnownKey> {
   const revoked: KnownKey[] = [];
@@ -66,7 +63,7 @@ export function known({ sha256: _, ...key }: StoredKey): KnownKey {
 function checkLabel(label: string): void {
   const isUsable = label.trim() === label && label !== '' && !/\p{Cc}/u.test(label) && label.isWellFormed();
   if (isUsable && label.length <= MAX_LABEL_CHARACTERS) return;
-  throw new KeyError(
+  throw new UsageError(
     `a label is 1 to ${MAX_LABEL_CHARACTERS} characters, without control characters or surrounding spaces`,
   );
 }
@@ -75,13 +72,13 @@ function checkLabel(label: string): void {
  * When a key ends, in milliseconds since 1970.
  *
  * @param text a date, through whose end (UTC) it is valid, a time with its offset, or a duration such as `90d`
- * @throws KeyError where it is none of these, or lies in the past
+ * @throws UsageError where it is none of these, or lies in the past
  */
 function expiryOf(text: string, now: number): number {
   const at = timeOf(text, now);
   if (at === null)
-    throw new KeyError('--expires takes a date (2027-01-31), a time (2027-01-31T12:00:00Z) or a duration (90d)');
-  if (at <= now) throw new KeyError(`${text} is in the past: choose a later time`);
+    throw new UsageError('--expires takes a date (2027-01-31), a time (2027-01-31T12:00:00Z) or a duration (90d)');
+  if (at <= now) throw new UsageError(`${text} is in the past: choose a later time`);
   return at;
 }
 
@@ -96,8 +93,8 @@ function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
   const byId = keys.find(({ id }) => id === idOrLabel);
   if (byId) return byId;
   const [key, ...others] = keys.filter(({ label }) => label === idOrLabel);
-  if (!key) throw new KeyError(`no key with the id or label ${idOrLabel}; \`indexhouse keys list\` shows all keys`);
+  if (!key) throw new UsageError(`no key with the id or label ${idOrLabel}; \`indexhouse keys list\` shows all keys`);
   if (others.length === 0) return key;
   const ids = [key, ...others].map(({ id, created_at }) => `${id} (added ${created_at})`).join(', ');
-  throw new KeyError(`${others.length + 1} keys have the label ${idOrLabel}; use the id: ${ids}`);
+  throw new UsageError(`${others.length + 1} keys have the label ${idOrLabel}; use the id: ${ids}`);
 }

@@ -1,27 +1,20 @@
 import { askOf, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Age } from '../html/charts/bar-charts.js';
-import type { Day } from '../html/charts/trend-chart.js';
 import { type Headline, totalOf } from './headline.js';
 import type { Period } from './period.js';
 import {
   type CommonRow,
   crawlAgeRow,
-  type DeindexedRow,
-  type DirectoryRow,
-  type DriftRow,
   deindexedCommonRow,
   deindexedRow,
   directoryRow,
   driftRow,
-  type FlipRow,
   flipCommonRow,
   flipRow,
-  type RejectedRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
-  type StaleRow,
   staleRow,
   type TransitionRow,
   type TrendRow,
@@ -58,89 +51,71 @@ export interface WebsiteFacts {
   canonical_flip_times: number;
 }
 
-/** What a report tells of one website, or of many together. */
-export interface Section {
-  websites: WebsiteFacts[];
-  headline: Headline;
-  trend: Day[];
-  transitions: Omit<TransitionRow, 'website_id'>[];
-  directories: DirectoryRow[];
-  deindexed: { rows: DeindexedRow[]; total: number; common: CommonRow[] };
-  flips: { rows: FlipRow[]; total: number; common: CommonRow[] };
-  crawl_ages: Age[];
-  stale: { rows: StaleRow[]; total: number };
-  report_ages: Age[];
-  drift: DriftRow[];
-  rejected: RejectedRow[];
-}
+/** What a report shows of one website, or of many together. */
+export type Section = Awaited<ReturnType<typeof readSection>>;
 
 /** Reads the section of these websites: one, or all that the warehouse has. */
-export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period): Promise<Section> {
+export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period) {
+  const { since, until, shown } = period;
   const [first, second] = websites;
-  const website = first && !second ? first.website.website_id : null;
+  const scope: Scope = { reader, website: first && !second ? first.website.website_id : null, since, until };
+  const drift = await askOf(reader, 'drift_diary', driftRow, scope.website, { since });
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
     trend: trendOf(
       websites.flatMap(({ trend }) => trend),
       websites.flatMap(({ snapshots }) => snapshots),
-      period.shown,
+      shown,
     ),
-    ...(await readMoves(reader, { website, websites, period })),
-    ...(await readChangedPages(reader, { website, websites, period })),
-    ...(await readAges(reader, website)),
-    ...(await readOddities(reader, website, period)),
-  };
-}
-
-interface Scope {
-  /** Its id; null for all. */
-  website: string | null;
-  websites: readonly WebsiteFacts[];
-  period: Period;
-}
-
-async function readMoves(
-  reader: Reader,
-  { website, websites, period: { since, until } }: Scope,
-): Promise<Pick<Section, 'transitions' | 'directories'>> {
-  return {
-    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
+    transitions: together(await askOf(reader, 'state_transitions', transitionRow, scope.website, { since, until })),
     directories: await askRows(reader, 'report/directories', directoryRow, {
-      website,
+      website: scope.website,
       since,
       until,
+      limit: DIRECTORIES_LISTED,
       now: websites.flatMap(({ website: { now_id } }) => now_id ?? []),
       before: websites.flatMap(({ website: { before_id } }) => before_id ?? []),
-      limit: DIRECTORIES_LISTED,
+    }),
+    deindexed: await readDeindexed(scope, websites),
+    flips: await readFlips(scope, websites),
+    ...(await readAges(scope)),
+    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
+    rejected: await askRows(reader, 'report/rejected', rejectedRow, {
+      website: scope.website,
+      since,
+      until,
+      limit: ODDITIES_LISTED,
     }),
   };
 }
 
-async function readChangedPages(
-  reader: Reader,
-  { website, websites, period: { since, until } }: Scope,
-): Promise<Pick<Section, 'deindexed' | 'flips'>> {
-  const total = (key: 'deindexed_times' | 'canonical_flip_times') =>
-    websites.reduce((added, facts) => added + facts[key], 0);
-  const reindexed = 'true';
-  const limit = String(PAGES_LISTED);
-  const common = await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, {
-    ...{ since, until, reindexed },
-    limit: String(COMMON_READ),
-  });
-  const flipsCommon = { website, since, until, limit: COMMON_READ };
+interface Scope {
+  reader: Reader;
+  /** Its id; null for all. */
+  website: string | null;
+  since: string;
+  until: string;
+}
+
+async function readDeindexed({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
+  const given = { since, until, reindexed: 'true' };
+  const rows = { ...given, limit: String(PAGES_LISTED) };
+  const values = { ...given, limit: String(COMMON_READ) };
   return {
-    deindexed: {
-      rows: await askOf(reader, 'deindexed_pages', deindexedRow, website, { since, until, reindexed, limit }),
-      total: total('deindexed_times'),
-      common: standingOut(common),
-    },
-    flips: {
-      rows: await askOf(reader, 'canonical_flips', flipRow, website, { since, until, limit }),
-      total: total('canonical_flip_times'),
-      common: standingOut(await askRows(reader, 'report/flips_in_common', flipCommonRow, flipsCommon)),
-    },
+    rows: await askOf(reader, 'deindexed_pages', deindexedRow, website, rows),
+    total: websites.reduce((sum, { deindexed_times }) => sum + deindexed_times, 0),
+    common: standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values)),
+  };
+}
+
+async function readFlips({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
+  const rows = { since, until, limit: String(PAGES_LISTED) };
+  const values = { website, since, until, limit: COMMON_READ };
+  return {
+    rows: await askOf(reader, 'canonical_flips', flipRow, website, rows),
+    total: websites.reduce((sum, { canonical_flip_times }) => sum + canonical_flip_times, 0),
+    common: standingOut(await askRows(reader, 'report/flips_in_common', flipCommonRow, values)),
   };
 }
 
@@ -148,10 +123,7 @@ function standingOut(rows: readonly CommonRow[]): CommonRow[] {
   return rows.filter(({ share, overall_share }) => share - overall_share >= LEAST_EXCESS).slice(0, COMMON_LISTED);
 }
 
-async function readAges(
-  reader: Reader,
-  website: string | null,
-): Promise<Pick<Section, 'crawl_ages' | 'stale' | 'report_ages'>> {
+async function readAges({ reader, website }: Scope) {
   const crawls = await askOf(reader, 'crawl_freshness', crawlAgeRow, website);
   const reports = await askOf(reader, 'report_ages', reportAgeRow, website);
   const given = { days: String(STALE_DAYS), limit: String(STALE_PAGES_LISTED) };
@@ -160,7 +132,7 @@ async function readAges(
     crawl_ages: ages,
     stale: {
       rows: await askOf(reader, 'pages_not_crawled', staleRow, website, given),
-      total: ages.reduce((added, { span, pages }) => added + (STALE_SPANS.has(span) ? pages : 0), 0),
+      total: ages.reduce((sum, { span, pages }) => sum + (STALE_SPANS.has(span) ? pages : 0), 0),
     },
     report_ages: agesOf(reports.map(({ report_age, pages }) => ({ span: report_age, pages }))),
   };
@@ -170,20 +142,8 @@ async function readAges(
 function agesOf(ages: readonly Age[]): Age[] {
   return SPANS.map((span) => ({
     span,
-    pages: ages.reduce((added, age) => added + (age.span === span ? age.pages : 0), 0),
+    pages: ages.reduce((sum, age) => sum + (age.span === span ? age.pages : 0), 0),
   }));
-}
-
-async function readOddities(
-  reader: Reader,
-  website: string | null,
-  { since, until }: Period,
-): Promise<Pick<Section, 'drift' | 'rejected'>> {
-  const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
-  return {
-    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
-    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
-  };
 }
 
 /** The moves of several websites as one, most pages first. */

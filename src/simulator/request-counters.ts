@@ -20,8 +20,7 @@ export class RequestCounters {
 
   recordAttempt(request: string): void {
     this.attempted++;
-    const count = this.#count(request);
-    if (count) count.attempted++;
+    if (this.perRequest) countOf(this.byRequest, request).attempted++;
   }
 
   /** Records an answer handed over to its end; `good` when it was a 200 that no fault had spoilt. */
@@ -29,21 +28,17 @@ export class RequestCounters {
     this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
     if (!good) return;
     this.answered++;
-    const count = this.#count(request);
-    if (count) count.answered++;
+    if (this.perRequest) countOf(this.byRequest, request).answered++;
   }
 
   reset(): void {
-    this.attempted = 0;
-    this.answered = 0;
-    this.byStatus = {};
-    this.byRequest = new Map();
+    Object.assign(this, { attempted: 0, answered: 0, byStatus: {}, byRequest: new Map() });
   }
 
   /** Counts per page URL that a report was asked for. */
   reports(): Map<string, RequestCount> {
-    return this.#grouped((request) =>
-      /\/v1\/url-report$/.test(request.pathname) ? request.searchParams.get('url') : null,
+    return this.#grouped(({ pathname, searchParams }) =>
+      pathname.endsWith('/v1/url-report') ? searchParams.get('url') : null,
     );
   }
 
@@ -60,18 +55,17 @@ export class RequestCounters {
     for (const [request, { attempted, answered }] of this.byRequest) {
       const key = URL.canParse(request, 'http://localhost') ? keyOf(new URL(request, 'http://localhost')) : null;
       if (key === null) continue;
-      const group = groups.get(key) ?? { attempted: 0, answered: 0 };
-      groups.set(key, { attempted: group.attempted + attempted, answered: group.answered + answered });
+      const group = countOf(groups, key);
+      group.attempted += attempted;
+      group.answered += answered;
     }
     return groups;
   }
+}
 
-  #count(request: string): RequestCount | null {
-    if (!this.perRequest) return null;
-    const known = this.byRequest.get(request);
-    if (known) return known;
-    const fresh = { attempted: 0, answered: 0 };
-    this.byRequest.set(request, fresh);
-    return fresh;
-  }
+/** The count of a key, from 0 on. */
+function countOf(counts: Map<string, RequestCount>, key: string): RequestCount {
+  const count = counts.get(key) ?? { attempted: 0, answered: 0 };
+  counts.set(key, count);
+  return count;
 }

@@ -329,7 +329,7 @@ it('tells its owner of a failure and the visitor nothing of it', async () => {
   await there.signIn(SHOP_TOKEN);
   const answer = await there.get(`/dashboard/websites/shop/page?url=${encodeURIComponent(pageAt(1))}`);
   expect([answer.status, broken.failures]).toEqual([503, []]);
-  expect(answer.text).toContain('There is no warehouse to read yet');
+  expect(answer.text).toContain('No warehouse yet');
   expect(answer.text).not.toMatch(/-gone|Error|at .*\.ts/);
   await broken.close();
 });

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/exit.js';
 import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
 import { LastUses, readLastUses } from '../../src/keys/last-uses.js';
 import { LiveKeys } from '../../src/keys/live-keys.js';
-import { addKey, KeyError, revokeKey } from '../../src/keys/manage-keys.js';
+import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
 import { start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -72,7 +73,7 @@ describe('adding', () => {
 
   it.each(['', ' x', 'a\nb', '\u0007', '\ud800', 'x'.repeat(201)])('refuses the label %j', async (label) => {
     const warehouse = emptyWarehouse();
-    await expect(addKey(warehouse, { label, websites: 'all' })).rejects.toThrow(KeyError);
+    await expect(addKey(warehouse, { label, websites: 'all' })).rejects.toThrow(UsageError);
     expect(await readKeys(warehouse)).toEqual([]);
   });
 
@@ -91,7 +92,7 @@ describe('revoking', () => {
       await addKey(warehouse, { label: 'other', websites: 'all' }),
     ];
     const refused = await revokeKey(warehouse, 'same').catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(KeyError);
+    expect(refused).toBeInstanceOf(UsageError);
     for (const { key } of [one, two]) expect(String(refused)).toContain(key.id);
     await expect(revokeKey(warehouse, 'nobody')).rejects.toThrow('no key with the id or label nobody');
     expect(await readKeys(warehouse)).toHaveLength(3);
@@ -201,7 +202,7 @@ describe('expiry', () => {
     async (expires) => {
       const warehouse = emptyWarehouse();
       const added = addKey(warehouse, { label: 'x', websites: 'all', expires }, () => NOW);
-      await expect(added).rejects.toThrow(KeyError);
+      await expect(added).rejects.toThrow(UsageError);
       expect(await readKeys(warehouse)).toEqual([]);
     },
   );

@@ -5,9 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
-import { ListenError, type ServiceOptions, startService } from '../../src/cli/running-service.js';
+import { type ServiceOptions, startService } from '../../src/cli/running-service.js';
 import { serviceSettings } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
+import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
 import { type Running, run, start } from '../given/cli.js';
@@ -295,7 +296,7 @@ describe('the service', () => {
     const address = taken.address();
     const port = typeof address === 'object' && address ? address.port : 0;
     const refused = await served({ port }).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ListenError);
+    expect(refused).toBeInstanceOf(Failure);
     expect(String(refused)).toContain(`cannot listen on 127.0.0.1, port ${port}: another process listens there`);
   });
 

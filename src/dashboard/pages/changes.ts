@@ -7,7 +7,7 @@ import type { Column } from '../../html/table.js';
 import { count } from '../../observe/format.js';
 import { type Marker, markersOf } from '../../warehouse/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { filterForm, type Select } from '../filter-form.js';
+import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
@@ -143,26 +143,17 @@ export function newestDates(markers: readonly Marker[], website: string, nights:
 }
 
 function selectsOf({ nights, kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
-  const known = kinds.map(({ change, changes }) => [change, `${changeName(change)} (${count(changes)})`] as const);
-  const missing = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
+  const named = (change: string, changes: number): Choice => [change, `${changeName(change)} (${count(changes)})`];
+  const isOffered = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
+  const offered = [
+    ...Object.entries({ '': 'all but crawls', [EVERY_KIND]: 'all' }),
+    ...kinds.map(({ change, changes }) => named(change, changes)),
+    ...(isOffered ? [] : [named(kind, 0)]),
+  ];
+  const spans = NIGHTS.map((number): Choice => [number, number === '1' ? 'the newest' : `the last ${number}`]);
   return [
-    {
-      name: 'kind',
-      label: 'Kind',
-      chosen: kind ?? '',
-      choices: [
-        ['', 'all but crawls'],
-        [EVERY_KIND, 'all'],
-        ...known,
-        ...(missing ? [] : [[kind, `${changeName(kind)} (0)`] as const]),
-      ],
-    },
-    {
-      name: 'nights',
-      label: 'Nights',
-      chosen: String(nights),
-      choices: NIGHTS.map((number) => [number, number === '1' ? 'the newest' : `the last ${number}`]),
-    },
+    { name: 'kind', label: 'Kind', chosen: kind ?? '', choices: offered },
+    { name: 'nights', label: 'Nights', chosen: String(nights), choices: spans },
     rowsSelect(per),
   ];
 }

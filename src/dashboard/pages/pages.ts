@@ -18,6 +18,7 @@ import {
   type PageRow,
   pageRow,
   readsOf,
+  SORTED_BY,
 } from '../page-columns.js';
 import { checkPage, filterText, pagingQuery, readQuery, skipOf } from '../query.js';
 
@@ -26,7 +27,6 @@ const STATE_CHARACTERS = 60;
 /** Stands for a state that is not known. */
 const UNKNOWN_STATE = '-';
 const MOST_STATE_CHARACTERS = 4000;
-const SORTED_BY = ['url', 'indexed', 'state', 'canonical', 'crawl', 'report'] as const;
 
 export const pagesQuery = z.object({
   ...pagingQuery,
@@ -78,18 +78,15 @@ ${list({
 export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
   const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
+  const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
   const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    selection: { website, url_contains: q, ...stateParameters(state), indexed, canonical, monitored, sort },
+    selection: { website, url_contains: q, any_state, state: wanted, indexed, canonical, monitored, sort },
     skip: skipOf(query),
     limit: query.per,
     columns: readsOf(query.columns),
   });
   checkPage(query, count);
   return { states, count, rows };
-}
-
-function stateParameters(asked: string | undefined): { any_state: boolean; state: string | null } {
-  return { any_state: asked === undefined, state: asked === undefined ? null : stateOf(asked) };
 }
 
 function boxesOf(shown: readonly PageColumn[]): Boxes {

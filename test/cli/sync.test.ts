@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { syncSummary } from '../../src/cli/sync-output.js';
+import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
 
 const NO_REASONS = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
