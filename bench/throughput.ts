@@ -219,7 +219,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
 /** The pages that the simulator has, too: same seed, same world. */
 function urlsOf(pages: number): string[] {
   const world = new World({ websites: [{ id: DEMO_WEBSITE_ID, pages }] });
-  return world.listing(DEMO_WEBSITE_ID, 0, pages)?.entries.map(({ url }) => url) ?? [];
+  return world.listing(DEMO_WEBSITE_ID, 0, pages).entries.map(({ url }) => url) ?? [];
 }
 
 await main();

@@ -6,14 +6,15 @@ from (
     url: url,
     index_summary: index_summary,
     index_coverage_state: index_coverage_state,
-    canonicals_match_present: canonicals_match_present,
     canonicals_match: canonicals_match,
     searchengine_selected_canonical: searchengine_selected_canonical,
     user_selected_canonical: user_selected_canonical,
     last_crawl_time: iso_time(last_crawl_time),
-    crawled_at: epoch_ms(last_crawl_time),
+    days_since_last_crawl: null,
     inspection_link: inspection_link,
-    service_link: service_link
+    service_link: service_link,
+    canonicals_match_present: canonicals_match_present,
+    crawled_at: epoch_ms(last_crawl_time)
   } as entry
   from shown
 )

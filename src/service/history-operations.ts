@@ -39,9 +39,9 @@ function addSnapshots(app: FastifyInstance, service: Interface): void {
     await checkWebsite(store, keyOf(request), websiteId);
     const window = windowOf(request.query, limits);
     const found = await store.listSnapshots?.(websiteId, window, contextOf(request, reply));
-    if (!found) throw new ServiceError(404, 'There is no such website.');
+    const { snapshots = [], count = 0 } = found ?? {};
     const path = `/v1/snapshots/${encodeURIComponent(websiteId)}`;
-    return { snapshots: found.snapshots, pagination: paginationOf(path, window, found.count) };
+    return { snapshots, pagination: paginationOf(path, window, count) };
   });
 }
 

@@ -4,17 +4,6 @@ import type { WindowQuery } from './pagination.js';
 /** When: what had been observed by the end of a calendar date, or by a time; null is now. */
 export type Moment = { date: string } | { time: Date } | null;
 
-/** Which entries of a listing, in which order. */
-export interface Selection {
-  index_summary?: string | undefined;
-  index_coverage_state?: string | undefined;
-  canonicals_match?: 'true' | 'false' | 'none' | undefined;
-  url_contains?: string | undefined;
-  crawled_before?: string | undefined;
-  crawled_after?: string | undefined;
-  sort?: string | undefined;
-}
-
 /** What a request for a listing asks beyond the specification. */
 export interface ListingQuery {
   moment: Moment;
@@ -66,6 +55,8 @@ export const listingParameters = momentParameters.extend({
   ),
 });
 export type ListingParameters = z.infer<typeof listingParameters>;
+/** Which entries of a listing, in which order. */
+export type Selection = Omit<ListingParameters, 'as_of' | 'snapshot'>;
 
 /** When a request wants to see things as they were. */
 export function momentOf({ as_of: asOf }: MomentParameters): Moment {

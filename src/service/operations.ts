@@ -67,15 +67,13 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     const { format = 'json', ...known }: WholeQuery = request.query;
     const query = listingQueryOf(known);
     const context = contextOf(request, reply);
-    if (format !== 'json') {
-      const listing = await store.streamListing?.(websiteId, query, context);
-      if (!listing) throw noSuchWebsite();
+    if (format !== 'json' && store.streamListing) {
+      const listing = await store.streamListing(websiteId, query, context);
       reply.headers(snapshotHeaders(listing));
       return sendListing(format, listing, request, reply, service.onError);
     }
     const window = windowOf(known, limits);
     const listing = await store.listCoverage(websiteId, window, query, context);
-    if (!listing) throw noSuchWebsite();
     return showing(listing, windowBody(websiteId, window, listing, query.query), reply);
   });
 }
@@ -87,10 +85,6 @@ const LISTING_CONTENT = {
   [EXPORT_TYPES.ndjson]: { schema: z.string().describe('A CoverageEntry a line.') },
   [EXPORT_TYPES.csv]: { schema: z.string().describe('A line of names, then an entry a line.') },
 };
-
-function noSuchWebsite(): ServiceError {
-  return new ServiceError(404, 'There is no such website.');
-}
 
 /** The body of an answer, whose headers say which state it shows. */
 export function showing(state: ShownState, content: object, reply: FastifyReply): string {

@@ -71,7 +71,7 @@ export interface Store {
   findKey(token: string): Promise<KeyDetails | null>;
   hasWebsite(websiteId: string): Promise<boolean>;
   /**
-   * A window of the listing in its stable order, and the number of all monitored pages; null for no such website.
+   * A window of a website's listing in its stable order, and the number of all monitored pages.
    *
    * @throws ServiceError 404 where the query names a state that the store does not have
    */
@@ -80,11 +80,11 @@ export interface Store {
     window: WindowBounds,
     query: ListingQuery,
     context: RequestContext,
-  ): Promise<ListingWindow | null>;
+  ): Promise<ListingWindow>;
   /** The same as one stream from the first entry to the last. Throws as `listCoverage` does. */
-  streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null>;
-  /** Some of the snapshots of a website whose listings are kept; null for no such website. */
-  listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow | null>;
+  streamListing?(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream>;
+  /** Some of the snapshots of a website whose listings are kept. */
+  listSnapshots?(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow>;
   /** The reports of pages of some websites. */
   findReports(
     urls: readonly string[],

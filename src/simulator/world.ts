@@ -88,9 +88,9 @@ export class World {
   }
 
   /** A window of the listing in its stable order, and the number of all monitored pages. */
-  listing(websiteId: string, skip: number, limit: number): { entries: CoverageEntry[]; count: number } | null {
+  listing(websiteId: string, skip: number, limit: number): { entries: CoverageEntry[]; count: number } {
     const website = this.#websites.get(websiteId);
-    if (!website) return null;
+    if (!website) return { entries: [], count: 0 };
     const renderer = this.#renderer(website);
     const entries = Array.from(website.window(skip, limit), (page) => renderer.entry(page));
     return { entries, count: website.count };

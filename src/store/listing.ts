@@ -43,14 +43,15 @@ const entryRow = z.object({
   url: z.string(),
   index_summary: maybeText,
   index_coverage_state: maybeText,
-  canonicals_match_present: z.boolean().nullable(),
   canonicals_match: z.boolean().nullable(),
   searchengine_selected_canonical: maybeText,
   user_selected_canonical: maybeText,
   last_crawl_time: maybeText,
-  crawled_at: z.number().nullable(),
+  days_since_last_crawl: z.null(),
   inspection_link: maybeText,
   service_link: maybeText,
+  canonicals_match_present: z.boolean().nullable(),
+  crawled_at: z.number().nullable(),
 });
 type EntryRow = z.infer<typeof entryRow>;
 const entriesRow = z.object({ entries: z.string().transform((text) => z.array(entryRow).parse(JSON.parse(text))) });
@@ -226,20 +227,9 @@ async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly str
 }
 
 /** The entry as the interface writes it: `canonicals_match` is left out where it was left out upstream. */
-function entryOf(row: EntryRow, now: number): CoverageEntry {
-  const { canonicals_match, crawled_at } = row;
-  return {
-    url: row.url,
-    index_summary: row.index_summary,
-    index_coverage_state: row.index_coverage_state,
-    ...(row.canonicals_match_present ? { canonicals_match } : {}),
-    searchengine_selected_canonical: row.searchengine_selected_canonical,
-    user_selected_canonical: row.user_selected_canonical,
-    last_crawl_time: row.last_crawl_time,
-    days_since_last_crawl: crawled_at === null ? null : daysSince(crawled_at, now),
-    inspection_link: row.inspection_link,
-    service_link: row.service_link,
-  };
+function entryOf({ crawled_at, canonicals_match_present: isPresent, ...row }: EntryRow, now: number): CoverageEntry {
+  const { canonicals_match: _, ...bare } = row;
+  return { ...(isPresent ? row : bare), days_since_last_crawl: daysSince(crawled_at, now) };
 }
 
 /**
@@ -272,6 +262,7 @@ async function ask<T>(
 }
 
 /** Whole days, never negative: a crawl by a clock that is ahead of ours was today. Both in milliseconds since 1970. */
-export function daysSince(crawledAt: number, now: number): number {
+export function daysSince(crawledAt: number | null, now: number): number | null {
+  if (crawledAt === null) return null;
   return Math.max(0, Math.floor((now - crawledAt) / DAY_MS));
 }

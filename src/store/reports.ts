@@ -4,7 +4,6 @@ import type { Reader } from '../analysis/reader.js';
 import type { CoverageEntry } from '../contract/coverage.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
 import { sql } from '../storage/sql.js';
-import { filesOf, type Marker } from '../warehouse/markers.js';
 import { daysSince, rangeOf } from './listing.js';
 
 const knownPage = z.object({
@@ -25,31 +24,26 @@ export async function knownPages(reader: Reader, urls: readonly string[]): Promi
   return askRows(reader, 'serve/websites_of_pages', knownPage, asked);
 }
 
-/** Whose reports, and which of them. */
-export interface ReportQuestion {
-  warehouse: string;
-  /** The website's entries of the pages. */
-  entries: readonly CoverageEntry[];
-  /** Of the website: those that may hold the reports. */
-  markers: readonly Marker[];
-  /** Only what had been fetched by then, in milliseconds since 1970; null: the newest there is. */
-  until: number | null;
-  /** Milliseconds since 1970: what `days_since_last_crawl` counts to. */
-  now: number;
-}
-
-/** The reports of listed pages; what an entry tells, and null for the rest, where none was fetched yet. */
-export async function reportsOf(reader: Reader, question: ReportQuestion): Promise<UrlReport[]> {
-  const { entries, warehouse, markers, until, now } = question;
+/**
+ * The reports of listed pages; what an entry tells, and null for the rest, where none was fetched yet.
+ *
+ * @param files that may hold the reports
+ * @param times milliseconds since 1970: only what had been fetched by `until`, where that is not null; ages count to `now`
+ */
+export async function reportsOf(
+  reader: Reader,
+  entries: readonly CoverageEntry[],
+  files: readonly string[],
+  { until, now }: { until: number | null; now: number },
+): Promise<UrlReport[]> {
   const urls = entries.map(({ url }) => url);
-  const reports = reader.filled('url_reports', filesOf(warehouse, markers, 'url_reports'));
-  const asked = { ...rangeOf(urls), urls, reports, until };
+  const asked = { ...rangeOf(urls), urls, reports: reader.filled('url_reports', files), until };
   const rows = await reader.engine.rows(reportRow, sql('serve/newest_reports'), asked);
   const found = new Map(rows.map(({ crawled_at, ...report }) => [report.url, { report, crawled_at }]));
   return entries.map((entry) => {
     const { report, crawled_at = null } = found.get(entry.url) ?? {};
     if (!report) return reportOfEntry(entry);
-    return { ...report, days_since_last_crawl: crawled_at === null ? null : daysSince(crawled_at, now) };
+    return { ...report, days_since_last_crawl: daysSince(crawled_at, now) };
   });
 }
 

@@ -76,9 +76,8 @@ export class WarehouseStore implements Store {
     window: WindowBounds,
     query: ListingQuery,
     context: RequestContext,
-  ): Promise<ListingWindow | null> {
+  ): Promise<ListingWindow> {
     const markers = await this.#markersOf(websiteId);
-    if (markers.length === 0) return null;
     const { selection } = query;
     const kind = (await this.#isQuick(markers, query, window)) ? 'quick' : 'slow';
     return this.options.reader.ask(context, kind, async (reader) => {
@@ -99,29 +98,22 @@ export class WarehouseStore implements Store {
   }
 
   /** Window by window: another key's question may come between, and a slow client holds nothing. */
-  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream | null> {
+  async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream> {
     const limit = this.options.batchEntries ?? BATCH_ENTRIES;
     const read = (skip: number, version: string | null) =>
       this.listCoverage(websiteId, { skip, limit }, { ...query, version }, context);
-    const first = await read(0, query.version);
-    if (!first) return null;
-    const { entries, ...facts } = first;
+    const { entries, ...facts } = await read(0, query.version);
     async function* batches(): AsyncGenerator<CoverageEntry[]> {
       yield entries;
       for (let skip = limit; skip < facts.count; skip += limit) {
-        yield (await read(skip, facts.version ?? null))?.entries ?? [];
+        yield (await read(skip, facts.version ?? null)).entries;
       }
     }
     return { ...facts, batches: batches() };
   }
 
-  async listSnapshots(
-    websiteId: string,
-    window: WindowBounds,
-    context: RequestContext,
-  ): Promise<SnapshotWindow | null> {
+  async listSnapshots(websiteId: string, window: WindowBounds, context: RequestContext): Promise<SnapshotWindow> {
     const markers = await this.#markersOf(websiteId);
-    if (markers.length === 0) return null;
     return this.options.reader.ask(context, 'quick', (reader) => snapshotsIn(reader, markers, window));
   }
 
@@ -194,7 +186,7 @@ export class WarehouseStore implements Store {
     // A page would look as if it had no report, or an older one.
     const lost = until === null && held.find(({ unreadable }) => Object.hasOwn(unreadable, 'url_reports'));
     if (lost) throw unreadableReports(this.options.warehouse, lost);
-    return reportsOf(reader, { warehouse: this.options.warehouse, entries, markers: held, until, now });
+    return reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
   }
 
   async #endOf(reader: Reader, moment: NonNullable<Moment>): Promise<number> {

@@ -97,7 +97,7 @@ export interface Dashboard {
 const NO_STORE: Store = {
   findKey: async () => null,
   hasWebsite: async () => false,
-  listCoverage: async () => null,
+  listCoverage: async () => ({ entries: [], count: 0 }),
   findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
 };
 

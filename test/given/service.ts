@@ -59,8 +59,8 @@ export function storeOf(websites: Map<string, GivenPage[]>): Store {
     findKey: async () => keyTo([...websites.keys()]),
     hasWebsite: async (websiteId) => websites.has(websiteId),
     listCoverage: async (websiteId, { skip, limit }) => {
-      const pages = websites.get(websiteId);
-      return pages ? { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length } : null;
+      const pages = websites.get(websiteId) ?? [];
+      return { entries: pages.slice(skip, skip + limit).map(entryOf), count: pages.length };
     },
     findReports: async (urls, websiteIds) => {
       const pages = websiteIds.flatMap((id) => websites.get(id) ?? []);

@@ -45,7 +45,7 @@ async function streaming(
     hasHistory: true,
     findKey: async () => keyTo(['w']),
     hasWebsite: async () => true,
-    listCoverage: async () => null,
+    listCoverage: async () => ({ entries: [], count: 0 }),
     streamListing: async () => ({ count: 1, batches: counted() }),
     findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };

@@ -28,7 +28,7 @@ async function get(path: string, init: RequestInit = {}): Promise<{ status: numb
 }
 
 function firstUrl(website: string): string {
-  return encodeURIComponent(simulator.world.listing(website, 1, 1)?.entries[0]?.url ?? '');
+  return encodeURIComponent(simulator.world.listing(website, 1, 1).entries[0]?.url ?? '');
 }
 
 describe('statuses', () => {
@@ -118,7 +118,7 @@ describe('a store that fails', () => {
       throw new Error('secret place /var/lib');
     },
     hasWebsite: async () => true,
-    listCoverage: async () => null,
+    listCoverage: async () => ({ entries: [], count: 0 }),
     findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };
 

@@ -8,7 +8,7 @@ let simulator: Simulator;
 let page: string;
 beforeAll(async () => {
   simulator = await startSimulator({ websites: [{ id: 'w', pages: 100 }], slowBodyMs: 10, retryAfterS: 7 });
-  page = simulator.world.listing('w', 0, 1)?.entries[0]?.url ?? '';
+  page = simulator.world.listing('w', 0, 1).entries[0]?.url ?? '';
 });
 beforeEach(() => simulator.requests.reset());
 afterAll(() => simulator.close());

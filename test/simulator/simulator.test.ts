@@ -73,7 +73,7 @@ describe('the control path', () => {
 
 describe('counters', () => {
   it('count every attempt and every whole answer, per page and per window', async () => {
-    const url = simulator.world.listing('a/b', 3, 1)?.entries[0]?.url ?? '';
+    const url = simulator.world.listing('a/b', 3, 1).entries[0]?.url ?? '';
     const report = `/v1/url-report?url=${encodeURIComponent(url)}`;
     for (const path of [report, report, '/v1/urls/a%2Fb?skip=0&limit=2', '/v1/urls/none', '/v1']) await get(path);
     simulator.setFaults({ '500': 1 });
