@@ -18,6 +18,7 @@ import type {
 import { sql } from '../storage/sql.js';
 import { tableFile } from '../warehouse/layout.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import type { DataTable } from '../warehouse/tables.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
@@ -153,7 +154,7 @@ export class WarehouseStore implements Store {
   ): Promise<boolean> {
     if (moment !== null) return false;
     const commits = await commitsAt(markers, null, version, async () => true);
-    return commits !== null && this.#listings.isQuick(commits, selection, window);
+    return commits === null || this.#listings.isQuick(commits, selection, window);
   }
 
   /** @throws ServiceError 404 for a state that the website does not have */
@@ -165,6 +166,8 @@ export class WarehouseStore implements Store {
       const [row] = await reader.engine.rows(listedRow, sql('serve/last_listed'), { coverage });
       return row?.listed_at === null || row?.listed_at === undefined || row.listed_at <= time.getTime();
     });
+    const lost = commits ? null : lostOf(this.options.warehouse, markers, 'coverage');
+    if (lost) throw lost;
     if (!commits) return null;
     const now = this.options.now?.() ?? Date.now();
     const end = moment && (await this.#endOf(reader, moment));
@@ -184,8 +187,8 @@ export class WarehouseStore implements Store {
       until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
     );
     // A page would look as if it had no report, or an older one.
-    const lost = until === null && held.find(({ unreadable }) => Object.hasOwn(unreadable, 'url_reports'));
-    if (lost) throw unreadableReports(this.options.warehouse, lost);
+    const lost = until === null && lostOf(this.options.warehouse, held, 'url_reports');
+    if (lost) throw lost;
     return reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
   }
 
@@ -206,8 +209,12 @@ function shownState({ version, listing, earlier }: ServedCommits): Required<Show
   };
 }
 
-function unreadableReports(warehouse: string, { websiteId, date, commitId: id }: Marker): UnreadableError {
-  return new UnreadableError(false, 'cannot be read', [tableFile(warehouse, 'url_reports', { websiteId, date, id })]);
+/** Says which file of a table is left out of these commits, if one is. */
+function lostOf(warehouse: string, markers: readonly Marker[], table: DataTable): UnreadableError | null {
+  const lost = markers.find(({ unreadable }) => Object.hasOwn(unreadable, table));
+  if (!lost) return null;
+  const { websiteId, date, commitId: id } = lost;
+  return new UnreadableError(false, 'cannot be read', [tableFile(warehouse, table, { websiteId, date, id })]);
 }
 
 function noSuchState(): ServiceError {
