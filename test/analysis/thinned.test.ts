@@ -17,7 +17,7 @@ let thinned: string;
 let shortened: string;
 
 beforeAll(async () => {
-  built = await buildNights(DAYS, false);
+  built = await buildNights(DAYS, { withBlog: false, followed: 'followed' });
   thinned = copyOf(built.path, () => {});
   shortened = copyOf(built.path, () => {});
   await maintainAt(thinned);

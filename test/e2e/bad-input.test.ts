@@ -33,7 +33,6 @@ describe('websites that cannot be had, beside one that can', () => {
     emoji: bodyOf('😀'),
     endless: { listing: () => endless },
     halved: { listing: (window) => truncated(windowOf(pagesOf('halved', 5), window).body) },
-    silent: { listing: () => () => undefined },
     broken: { listing: () => ({ status: 500, body: '{"error":"e","message":"😀","status":500}' }) },
   };
   beforeAll(() => synced.start(websites));
@@ -69,7 +68,6 @@ describe('websites that cannot be had, beside one that can', () => {
     ['emoji', /is not JSON .*check api\.base_url/],
     ['endless', /larger than \d+ bytes; check api\.base_url/],
     ['halved', /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*try again/],
-    ['silent', /no complete answer within 2000 ms \(api\.timeout\)/],
     ['broken', /500 \(e: 😀\); the service has a problem: try again later/],
   ])('says of %s what is wrong and what to do, and records it', async (id, message) => {
     expect(synced.of(id)).toMatchObject({ status: 'failed', snapshot_id: null, error: expect.stringMatching(message) });
@@ -83,6 +81,17 @@ describe('websites that cannot be had, beside one that can', () => {
     expect(left).toEqual([]);
     const written = filesBelow(warehouse).map((file) => readFileSync(file, 'latin1'));
     for (const text of [...written, synced.ended.stdout, synced.ended.stderr]) expect(text).not.toContain(TOKEN);
+  });
+});
+
+describe('a website that never answers', () => {
+  const synced = new OddSync();
+  beforeAll(() => synced.start({ silent: { listing: () => () => undefined } }, { api: { timeout: '1s' } }));
+  afterAll(() => synced.stop());
+
+  it('is given up after api.timeout', () => {
+    const error = expect.stringContaining('no complete answer within 1000 ms (api.timeout)');
+    expect(synced.of('silent')).toMatchObject({ status: 'failed', error });
   });
 });
 

@@ -52,10 +52,13 @@ describe('indexhouse analytics', () => {
   const clean: (() => void)[] = [];
 
   beforeAll(async () => {
-    built = await buildWarehouse([
-      { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: 'https://shop.example/a' }] } },
-      { at: '2025-03-02T02:00:00Z', lists: { shop: [{ url: "https://shop.example/it's" }] } },
-    ]);
+    built = await buildWarehouse(
+      [
+        { at: '2025-03-01T02:00:00Z', lists: { shop: [{ url: 'https://shop.example/a' }] } },
+        { at: '2025-03-02T02:00:00Z', lists: { shop: [{ url: "https://shop.example/it's" }] } },
+      ],
+      'followed',
+    );
     folder = temporaryFolder((each) => void clean.push(each));
   });
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageFolder } from '../../src/storage/sql.js';
-import { temporaryFolder } from '../given/folder.js';
+import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { installed } from '../given/packages.js';
 
 test('the package, installed in an empty folder, runs the demo', (context) => {
@@ -14,7 +14,7 @@ test('the package, installed in an empty folder, runs the demo', (context) => {
     stdio: 'ignore',
   });
   const [file = ''] = readdirSync(packed);
-  const folder = temporaryFolder();
+  const folder = folderOnDisk('package');
   if (!installed(folder, [join(packed, file)])) return context.skip();
   const said = execFileSync('npx', ['indexhouse', 'demo', '--json', '--pages', '40', '--nights', '2'], {
     cwd: folder,

@@ -11,3 +11,13 @@ export function atLength<T>(aFew: T, all: T): T {
 export function seeds(aFew: number, factor = 1): number[] {
   return Array.from({ length: atLength(aFew, Math.ceil(SEEDS * factor)) }, (_, at) => at + 1);
 }
+
+/** Of a table of cases, by their names: these in `npm test`, all of them in `npm run test:full`. */
+export function casesAtLength<C extends readonly [name: string, ...rest: unknown[]]>(
+  all: readonly C[],
+  ...aFew: string[]
+): readonly C[] {
+  const chosen = all.filter(([name]) => aFew.includes(name));
+  if (chosen.length < aFew.length) throw new Error(`of ${aFew.join(', ')} there are only ${chosen.length}`);
+  return atLength(chosen, all);
+}

@@ -61,7 +61,12 @@ export function runProcess(
   return start(args, options).ended;
 }
 
+/** No command of a test takes so long, however busy the machine: one that does would run for ever. */
+const LIMIT_MS = 5 * 60_000;
+
 export interface RunOptions {
+  /** Asks it to stop, as SIGTERM would. */
+  signal?: AbortSignal;
   cwd?: string;
   env?: Record<string, string>;
   /** Cells of a terminal; left out: stdout is a pipe. */
@@ -70,19 +75,28 @@ export interface RunOptions {
   typed?: readonly string[];
 }
 
-/** Runs `indexhouse` in this process, with streams of its own: as a real process does, and many times as fast. */
+/**
+ * Runs `indexhouse` in this process, with streams of its own: as a real process does, and many times as fast.
+ *
+ * @throws Error where it had to be stopped
+ */
 export async function run(args: string[], options: RunOptions = {}): Promise<Ended & { bytes: Buffer }> {
-  const { cwd = process.cwd(), env = {}, columns, typed } = options;
+  const { cwd = process.cwd(), env = {}, columns, typed, signal } = options;
   const [stdout, stderr] = [collector(), collector()];
   const isTTY = columns !== undefined || typed !== undefined;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), LIMIT_MS);
+  const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
   const code = await runCli(args, {
     stdin: Object.assign(Readable.from((typed ?? []).map((line) => `${line}\n`)), { isTTY: typed !== undefined }),
     stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80 }),
     stderr: stderr.stream,
     env: { NO_COLOR: '1', ...env },
     cwd,
-    stopSignal: () => ({ signal: new AbortController().signal, release: () => {} }),
+    stopSignal: () => ({ signal: stop, release: () => {} }),
   });
+  clearTimeout(timer);
+  if (limit.signal.aborted) throw new Error(`indexhouse ${args.join(' ')} went on until it was stopped`);
   const bytes = stdout.bytes();
   return { code, signal: null, stdout: bytes.toString(), bytes, stderr: stderr.bytes().toString() };
 }

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as formats from 'ajv-formats';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -24,6 +24,7 @@ const HEADERS_OF_ANY = new Set(
 /** Holds answers against an OpenAPI document: status, headers, content type and the body's schema. */
 export class Documented {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #validators = new Map<string, ValidateFunction>();
 
   private constructor(private readonly document: Document) {
     formats.default.default(this.#ajv);
@@ -50,10 +51,17 @@ export class Documented {
     const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
     if (answer.status !== 304) expect(Object.keys(content)).toContain(type);
     if (type !== 'application/json') return;
-    const validate = this.#ajv.compile({
-      $ref: `api#/${[...pointer, 'content', type, 'schema'].map(escaped).join('/')}`,
-    });
+    const validate = this.#validator(`api#/${[...pointer, 'content', type, 'schema'].map(escaped).join('/')}`);
     expect([validate(body), validate.errors]).toEqual([true, null]);
+  }
+
+  /** Compiled once: that takes as long as a hundred answers. */
+  #validator($ref: string): ValidateFunction {
+    const known = this.#validators.get($ref);
+    if (known) return known;
+    const compiled = this.#ajv.compile({ $ref });
+    this.#validators.set($ref, compiled);
+    return compiled;
   }
 
   #nameOf(path: string): string | undefined {

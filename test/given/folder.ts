@@ -12,6 +12,11 @@ export function temporaryFolder(onFinished: OnFinished = onTestFinished): string
   return folder;
 }
 
+/** A new folder on the disk, from which programs can be run. */
+export function folderOnDisk(what: string): string {
+  return mkdtempSync(join(process.env['INDEXHOUSE_TEST_DISK'] ?? tmpdir(), `indexhouse-${what}-`));
+}
+
 /** A copy of a warehouse in a folder of its own, until the test ends. */
 export function copyOf(warehouse: string, onFinished?: OnFinished): string {
   const copy = join(temporaryFolder(onFinished), 'warehouse');

@@ -11,7 +11,7 @@ import { writeConfig } from './config-file.js';
 import { given, type StopAfter, stopper } from './synced.js';
 import { noFollowers } from './warehouse.js';
 
-const MEMORY_BYTES = 512e6;
+const MEMORY_BYTES = 256e6;
 
 export interface HomeSync {
   /** How much later than now it is. */

@@ -8,7 +8,7 @@ import { type OddService, type OddWebsite, startOddService } from './odd-service
 import { type Row, readTable } from './parquet.js';
 
 export const TOKEN = 'tok-7Kf9-secret-value-0123456789';
-const QUICK = { page_size: 3, max_attempts: 2, timeout: '2s', concurrency: 4 };
+const QUICK = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
 
 /** One sync of the websites of an odd service, as a real process. */
 export class OddSync {

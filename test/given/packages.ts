@@ -5,6 +5,13 @@ import { join } from 'node:path';
 const OPTIONS = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
 
+/** Whether other people's tools, hundreds of megabytes, may be downloaded; where they may not be, that is said. */
+export function mayInstallTools(): boolean {
+  const isAllowed = process.env['INDEXHOUSE_TEST_TOOLS'] !== 'no';
+  if (!isAllowed) process.stdout.write('skipped: INDEXHOUSE_TEST_TOOLS=no installs no tools of others\n');
+  return isAllowed;
+}
+
 /**
  * Installs packages into a folder, as somebody would who has never heard of this project.
  *

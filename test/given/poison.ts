@@ -129,3 +129,8 @@ export function recordText({ members, space }: Members, url: string, at: number)
 export function holdsHalfAPair(text: string): boolean {
   return /\\ud[89a-f]/.test(JSON.stringify(JSON.parse(text)));
 }
+
+/** A listing that is one window of these entries. */
+export function windowText(entries: string[]): string {
+  return `{"urls":[${entries.join(',\n')}],"pagination":{"next_page":null,"end":true,"count":${entries.length},"skip":0}}`;
+}

@@ -27,7 +27,10 @@ const broken: GivenPage = { url: at('blog', 'broken'), entry: JSON.parse('{"inde
  * - shop: `a` changes each night, so each has a new report of it; `e` only on the 3rd; `f` is gone after the 5th.
  * - blog: its newest complete listing is of the 3rd; after it `r` was listed on the 5th only.
  */
-export async function buildNights(days = [1, 2, 3, 5, 9, 11, 16, 18], withBlog = true): Promise<BuiltWarehouse> {
+export async function buildNights(
+  days = [1, 2, 3, 5, 9, 11, 16, 18],
+  { withBlog = true, followed = null }: { withBlog?: boolean; followed?: 'followed' | null } = {},
+): Promise<BuiltWarehouse> {
   const shop = (day: number): GivenPage[] => [
     page('shop', 'a', `as of the ${day}`),
     page('shop', 'b'),
@@ -47,6 +50,7 @@ export async function buildNights(days = [1, 2, 3, 5, 9, 11, 16, 18], withBlog =
       lists: { shop: shop(day), ...(withBlog && blog[day] ? { blog: blog[day] } : {}) },
       sections: SECTIONS,
     })),
+    followed,
   );
 }
 

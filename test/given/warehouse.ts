@@ -23,8 +23,11 @@ export interface BuiltWarehouse {
 /** Followers that do nothing: what is told by the Parquet files alone is told in three quarters of the time. */
 export const noFollowers: RunEffects['follow'] = async () => [];
 
-/** A warehouse after these nights, in a folder of its own. Its followers take all of them with the last one. */
-export async function buildWarehouse(nights: Night[]): Promise<BuiltWarehouse> {
+/**
+ * A warehouse after these nights, in a folder of its own. Only where it is `followed` do its followers take them, all
+ * with the last one.
+ */
+export async function buildWarehouse(nights: Night[], followed: 'followed' | null = null): Promise<BuiltWarehouse> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
   const path = join(folder, 'warehouse');
   const service = await startScriptedService();
@@ -37,7 +40,7 @@ export async function buildWarehouse(nights: Night[]): Promise<BuiltWarehouse> {
         at,
         websites: Object.keys(lists),
         ...(sections ? { sections } : {}),
-        ...(night < nights.length - 1 ? { follow: noFollowers } : {}),
+        followed: night === nights.length - 1 ? followed : null,
       });
     }
   } finally {
@@ -56,11 +59,12 @@ export interface GivenSync {
   websites?: string[];
   /** Sections of the configuration, as they stand in its file. */
   sections?: Record<string, Record<string, unknown>>;
-  follow?: RunEffects['follow'];
+  /** Whether the followers take it; else only the Parquet files are written. */
+  followed?: 'followed' | null;
 }
 
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
-export async function syncAt({ at, websites = [], follow, ...given }: GivenSync): Promise<Receipt> {
+export async function syncAt({ at, websites = [], followed = null, ...given }: GivenSync): Promise<Receipt> {
   return sync({
     config: configFor(given),
     version: 'test',
@@ -69,7 +73,7 @@ export async function syncAt({ at, websites = [], follow, ...given }: GivenSync)
     websites,
     recoverOnly: false,
     signal: new AbortController().signal,
-    effects: { ...clockAt(at), ...(follow ? { follow } : {}) },
+    effects: { ...clockAt(at), ...(followed ? {} : { follow: noFollowers }) },
   });
 }
 
@@ -78,7 +82,7 @@ export function configFor({
   baseUrl,
   warehouse,
   sections = {},
-}: Omit<GivenSync, 'at' | 'websites' | 'follow'>): Config {
+}: Omit<GivenSync, 'at' | 'websites' | 'followed'>): Config {
   const parsed = configSchema.parse({
     ...sections,
     api: { base_url: baseUrl, token: TOKEN, requests_per_minute: 'unlimited', ...sections['api'] },

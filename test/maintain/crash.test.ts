@@ -37,7 +37,7 @@ interface Outcome {
 }
 
 beforeAll(async () => {
-  built = await buildNights([1, 3, 9, 16], false);
+  built = await buildNights([1, 3, 9, 16], { withBlog: false, followed: 'followed' });
   await maintainAt(built.path, EARLIER);
   const warehouse = copyOf(built.path, () => {});
   await maintainAt(warehouse, { retention: RETENTION, now: Date.now() });

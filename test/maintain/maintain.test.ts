@@ -36,7 +36,7 @@ let built: BuiltWarehouse;
 let thinned: string;
 
 beforeAll(async () => {
-  built = await buildNights();
+  built = await buildNights(undefined, { followed: 'followed' });
   thinned = copyOf(built.path, () => {});
   await maintainAt(thinned);
 });

@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { literal, packageFolder } from '../../src/storage/sql.js';
 import { openReader, rowsOf } from '../analysis/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
+import { folderOnDisk } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
+import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
 import { writeJsonType } from '../given/tamper.js';
@@ -30,9 +31,9 @@ const LISTS: Readonly<Record<string, string>> = {
   pages: 'report_sitemaps',
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'indexhouse-readers-'));
+const folder = folderOnDisk('readers');
 
-const ARE_THERE = installReaders(folder);
+const ARE_THERE = mayInstallTools() && installReaders(folder);
 const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython(folder);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -16,6 +16,7 @@ import { readStatus } from '../../src/analysis/status.js';
 import { checkJournals } from '../../src/doctor/warehouse.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { casesAtLength } from '../given/at-length.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -228,29 +229,43 @@ const DAMAGES: [what: string, says: RegExp, costs: Costs, damage: Damage][] = [
   ['a page that is gone from the plan', /plan.ndjson is damaged/, {}, editLine('plan.ndjson', 30, () => '')],
 ];
 
+/** One of each file, and of each thing that is lost with it. */
+const A_FEW = [
+  'a flipped bit in a value of a report',
+  'a foreign file for the reports',
+  'a window that is gone',
+  'a listing without its end',
+  'a header that is gone',
+  'a header of a later format',
+  'a page that is gone from the plan',
+];
+
 describe('a journal that is damaged by', () => {
-  test.each(DAMAGES)('%s is set aside, and the run goes on with what is whole', async (_, says, costs, damage) => {
-    const journal = home.journal('w');
-    const runId = home.unfinished()[0];
-    damage(journal);
-    const damaged = bytesIn(journal);
-    const receipt = await home.sync({ follow: false });
-    const [website] = receipt.websites;
-    expect(receipt.run_id).toBe(runId);
-    expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
-    expect(website?.error).toMatch(says);
-    expect(exitCodeOf(receipt, 1)).toBe(3);
-    expect(bytesIn(join(home.warehouse, website?.set_aside ?? ''))).toEqual(damaged);
-    expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
-    expect(await contentOf(home.warehouse)).toEqual(unbroken);
-    const { reports = [] } = costs;
-    const again = had.filter((__, at) => reports === 'all' || reports.includes(at));
-    const asked = home.asked().filter((url) => had.includes(url));
-    expect(asked.sort()).toEqual(again.sort());
-    const windows = [...simulator.requests.windows().keys()];
-    const first = windows.filter((window) => window.includes('skip=0&'));
-    expect([windows.length > 0, first.length > 0]).toEqual([costs.windows !== undefined, costs.windows === 'all']);
-  });
+  test.each(casesAtLength(DAMAGES, ...A_FEW))(
+    '%s is set aside, and the run goes on with what is whole',
+    async (_, says, costs, damage) => {
+      const journal = home.journal('w');
+      const runId = home.unfinished()[0];
+      damage(journal);
+      const damaged = bytesIn(journal);
+      const receipt = await home.sync({ follow: false });
+      const [website] = receipt.websites;
+      expect(receipt.run_id).toBe(runId);
+      expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
+      expect(website?.error).toMatch(says);
+      expect(exitCodeOf(receipt, 1)).toBe(3);
+      expect(bytesIn(join(home.warehouse, website?.set_aside ?? ''))).toEqual(damaged);
+      expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
+      expect(await contentOf(home.warehouse)).toEqual(unbroken);
+      const { reports = [] } = costs;
+      const again = had.filter((__, at) => reports === 'all' || reports.includes(at));
+      const asked = home.asked().filter((url) => had.includes(url));
+      expect(asked.sort()).toEqual(again.sort());
+      const windows = [...simulator.requests.windows().keys()];
+      const first = windows.filter((window) => window.includes('skip=0&'));
+      expect([windows.length > 0, first.length > 0]).toEqual([costs.windows !== undefined, costs.windows === 'all']);
+    },
+  );
 });
 
 function bytesIn(folder: string): Record<string, string> {

@@ -127,7 +127,7 @@ function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
 describe('evolution', () => {
   it('keeps realistic proportions', () => {
     const held = world({ pages: 4000 });
-    for (let night = 1; night <= 12; night++) {
+    for (let night = 1; night <= 5; night++) {
       const before = byUrl(held);
       held.advance();
       const after = byUrl(held);
@@ -203,7 +203,7 @@ describe('history', () => {
     const held = world({ pages: 4000 });
     const seen = { leftIndex: 0, canonicals: 0, blocked: 0, quiet: 0 };
     const wrong: unknown[] = [];
-    for (let night = 1; night <= 6; night++) {
+    for (let night = 1; night <= 4; night++) {
       const before = new Map(truth(held).map((page) => [page.coverage.url, page]));
       held.advance();
       for (const after of truth(held)) {

@@ -72,7 +72,7 @@ describe('every limiter', () => {
           expect(key.utilisation).toBeGreaterThan(0.98);
         },
       ),
-      { numRuns: atLength(40, 200) },
+      { numRuns: atLength(8, 200) },
     );
   });
 });

@@ -7,7 +7,7 @@ import { at, buildNights, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
 const entryWindow = coverageWindowSchema.extend({ urls: z.array(coverageEntrySchema) });
 
 it('a walk goes on while its files are there, even when retention puts its listing out of use meanwhile', async () => {
-  const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], false);
+  const { path: warehouse, remove } = await buildNights([1, 2, 3, 9], { withBlog: false });
   onTestFinished(remove);
   /** Each with nothing in memory yet. */
   const serving = async () => {

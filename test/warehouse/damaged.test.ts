@@ -10,6 +10,7 @@ import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { stateFile, tableFile } from '../../src/warehouse/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
 import { plan } from '../forecast/given.js';
+import { casesAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -53,13 +54,16 @@ let files: Record<Kind, string>;
 let whole: { state: Row[]; plan: unknown; websites: unknown };
 
 beforeAll(async () => {
-  built = await buildWarehouse([
-    {
-      at: '2025-03-01T02:00:00Z',
-      lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
-    },
-    { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
-  ]);
+  built = await buildWarehouse(
+    [
+      {
+        at: '2025-03-01T02:00:00Z',
+        lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
+      },
+      { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
+    ],
+    'followed',
+  );
   const markers = await withEngine({ memoryLimit: MEMORY, temporary: `${dirname(built.path)}/tmp` }, (engine) =>
     readMarkers(engine, built.path),
   );
@@ -135,51 +139,54 @@ async function servedOf(warehouse: string, website: string): Promise<string[]> {
   }
 }
 
-describe.each(Object.entries(DAMAGES))('a file that is %s', (how, { damage, reason }) => {
-  test('a state: made anew by whoever reads it, and kept', async () => {
-    const { warehouse, file } = damagedCopy('state', damage);
-    expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
-    expect(await isKept(file)).toBe(true);
-    damage(file);
-    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
-    expect(await isKept(file)).toBe(true);
-    damage(file);
-    expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
-    expect(await isKept(file)).toBe(true);
-  });
+describe.each(casesAtLength(Object.entries(DAMAGES), 'missing', 'truncated', 'garbled'))(
+  'a file that is %s',
+  (how, { damage, reason }) => {
+    test('a state: made anew by whoever reads it, and kept', async () => {
+      const { warehouse, file } = damagedCopy('state', damage);
+      expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
+      expect(await isKept(file)).toBe(true);
+      damage(file);
+      expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
+      expect(await isKept(file)).toBe(true);
+      damage(file);
+      expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
+      expect(await isKept(file)).toBe(true);
+    });
 
-  test('data: left out and named', async () => {
-    const { warehouse, file } = damagedCopy('coverage', damage);
-    const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
-    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-    expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
-    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
-    const { damaged, warnings } = await statusOf(warehouse);
-    // It looks at the ends of what it does not read.
-    if (how !== 'garbled')
-      expect([damaged, warnings]).toMatchObject([[{ path: file }], [expect.stringContaining(file)]]);
-    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-  });
+    test('data: left out and named', async () => {
+      const { warehouse, file } = damagedCopy('coverage', damage);
+      const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
+      const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+      expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
+      expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
+      const { damaged, warnings } = await statusOf(warehouse);
+      // It looks at the ends of what it does not read.
+      if (how !== 'garbled')
+        expect([damaged, warnings]).toMatchObject([[{ path: file }], [expect.stringContaining(file)]]);
+      expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+    });
 
-  test('a marker: its commit is left out', async () => {
-    const { warehouse, file } = damagedCopy('snapshots', damage);
-    // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
-    const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
-    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-    expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
-    expect((await planOf(warehouse)).damaged).toMatchObject(named);
-    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
-    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-  });
+    test('a marker: its commit is left out', async () => {
+      const { warehouse, file } = damagedCopy('snapshots', damage);
+      // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
+      const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
+      const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+      expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
+      expect((await planOf(warehouse)).damaged).toMatchObject(named);
+      expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+      expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+    });
 
-  test('a run: left out and named', async () => {
-    const { warehouse, file } = damagedCopy('runs', damage);
-    const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
-    expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
-    expect((await planOf(warehouse)).damaged).toMatchObject(named);
-    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
-  });
-});
+    test('a run: left out and named', async () => {
+      const { warehouse, file } = damagedCopy('runs', damage);
+      const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
+      expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
+      expect((await planOf(warehouse)).damaged).toMatchObject(named);
+      expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+    });
+  },
+);
 
 test('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
