@@ -93,24 +93,15 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
 /** Opens the file for writing, waiting for who holds it; made if missing. @throws EngineError where it stays held */
 export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
-  if (!(await exists(file))) await makeWhole(input, file);
   const tries = { withinMs: input.lockTimeout, everyMs: RETRY_INTERVAL_MS };
   return waitingForLock(() => openDatabase(input, file), tries);
-}
-
-/** Under another name first: DuckDB refuses a file that a death or a full disk left empty or half-written. */
-async function makeWhole(input: FollowDuckdbInput, file: string): Promise<void> {
-  const temporary = `${file}.tmp`;
-  // The log of a file that somebody deleted does not belong to the new one.
-  for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
-  (await openDatabase(input, temporary)).close();
-  await rename(temporary, file);
 }
 
 /** Attached, because only so DuckDB takes a size for row groups. Rows keep the order of their files. */
 async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Engine> {
   const engine = await Engine.open(scratch(input));
   try {
+    if (!(await exists(file))) await makeWhole(engine, file);
     await attachSuited(engine, file, DATABASE);
     await engine.run('set preserve_insertion_order = true');
   } catch (error) {
@@ -118,6 +109,16 @@ async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Eng
     throw error;
   }
   return engine;
+}
+
+/** Under another name first: DuckDB refuses a file that a death or a full disk left empty or half-written. */
+async function makeWhole(engine: Engine, file: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  // The log of a file that somebody deleted does not belong to the new one.
+  for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
+  await engine.run(`attach ${literal(temporary)} as made`);
+  await engine.run('detach made');
+  await rename(temporary, file);
 }
 
 /** Attaches a native file for writing, made if missing, and makes it the one that statements mean. */
@@ -162,7 +163,7 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Ope
   return { name: 'duckdb', behind: skipped.length, reason };
 }
 
-/** Forward only, one transaction each; the views are remade when their text changes. */
+/** Forward only, all that are lacking in one transaction; the views are remade when their text changes. */
 export async function migrate(engine: Engine): Promise<void> {
   await engine.run(
     'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
@@ -170,18 +171,21 @@ export async function migrate(engine: Engine): Promise<void> {
   const applied = new Set(
     (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
   );
-  const apply = async (name: string, statements: readonly string[]) => {
-    if (applied.has(name)) return;
-    await inTransaction(engine, async () => {
-      for (const statement of statements) await engine.run(statement);
-      await engine.run('insert into schema_migrations values ($name, now())', { name });
-    });
-  };
-  for (const name of tableStatements()) await apply(name, [sql(name)]);
-  await apply('retention', RETENTION);
   const views = viewStatements();
   const text = createHash('sha256').update(views.join(';\n')).digest('hex');
-  await apply(`views ${text}`, ["delete from schema_migrations where name like 'views %'", ...views]);
+  const all = new Map<string, readonly string[]>([
+    ...tableStatements().map((name): [string, string[]] => [name, [sql(name)]]),
+    ['retention', RETENTION],
+    [`views ${text}`, ["delete from schema_migrations where name like 'views %'", ...views]],
+  ]);
+  const lacking = [...all].filter(([name]) => !applied.has(name));
+  if (lacking.length === 0) return;
+  await inTransaction(engine, async () => {
+    for (const [name, statements] of lacking) {
+      for (const statement of statements) await engine.run(statement);
+      await engine.run('insert into schema_migrations values ($name, now())', { name });
+    }
+  });
 }
 
 /**
