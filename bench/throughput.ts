@@ -11,6 +11,7 @@ import { createProgress } from '../src/observe/progress.js';
 import { Clients } from '../src/run/clients.js';
 import { engineOptions, realRunEffects, type WebsiteRun } from '../src/run/context.js';
 import { fetchReports } from '../src/run/fetch-reports.js';
+import { Outage } from '../src/run/outage.js';
 import { RunProgress } from '../src/run/run-progress.js';
 import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
 import { reportPath } from '../src/source/links.js';
@@ -189,15 +190,15 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
   const log = createLogger({ level: 'warn', destination: process.stderr });
   const progress = createProgress({ stream: process.stderr, isTerminal: false, color: false, log: () => {} });
   const folder = journalFolder(warehouse, 'bench', DEMO_WEBSITE_ID);
+  const { signal } = new AbortController();
+  const told = { log, progress: new RunProgress(progress), effects: realRunEffects, signal };
   return {
+    ...told,
     config,
     warehouse,
     runId: 'bench',
-    log,
-    progress: new RunProgress(progress),
-    effects: realRunEffects,
+    outage: new Outage({ ...told, retryFor: 0 }),
     oneAtATime: pLimit(1),
-    signal: new AbortController().signal,
     website: { id: DEMO_WEBSITE_ID, name: null, token: TOKEN },
     folder,
     journal: new JournalEngine(folder, engineOptions(config, folder.temporary)),

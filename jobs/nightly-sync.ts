@@ -8,7 +8,9 @@ export const nightlySync: Job = {
   description: 'fetch the listing and the reports of each website, and commit a snapshot',
   defaultCron: '0 2 * * *',
   async run({ config, version, log, signal }) {
-    const receipt = await sync({ config, version, log, signal, progress: null, websites: [], recoverOnly: false });
+    const { retry_for: retryFor } = config.sync;
+    const options = { config, version, log, signal, progress: null, websites: [], recoverOnly: false, retryFor };
+    const receipt = await sync(options);
     const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';
     log[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');

@@ -22,13 +22,17 @@ const CUT_BY: Readonly<Record<string, string>> = {
 export interface Flags extends RunFlags {
   recover?: boolean;
   dryRun?: boolean;
+  retryFor?: string;
 }
 
 /** `indexhouse sync`: one run now. */
 export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> {
   if (dryRun) return (await import('./plan.js')).run(flags, io);
   const config = await configOf(flags, io, {
-    overrides: { reports: { max_per_run: flags.maxReports, deadline: flags.deadline } },
+    overrides: {
+      reports: { max_per_run: flags.maxReports, deadline: flags.deadline },
+      sync: { retry_for: flags.retryFor },
+    },
   });
   const receipt = await syncOnce(config, flags, io);
   io.stdout.write(
@@ -41,8 +45,9 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
   const websites = websiteIds(flags.website ?? [], config.websites);
   const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
+  const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
   return stoppable(io, (signal) =>
-    sync({ config, version, websites, recoverOnly: flags.recover ?? false, log, progress, signal }),
+    sync({ config, version, websites, recoverOnly: flags.recover ?? false, retryFor, log, progress, signal }),
   );
 }
 

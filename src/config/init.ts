@@ -84,6 +84,7 @@ retention:                              # for: indexhouse maintain; by default e
 
 sync:
   resume_within: 6h                     # how old an interrupted run may be to be resumed
+  retry_for: 6h                         # how long the daemon waits for an outage to pass
 
 quality:
   max_reject_ratio: 0.01                # above this share of rejected records a listing is partial

@@ -123,10 +123,13 @@ const warehouse = z.strictObject(
   mapping,
 );
 
-/** `sync`: `resume_within` in milliseconds. */
+/** `sync`: durations in milliseconds. */
 const sync = z.strictObject(
   {
     resume_within: duration().prefault('6h').describe('How old an interrupted run may be to be resumed.'),
+    retry_for: duration()
+      .prefault('6h')
+      .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
   },
   mapping,
 );
@@ -242,7 +245,7 @@ export const configSchema = z.strictObject(
     reports: reports.prefault({}).describe('Which URL reports are fetched.'),
     warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
     retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
-    sync: sync.prefault({}).describe('How interrupted runs are resumed.'),
+    sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
     quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
     status: status.prefault({}).describe('When `indexhouse status` warns.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),

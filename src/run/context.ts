@@ -11,6 +11,7 @@ import type { Client, RequestCounts } from '../source/client.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import type { EngineOptions } from '../storage/engine.js';
 import type { JournalEngine } from '../warehouse/journal-views.js';
+import type { Outage } from './outage.js';
 import type { RunProgress } from './run-progress.js';
 
 /** What a run asks of the machine, passed in so that a test can pin it. */
@@ -39,6 +40,7 @@ export interface RunContext {
   log: Logger;
   progress: RunProgress;
   effects: RunEffects;
+  outage: Outage;
   /** DuckDB's work, one website after the other: each may use the whole memory limit. */
   oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
@@ -56,6 +58,11 @@ export interface WebsiteRun extends RunContext {
   requests: RequestCounts;
   /** How much of what the key's pace allowed was answered so far, from 0 to 1; null where that is not known. */
   utilisation: () => number | null;
+}
+
+/** When a run stops fetching, in milliseconds since 1970. */
+export function deadlineOf({ header, config }: Pick<WebsiteRun, 'header' | 'config'>): number {
+  return Date.parse(header.started_at) + config.reports.deadline;
 }
 
 /** How DuckDB is set up for a piece of work; its spill files lie in a folder of their own. */

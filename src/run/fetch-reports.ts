@@ -1,14 +1,17 @@
-import { type Planned, PlanReader } from '../journal/plan.js';
+import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
+import { listingPath } from '../source/links.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { sql } from '../storage/sql.js';
-import type { WebsiteRun } from './context.js';
+import { deadlineOf, type WebsiteRun } from './context.js';
 
 /** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
+/** After as many reports in a row that cannot be had, the service is asked for something else. */
+const FAILED_IN_A_ROW = 3;
 const DISK_CHECK_INTERVAL_MS = 2_000;
 /** For no more than these DuckDB stays open: to open it again would take longer. */
 const FEW_REPORTS = 30;
@@ -28,7 +31,7 @@ export interface Fetched {
  * Fetches the planned reports into the journal, `concurrency` at a time, until the plan, the deadline or the disk ends.
  * What the journal holds already is not asked for again.
  *
- * @throws Stopped; Error when the journal cannot be written
+ * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
  */
 export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<Fetched> {
   const left = await readReports(run.folder);
@@ -43,6 +46,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
     // Its memory is for others meanwhile: fetching may take all night.
     if (planned.planned > FEW_REPORTS) run.journal.close();
     const end = await new ReportFetch(run, journal).run(pages);
+    if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run))) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
@@ -68,7 +72,7 @@ async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLef
   return new PlanReader(run.folder.remaining);
 }
 
-type End = Pick<Fetched, 'status' | 'message'>;
+type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
 
 class ReportFetch {
   readonly #deadline: number;
@@ -76,12 +80,14 @@ class ReportFetch {
   #end: End | null = null;
   #diskCheckedAt = 0;
   #equalRejects = { reason: '', count: 0 };
+  /** Reports that could not be had since the last one that could: the pages' fault, or an outage. */
+  #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
 
   constructor(
     private readonly run_: WebsiteRun,
     private readonly journal: ReportsJournal,
   ) {
-    this.#deadline = Date.parse(run_.header.started_at) + run_.config.reports.deadline;
+    this.#deadline = deadlineOf(run_);
     this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
   }
 
@@ -97,12 +103,13 @@ class ReportFetch {
     const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
     await pages.close();
+    if (!this.#end?.cause) await this.#settle([]);
     const broken = ended.find((worker) => worker.status === 'rejected');
     if (broken) throw broken.reason;
   }
 
   async #work(pages: PlanReader): Promise<void> {
-    const { client, progress, effects } = this.run_;
+    const { client } = this.run_;
     try {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
@@ -110,12 +117,44 @@ class ReportFetch {
         const page = pages.take() ?? (await pages.next());
         if (!page) return;
         const outcome = await fetchReport(client, page.url, this.#purpose);
-        await this.journal.record(page, outcome, new Date(effects.now()));
-        progress.answered(this.run_);
-        this.#countRejects(outcome);
+        if (isTransient(outcome)) await this.#doubt(page, outcome);
+        else await this.#settle([[page, outcome]]);
       }
     } catch (error) {
       this.#endAfter(error);
+    }
+  }
+
+  /**
+   * Where several fail in a row and the service does not answer for its listing either, it is an outage, and not the pages'
+   * fault: none of them is recorded, and each is asked for again.
+   */
+  async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
+    const cause = new SourceError('server', outcome.message);
+    if (!this.run_.outage.isWaitedFor(cause, this.#deadline)) return this.#settle([[page, outcome]]);
+    this.#doubtful.push([page, outcome]);
+    if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
+    if (await this.#isListingAnswered()) return this.#settle([]);
+    this.#end ??= { status: 'failed', message: outcome.message, cause };
+  }
+
+  async #isListingAnswered(): Promise<boolean> {
+    try {
+      await this.run_.client.get(listingPath(this.run_.website.id, 0, 1), this.#purpose);
+      return true;
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      return !error.retryable;
+    }
+  }
+
+  /** Records what is known by now, those that were doubtful first. */
+  async #settle(known: [PlannedPage, ReportOutcome][]): Promise<void> {
+    const { effects, progress } = this.run_;
+    for (const [page, outcome] of [...this.#doubtful.splice(0), ...known]) {
+      await this.journal.record(page, outcome, new Date(effects.now()));
+      progress.answered(this.run_);
+      this.#countRejects(outcome);
     }
   }
 
@@ -124,7 +163,7 @@ class ReportFetch {
     if (error instanceof TooLate) {
       this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send its next request' };
     } else if (error instanceof SourceError) {
-      this.#end = { status: 'failed', message: error.message };
+      this.#end = { status: 'failed', message: error.message, cause: error };
     } else {
       this.#end ??= { status: 'failed', message: String(error) };
       throw error;
@@ -146,7 +185,7 @@ class ReportFetch {
     const free = await effects.freeDisk(warehouse);
     if (free >= config.warehouse.min_free_disk) return;
     const message = `the warehouse's disk has only ${free} bytes free, less than warehouse.min_free_disk`;
-    this.#end ??= { status: 'interrupted', message };
+    this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
   }
 
   #countRejects(outcome: ReportOutcome): void {
@@ -163,4 +202,10 @@ class ReportFetch {
       message: `${EQUAL_REJECTS} reports in a row were rejected for the same reason (${what}): the API seems to have changed`,
     };
   }
+}
+
+/** Whether asking again later may help. */
+function isTransient(outcome: ReportOutcome): outcome is ReportOutcome & { outcome: 'failed' } {
+  if (outcome.outcome !== 'failed') return false;
+  return outcome.status === null || outcome.status === 429 || outcome.status >= 500;
 }

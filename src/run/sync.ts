@@ -16,8 +16,16 @@ import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, readBefore, recordFailure, stage } from './commit-snapshot.js';
-import { engineOptions, type RunContext, type RunEffects, realRunEffects, type WebsiteRun } from './context.js';
+import {
+  deadlineOf,
+  engineOptions,
+  type RunContext,
+  type RunEffects,
+  realRunEffects,
+  type WebsiteRun,
+} from './context.js';
 import { fetchReports } from './fetch-reports.js';
+import { Outage } from './outage.js';
 import { plan } from './plan-reports.js';
 import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
 import { endedWebsites, recover } from './recover.js';
@@ -34,6 +42,8 @@ export interface SyncOptions {
   progress: Progress | null;
   /** Ids of the websites to sync; all that are configured if empty. */
   websites: string[];
+  /** Milliseconds that a run waits for an outage of the service or the disk to pass; not at all if left out. */
+  retryFor?: number;
   /** Only finish what an earlier run left. */
   recoverOnly: boolean;
   signal: AbortSignal;
@@ -96,10 +106,15 @@ class Sync {
     // Each request under way listens for the stop.
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
-    this.#context = { config, warehouse: config.warehouse.path, log, progress, effects, oneAtATime: pLimit(1), signal };
+    const outage = new Outage({ retryFor: options.retryFor ?? 0, effects, log, progress, signal });
+    const shared = { config, log, progress, effects, outage, signal };
+    this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       effects,
       signal,
+      onAnswer: ({ status }) => {
+        if (status < 500 && status !== 429) outage.over('service');
+      },
       onNotice: (notice, key) => tellPace({ log, progress }, notice, { key, now: effects.now() }),
     });
   }
@@ -166,8 +181,11 @@ class Sync {
   async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
     const isAsked = ({ id }: Website) => asked.length === 0 || asked.includes(id);
+    const { outage, effects } = this.#context;
+    const deadline = effects.now() + config.reports.deadline;
     try {
-      return { websites: (await configuredWebsites(config, this.#clients)).filter(isAsked) };
+      const named = await outage.during(deadline, () => configuredWebsites(config, this.#clients));
+      return { websites: named.filter(isAsked) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const known = await websitesIn(this.#context.warehouse);
@@ -225,9 +243,13 @@ class Sync {
     return { ...website, name: website.name ?? header.website_name };
   }
 
-  async #syncOne(run: WebsiteRun): Promise<WebsiteReceipt> {
+  async #syncOne(begun: WebsiteRun): Promise<WebsiteReceipt> {
+    let run = begun;
+    const goOn = () => {
+      run = this.#goOn(run.folder, run.header);
+    };
     try {
-      const receipt = await syncWebsite(run);
+      const receipt = await this.#context.outage.during(deadlineOf(begun), () => syncWebsite(run), goOn);
       run.log.info(toldOf(receipt), 'committed');
       return receipt;
     } catch (error) {

@@ -3,13 +3,13 @@ import { type Listed, ListingJournal, readListing } from '../journal/listing.js'
 import { type WalkResult, walkListing } from '../source/walk.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { type WalkFingerprint, walkFingerprint } from '../warehouse/journal-views.js';
-import type { WebsiteRun } from './context.js';
+import { deadlineOf, type WebsiteRun } from './context.js';
 
 /**
  * Walks the listing into the journal, or goes on where an interrupted walk was. Where the journal holds the whole
  * walk already, nothing is asked for.
  *
- * @throws SourceError when no listing can be had; `Stopped`; JournalError
+ * @throws SourceError when no listing can be had, or during an outage that is waited for; `Stopped`; JournalError
  */
 export async function walk(run: WebsiteRun): Promise<Listed> {
   const { api } = run.config;
@@ -43,6 +43,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
       },
       left.from,
     );
+    if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run))) throw result.error;
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
     await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
     crashPoint('listed');

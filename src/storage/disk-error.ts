@@ -1,4 +1,5 @@
-const FULL = /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size/;
+const FULL =
+  /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size|\bmin_free_disk\b/;
 const READ_ONLY = /\bEROFS\b|Read-only file system/;
 const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
 
@@ -15,6 +16,11 @@ export function diskRemedy(error: unknown): string | null {
     return 'This user may not write there: check who owns the folder; no data is lost';
   }
   return null;
+}
+
+/** Whether the disk, or this user's share of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  return FULL.test(textOf(error));
 }
 
 /** An error's message, with what can be done where the disk is the reason. */

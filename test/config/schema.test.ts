@@ -37,7 +37,7 @@ describe('defaults', () => {
         parquet_keep_daily: Number.POSITIVE_INFINITY,
         parquet_then: 'monthly',
       },
-      sync: { resume_within: 6 * 3_600_000 },
+      sync: { resume_within: 6 * 3_600_000, retry_for: 6 * 3_600_000 },
       quality: { max_reject_ratio: 0.01 },
       status: { max_age: 'auto' },
       schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },

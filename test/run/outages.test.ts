@@ -1,0 +1,168 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Stopped } from '../../src/exit.js';
+import { createLogger } from '../../src/observe/log.js';
+import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
+import { type SyncOptions, sync } from '../../src/run/sync.js';
+import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
+import { temporaryFolder } from '../given/folder.js';
+import { Clock } from '../given/nights.js';
+import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
+import { configFor, noFollowers } from '../given/warehouse.js';
+
+const PAGES = pagesOf('w', 30);
+const DOWN: OddAnswer = { status: 503, body: '{}' };
+
+interface Given {
+  /** How long the service answers nothing but 503, once it has answered so many requests. */
+  down: { after: number; forMs: number };
+  /** Pages whose reports are never to be had. */
+  poison?: string[];
+  status?: number;
+}
+
+/** A website of 30 pages behind a service that goes down once, on a clock that only waits move. */
+class World {
+  readonly clock = new Clock();
+  readonly lines: Record<string, unknown>[] = [];
+  readonly #warehouse = `${temporaryFolder()}/warehouse`;
+  /** Reports that were answered with 200, by URL. */
+  readonly fetched = new Map<string, number>();
+  #answered = 0;
+  #downSince: number | null = null;
+  #url = '';
+
+  constructor(private readonly given: Given) {}
+
+  async start(): Promise<this> {
+    const service = await startOddService({
+      w: {
+        listing: (window) => this.#answer(() => windowOf(PAGES, window)),
+        report: (url) => this.#answer(() => this.#report(url)),
+      },
+    });
+    onTestFinished(() => service.close());
+    this.#url = service.url;
+    return this;
+  }
+
+  sync(retryFor: number, more: Partial<SyncOptions> = {}): Promise<Receipt> {
+    const sections = { api: { page_size: 10 } };
+    const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
+    return sync({
+      config: { ...config, websites: [{ id: 'w' }] },
+      version: 'test',
+      log: createLogger({ destination: { write: (line) => this.lines.push(JSON.parse(line)) } }),
+      progress: null,
+      websites: [],
+      recoverOnly: false,
+      retryFor,
+      signal: new AbortController().signal,
+      effects: { ...this.clock.effects, follow: noFollowers },
+      ...more,
+    });
+  }
+
+  /** What the log says of outages. */
+  get told(): string[] {
+    return this.lines.map(({ msg }) => String(msg)).filter((text) => text.includes('outage'));
+  }
+
+  #answer(answer: () => OddAnswer): OddAnswer {
+    const { after, forMs } = this.given.down;
+    if (this.#answered >= after) {
+      this.#downSince ??= this.clock.now;
+      if (this.clock.now - this.#downSince < forMs) return { ...DOWN, status: this.given.status ?? 503 };
+    }
+    this.#answered++;
+    return answer();
+  }
+
+  #report(url: string): OddAnswer {
+    if (this.given.poison?.includes(url)) return DOWN;
+    this.fetched.set(url, (this.fetched.get(url) ?? 0) + 1);
+    return { body: JSON.stringify({ url, index_summary: 'Indexed' }) };
+  }
+}
+
+const COMPLETE = { status: 'committed', listing_status: 'complete', reports_status: 'complete' };
+const BEGAN = expect.stringMatching(/^outage: .*503/);
+const ENDED = 'the outage of the service is over';
+
+test.each([
+  ['before the first answer', 0],
+  ['in the listing', 2],
+  ['in the reports', 15],
+])('an outage %s is waited for; then the run resumes and repeats nothing', async (_, after) => {
+  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
+  const { websites } = await world.sync(6 * HOUR_MS);
+  expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
+  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
+  expect(world.told).toEqual([BEGAN, ENDED]);
+});
+
+test('the waits are 5, 10, 20 and 30 minutes', async () => {
+  const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
+  const waits: number[] = [];
+  const { effects } = world.clock;
+  await world.sync(6 * HOUR_MS, {
+    effects: {
+      ...effects,
+      follow: noFollowers,
+      sleep: (ms, signal) => {
+        if (ms >= MINUTE_MS) waits.push(Math.round(ms / MINUTE_MS));
+        return effects.sleep(ms, signal);
+      },
+    },
+  });
+  expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
+});
+
+test('without a time to wait, or once it is over, the run commits what it has', async () => {
+  for (const retryFor of [0, HOUR_MS]) {
+    const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
+    const receipt = await world.sync(retryFor);
+    expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
+    expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
+    expect(world.told).toHaveLength(retryFor === 0 ? 0 : 1);
+  }
+});
+
+test('pages that the service fails on are no outage', async () => {
+  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(5, 20) }).start();
+  const { websites } = await world.sync(6 * HOUR_MS);
+  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 15, failed: 15 } }]);
+  expect(world.told).toEqual([]);
+});
+
+test('a token that is refused is not waited for', async () => {
+  const world = await new World({ down: { after: 0, forMs: HOUR_MS }, status: 401 }).start();
+  const receipt = await world.sync(6 * HOUR_MS);
+  expect([exitCodeOf(receipt, 1), world.told]).toEqual([1, []]);
+});
+
+test('a full disk is waited for', async () => {
+  const world = await new World({ down: { after: 99, forMs: 0 } }).start();
+  const begunAt = world.clock.now;
+  const freeDisk = async () => (world.clock.now - begunAt < HOUR_MS ? 0 : 1e12);
+  const effects = { ...world.clock.effects, follow: noFollowers, freeDisk };
+  const { websites } = await world.sync(6 * HOUR_MS, { effects });
+  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 } }]);
+  expect(world.told).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
+});
+
+test('a run that is stopped while it waits is resumed by the next one', async () => {
+  const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
+  const stop = new AbortController();
+  const { effects } = world.clock;
+  const sleep: typeof effects.sleep = (ms, signal) => {
+    if (ms >= MINUTE_MS) stop.abort();
+    return stop.signal.aborted ? Promise.reject(new Stopped()) : effects.sleep(ms, signal);
+  };
+  await expect(
+    world.sync(6 * HOUR_MS, { signal: stop.signal, effects: { ...effects, follow: noFollowers, sleep } }),
+  ).rejects.toThrow(Stopped);
+  world.clock.now += HOUR_MS;
+  const { websites } = await world.sync(0);
+  expect(websites).toMatchObject([{ ...COMPLETE, resumed: true, reports: { fetched: 30 } }]);
+  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
+});
