@@ -1,3 +1,4 @@
+import { createProgress } from '../src/observe/progress.js';
 import { exitCodeOf } from '../src/run/receipt.js';
 import { sync } from '../src/run/sync.js';
 import type { Job } from '../src/schedule/job.js';
@@ -9,7 +10,13 @@ export const nightlySync: Job = {
   defaultCron: '0 2 * * *',
   async run({ config, version, log, signal }) {
     const { retry_for: retryFor } = config.sync;
-    const options = { config, version, log, signal, progress: null, websites: [], recoverOnly: false, retryFor };
+    const progress = createProgress({
+      stream: process.stderr,
+      isTerminal: false,
+      color: false,
+      log: (line) => log.info(line),
+    });
+    const options = { config, version, log, signal, progress, websites: [], recoverOnly: false, retryFor };
     const receipt = await sync(options);
     const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';

@@ -34,6 +34,8 @@ export interface ProgressOptions {
 export interface ProgressExtra {
   requestsSpent?: number;
   requestsLeft?: number;
+  /** Was done by an earlier process: it counts, but not for the rate. */
+  isEarlier?: boolean;
 }
 
 export interface Progress {
@@ -56,7 +58,7 @@ interface Work {
   total: number | null;
   done: number;
   note: string;
-  extra: ProgressExtra;
+  extra: Omit<ProgressExtra, 'isEarlier'>;
   startedAt: number;
   samples: { at: number; done: number }[];
 }
@@ -110,9 +112,10 @@ export function createProgress(options: ProgressOptions): Progress {
       stop = every(isTerminal ? SAMPLE_MS : logEveryMs, isTerminal ? changed : tell);
       changed();
     },
-    advance(n, extra = {}) {
+    advance(n, { isEarlier = false, ...extra } = {}) {
       if (!work) return;
       work.done += n;
+      if (isEarlier) for (const each of work.samples) each.done += n;
       Object.assign(work.extra, extra);
       sample(work, now());
       changed();

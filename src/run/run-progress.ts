@@ -26,6 +26,7 @@ const TELL_EVERY_MS = 100;
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
   readonly #throttled = new Map<string, number>();
+  readonly #answeredOf = new Map<string, number>();
   /** Reports that are answered, and that are planned. */
   #answered = 0;
   #planned = 0;
@@ -57,13 +58,17 @@ export class RunProgress {
 
   /** A website's plan is made; `done` of it are answered already. */
   planned(website: Website, reports: number, done: number): void {
-    this.#advance('reports', website, done, reports);
+    // A run that resumes after an outage is told again.
+    const before = this.#answeredOf.get(website.id) ?? 0;
+    this.#answeredOf.set(website.id, done);
+    this.#advance('reports', website, done - before, reports);
   }
 
   /** Called for each answer at full speed: what takes longer than counting is told now and then, and at the end. */
   answered(run: PacedRun): void {
     if (!this.progress) return;
     this.#answered++;
+    this.#answeredOf.set(run.website.id, (this.#answeredOf.get(run.website.id) ?? 0) + 1);
     this.progress.advance(1);
     const now = run.effects.now();
     if (now - this.#toldAt < TELL_EVERY_MS && this.#answered < this.#planned) return;
@@ -108,8 +113,11 @@ export class RunProgress {
     if (this.#phase !== phase) this.progress?.start(phase, sum);
     else this.progress?.setTotal(sum);
     this.#phase = phase;
-    if (done > 0) this.progress?.advance(done);
-    if (phase !== 'reports') return;
+    if (phase !== 'reports') {
+      if (done > 0) this.progress?.advance(done);
+      return;
+    }
+    if (done !== 0) this.progress?.advance(done, { isEarlier: true });
     this.#planned = sum ?? 0;
     this.#answered += done;
   }

@@ -50,6 +50,16 @@ describe('on a terminal', () => {
     expect(logs).toEqual([]);
   });
 
+  it('counts what an earlier process did, but not for the rate', () => {
+    const { written, progress } = given(true, { columns: 120 });
+    progress.start('reports', 2000);
+    clock += 1000;
+    progress.advance(1000, { isEarlier: true });
+    clock += 9000;
+    progress.advance(500);
+    expect(written.at(-1)).toContain('1,500/2,000  50/s  ETA 10s');
+  });
+
   it('redraws at most 10 times a second', () => {
     const { written, progress } = given(true);
     progress.start('walk', null);
