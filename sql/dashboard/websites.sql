@@ -1,13 +1,10 @@
 -- The websites of `$websites` (ids) as they stand now, also those that nothing was observed of yet. View `snapshots`: the
 -- markers; `runs`: one row per run; `page_state`: one row per page.
-with granted as (
-  select distinct unnest($websites) as website_id
-),
-observed as (
+with observed as (
   select
     website_id,
     arg_max(website_name, snapshot_at) as website_name,
-    max(snapshot_date)::varchar as newest_date,
+    max(snapshot_date) as newest_date,
     arg_max(listing_status, snapshot_at) as listing_status
   from snapshots
   where list_contains($websites, website_id)
@@ -20,29 +17,19 @@ shown as (
     newest_date,
     listing_status,
     newest_date is not null or website_id in (select website_id from runs) as is_known
-  from granted
+  from (select distinct unnest($websites) as website_id)
   left join observed using (website_id)
   order by coalesce(website_name, website_id), website_id
   limit $limit::bigint
   offset $skip::bigint
 ),
 counted as (
-  select
-    website_id,
-    count(*) as pages,
-    count(*) filter (index_summary = 'Indexed') as indexed
+  select website_id, count(*) as pages, count(*) filter (index_summary = 'Indexed') as indexed
   from page_state
   where disappeared_at is null and website_id in (select website_id from shown)
   group by website_id
 )
-select
-  website_id,
-  website_name,
-  newest_date,
-  listing_status,
-  is_known,
-  coalesce(pages, 0)::integer as pages,
-  coalesce(indexed, 0)::integer as indexed
+select shown.*, coalesce(pages, 0) as pages, coalesce(indexed, 0) as indexed
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

@@ -14,8 +14,6 @@ export interface Column {
   name: string;
   /** By default numbers stand right and everything else left. */
   align?: 'left' | 'right';
-  /** In cells; longer text is shortened in its middle. */
-  maxWidth?: number;
 }
 
 export interface TableOptions {
@@ -67,14 +65,13 @@ function columnWidths(heads: readonly Column[], texts: readonly string[][], widt
     ),
   );
   if (width === undefined) return widths;
-  const capped = widths.map((cells, index) => Math.min(cells, heads[index]?.maxWidth ?? cells));
-  let excess = capped.reduce((sum, cells) => sum + cells, 0) + GAP.length * (heads.length - 1) - width;
+  let excess = widths.reduce((sum, cells) => sum + cells, 0) + GAP.length * (heads.length - 1) - width;
   for (; excess > 0; excess--) {
-    const widest = Math.max(...capped);
+    const widest = Math.max(...widths);
     if (widest <= MIN_CELLS) break;
-    capped[capped.indexOf(widest)] = widest - 1;
+    widths[widths.indexOf(widest)] = widest - 1;
   }
-  return capped;
+  return widths;
 }
 
 function aligned(text: string, cells: number, right: boolean): string {

@@ -1,27 +1,16 @@
 import { once } from 'node:events';
 import { prettifyError, ZodError } from 'zod';
 import { Failure, UsageError } from '../exit.js';
-import type { FaultRates } from '../simulator/faults.js';
-import type { LimiterKind, RateHeaders } from '../simulator/limiters.js';
-import { type Simulator, startSimulator } from '../simulator/simulator.js';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import type { Globals } from './program.js';
 
-export interface Flags extends Globals {
-  port: number;
-  host: string;
-  seed: number;
+type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'rateWindow' | 'limiter' | 'rateHeaders';
+
+export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings | 'maxLimit' | 'prefix' | 'faults'>> {
   pages: number;
   website: string[];
   token: string;
-  nights: number;
-  rateLimit: number | 'unlimited';
-  rateWindow: number;
-  limiter: LimiterKind;
-  rateHeaders: RateHeaders;
-  maxLimit: number;
-  prefix: string;
-  faults: FaultRates;
   nasty: boolean;
 }
 

@@ -33,8 +33,8 @@ export function count(n: number | bigint): string {
 }
 
 /** `1 page`, `2 pages`. */
-export function counted(number: number, one: string, many = `${one}s`): string {
-  return `${count(number)} ${number === 1 ? one : many}`;
+export function counted(number: number, one: string): string {
+  return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
 }
 
 /** Bytes in the largest unit that fits: `812 kB`, `45 MB`, `1.2 GB`. */

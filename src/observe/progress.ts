@@ -24,7 +24,6 @@ export interface ProgressOptions {
   color: boolean;
   /** Takes the lines that stand for the drawing where there is no terminal. */
   log: (line: string) => void;
-  logEveryMs?: number;
   now?: () => number;
   /** Calls back every so many milliseconds until the returned function is called. */
   every?: (ms: number, tick: () => void) => () => void;
@@ -65,7 +64,7 @@ interface Work {
 
 /** Shows long work: on a terminal one line, redrawn in place at most 10 times a second; elsewhere a log line now and then. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { stream, isTerminal, log, now = Date.now, every = unrefInterval, logEveryMs = LOG_EVERY_MS } = options;
+  const { stream, isTerminal, log, now = Date.now, every = unrefInterval } = options;
   let work: Work | null = null;
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -109,7 +108,7 @@ export function createProgress(options: ProgressOptions): Progress {
       if (work) finish();
       const at = now();
       work = { label: safe(label), total, done: 0, note: '', extra: {}, startedAt: at, samples: [{ at, done: 0 }] };
-      stop = every(isTerminal ? SAMPLE_MS : logEveryMs, isTerminal ? changed : tell);
+      stop = every(isTerminal ? SAMPLE_MS : LOG_EVERY_MS, isTerminal ? changed : tell);
       changed();
     },
     advance(n, { isEarlier = false, ...extra } = {}) {

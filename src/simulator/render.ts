@@ -16,10 +16,12 @@ import { DECLARES_CANONICAL, IN_SITEMAP, NEVER } from './page-table.js';
 import { hash } from './random.js';
 import type { SimulatedWebsite } from './website.js';
 
+type Moment = Readonly<{ from: number; span: number; salt: number }>;
+
 /** How long before a night's 'now' things happen: a page is detected, then visited, then inspected. */
-const DETECTION_MS = { from: 23 * HOUR_MS, span: HOUR_MS, salt: 1 } as const;
-const CRAWL_MS = { from: 2 * HOUR_MS, span: 21 * HOUR_MS, salt: 2 } as const;
-const INSPECTION_MS = { from: 0, span: 2 * HOUR_MS, salt: 3 } as const;
+const DETECTION_MS: Moment = { from: 23 * HOUR_MS, span: HOUR_MS, salt: 1 };
+const CRAWL_MS: Moment = { from: 2 * HOUR_MS, span: 21 * HOUR_MS, salt: 2 };
+const INSPECTION_MS: Moment = { from: 0, span: 2 * HOUR_MS, salt: 3 };
 const DESKTOP_ONE_IN = 12;
 
 /** Renders the pages of one website as the interface shows them on one night of its world. */
@@ -150,15 +152,11 @@ export class Renderer {
     return this.#flag(page, IN_SITEMAP) ? this.website.urls.sitemaps(page) : [];
   }
 
-  #time(
-    page: number,
-    night: number | undefined,
-    when: typeof DETECTION_MS | typeof CRAWL_MS | typeof INSPECTION_MS,
-  ): string {
+  #time(page: number, night: number | undefined, when: Moment): string {
     return new Date(this.#timeMs(page, night ?? 0, when)).toISOString();
   }
 
-  #timeMs(page: number, night: number, { from, span, salt }: { from: number; span: number; salt: number }): number {
+  #timeMs(page: number, night: number, { from, span, salt }: Moment): number {
     return this.startMs + night * DAY_MS - from - (hash(page, night, salt) % span);
   }
 

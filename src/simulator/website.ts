@@ -12,14 +12,21 @@ const INSERTED_INSIDE = 0.1;
 /** What each number drawn for a page and a night decides. */
 const SALT = { arrivals: 5, position: 6, returning: 7 } as const;
 
-export interface WebsiteSettings {
+export interface WebsiteOptions {
   id: string;
-  domain: string;
-  pages: number;
-  nasty: boolean;
-  deindexing: Deindexing | null;
-  recrawled: number;
+  /** Bare domain; websites of one domain monitor the same pages. Default: `example.com`, `site-2.example`, … */
+  domain?: string;
+  /** Monitored pages at the start, 0 to a few millions (default 3,000). */
+  pages?: number;
+  /** Adds pages whose URLs hold `&`, `#`, `+`, `%2F`, quotes, markup, non-ASCII, and one of 2,000 characters. */
+  nasty?: boolean;
+  /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
+  deindexing?: Deindexing | null;
+  /** Share of the visited pages that are visited again in a night, 0 to 1 (default 0.1). */
+  recrawled?: number;
 }
+
+export type WebsiteSettings = Readonly<Required<WebsiteOptions>>;
 
 /** One website whose pages evolve night by night. Knows states and nights, but neither times nor the interface. */
 export class SimulatedWebsite {

@@ -3,27 +3,13 @@ import type { UrlReport } from '../contract/report.js';
 import { DAY_MS } from '../time.js';
 import type { Deindexing } from './page-life.js';
 import { Renderer } from './render.js';
-import { SimulatedWebsite } from './website.js';
+import { SimulatedWebsite, type WebsiteOptions } from './website.js';
 
 export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
 export const DEFAULT_PAGES = 3000;
 const DEFAULT_START = '2026-01-01T02:00:00.000Z';
 const DEFAULT_RECRAWLED = 0.1;
 const DEFAULT_DEINDEXING: Deindexing = { night: 3, directory: '/blog/', share: 0.5 };
-
-export interface WebsiteOptions {
-  id: string;
-  /** Bare domain; websites of one domain monitor the same pages. Default: `example.com`, `site-2.example`, … */
-  domain?: string;
-  /** Monitored pages at the start, 0 to a few millions (default 3,000). */
-  pages?: number;
-  /** Adds pages whose URLs hold `&`, `#`, `+`, `%2F`, quotes, markup, non-ASCII, and one of 2,000 characters. */
-  nasty?: boolean;
-  /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
-  deindexing?: Deindexing | null;
-  /** Share of the visited pages that are visited again in a night, 0 to 1 (default 0.1). */
-  recrawled?: number;
-}
 
 export interface WorldOptions {
   /** A 32-bit integer (default 1). Same seed, same world. */
