@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { askAnalysis } from '../src/analysis/ask-analysis.js';
+import { askAnalysis } from '../src/analysis/ask-rows.js';
 import { type Analysis, analyses } from '../src/analysis/catalog.js';
 import { type Reader, withReader } from '../src/analysis/reader.js';
 import { judge, median, print, RUNS, whole } from './figures.js';

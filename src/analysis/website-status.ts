@@ -6,48 +6,61 @@ import { readStates, type StateOptions } from '../warehouse/state.js';
 
 const time = z.iso.datetime();
 
-const snapshotRow = z.object({
+const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
+  /** How many snapshots there are. */
   snapshots: z.int(),
-  snapshot_id: z.string(),
-  run_id: z.string(),
-  snapshot_at: time,
-  snapshot_date: z.string(),
-  finished_at: time,
-  age_seconds: z.int(),
-  listing_status: z.enum(['complete', 'partial']),
-  pages_expected: z.int().nullable(),
-  pages_listed: z.int(),
-  pages_rejected: z.int(),
-  reports_status: z.string(),
-  reports_planned: z.int(),
-  reports_fetched: z.int(),
-  reports_missing: z.int(),
-  reports_failed: z.int(),
-  reports_rejected: z.int(),
+  /** The newest one; null before the first. */
+  last_snapshot: z
+    .object({
+      snapshot_id: z.string(),
+      run_id: z.string(),
+      snapshot_at: time,
+      snapshot_date: z.string(),
+      finished_at: time,
+      age_seconds: z.int(),
+      listing_status: z.enum(['complete', 'partial']),
+      pages_expected: z.int().nullable(),
+      pages_listed: z.int(),
+      pages_rejected: z.int(),
+      reports_status: z.string(),
+      reports_planned: z.int(),
+      reports_fetched: z.int(),
+      reports_missing: z.int(),
+      reports_failed: z.int(),
+      reports_rejected: z.int(),
+    })
+    .nullable(),
+  /** The newest run that ended, with or without a snapshot. */
+  last_run: z
+    .object({
+      run_id: z.string(),
+      started_at: time,
+      finished_at: time,
+      outcome: z.enum(['committed', 'failed']),
+      error: z.string().nullable(),
+      requests_sent: z.int(),
+      requests_throttled: z.int(),
+      requests_retried: z.int(),
+      utilisation: z.number().nullable(),
+    })
+    .nullable(),
+  /** Pages that are monitored now, how many of them have a report, and the ages of those. */
+  pages: z
+    .object({
+      monitored: z.int(),
+      with_report: z.int(),
+      oldest_report_seconds: z.int().nullable(),
+      median_report_seconds: z.int().nullable(),
+      report_share: z.number(),
+    })
+    .nullable(),
 });
+/** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
+export type WebsiteStatus = z.infer<typeof websiteRow>;
 
-const runRow = z.object({
-  website_id: z.string(),
-  run_id: z.string(),
-  started_at: time,
-  finished_at: time,
-  outcome: z.enum(['committed', 'failed']),
-  error: z.string().nullable(),
-  requests_sent: z.int(),
-  requests_throttled: z.int(),
-  requests_retried: z.int(),
-  utilisation: z.number().nullable(),
-});
-
-const knownRow = z.object({
-  website_id: z.string(),
-  monitored: z.int(),
-  with_report: z.int(),
-  oldest_report_seconds: z.int().nullable(),
-  median_report_seconds: z.int().nullable(),
-});
+const NOTHING = { website_name: null, snapshots: 0, last_snapshot: null, last_run: null, pages: null };
 
 const driftRow = z.object({
   website_id: z.string(),
@@ -60,20 +73,6 @@ const driftRow = z.object({
 });
 /** Something about the interface that a website's newest snapshot showed for the first time. */
 export type NewDrift = z.infer<typeof driftRow>;
-
-/** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
-export interface WebsiteStatus {
-  website_id: string;
-  website_name: string | null;
-  /** How many snapshots there are. */
-  snapshots: number;
-  /** The newest one; null before the first. */
-  last_snapshot: Omit<z.infer<typeof snapshotRow>, 'website_id' | 'website_name' | 'snapshots'> | null;
-  /** The newest run that ended, with or without a snapshot. */
-  last_run: Omit<z.infer<typeof runRow>, 'website_id'> | null;
-  /** Pages that are monitored now, how many of them have a report, and the ages of those. */
-  pages: (Omit<z.infer<typeof knownRow>, 'website_id'> & { report_share: number | null }) | null;
-}
 
 export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
@@ -98,53 +97,14 @@ export async function readWebsites(
   log.leaveOut(states.damaged);
   for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
   await log.mount('page_state', states.files);
-  const at = { checked_at: new Date(input.now).toISOString() };
-  const snapshots = await engine.rows(snapshotRow, sql('status/last_snapshots'), at);
-  const runs = await engine.rows(runRow, sql('status/last_runs'));
-  const known = await engine.rows(knownRow, sql('status/reports_known'), at);
+  const checked_at = new Date(input.now).toISOString();
+  const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
-  return { log, websites: joined(input, { snapshots, runs, known }), drift };
-}
-
-interface Rows {
-  snapshots: z.infer<typeof snapshotRow>[];
-  runs: z.infer<typeof runRow>[];
-  known: z.infer<typeof knownRow>[];
-}
-
-/** One entry a website, whether it is configured, has run or has a snapshot. */
-function joined({ websites }: WebsitesInput, { snapshots, runs, known }: Rows): WebsiteStatus[] {
-  const ids = new Set([
-    ...websites.map(({ id }) => id),
-    ...[...snapshots, ...runs].map(({ website_id }) => website_id),
-  ]);
-  return [...ids].map((id) => {
-    const of = <T extends { website_id: string }>(rows: T[]) => rows.find(({ website_id }) => website_id === id);
-    const snapshot = of(snapshots);
-    const name = websites.find((website) => website.id === id)?.name ?? snapshot?.website_name ?? null;
-    return {
-      website_id: id,
-      website_name: name,
-      snapshots: snapshot?.snapshots ?? 0,
-      last_snapshot: snapshot ? snapshotOf(snapshot) : null,
-      last_run: withoutId(of(runs)),
-      pages: pagesOf(of(known)),
-    };
+  const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
+  const websites = [...ids].map((website_id) => {
+    const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
+    const name = input.websites.find(({ id }) => id === website_id)?.name;
+    return { ...website, website_name: name ?? website.website_name };
   });
-}
-
-function snapshotOf(row: z.infer<typeof snapshotRow>): NonNullable<WebsiteStatus['last_snapshot']> {
-  const { website_id: _id, website_name: _name, snapshots: _count, ...snapshot } = row;
-  return snapshot;
-}
-
-function pagesOf(row: z.infer<typeof knownRow> | undefined): WebsiteStatus['pages'] {
-  const pages = withoutId(row);
-  return pages && { ...pages, report_share: pages.monitored > 0 ? pages.with_report / pages.monitored : null };
-}
-
-function withoutId<T extends { website_id: string }>(row: T | undefined): Omit<T, 'website_id'> | null {
-  if (!row) return null;
-  const { website_id: _id, ...rest } = row;
-  return rest;
+  return { log, websites, drift };
 }

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { askAnalysis } from '../analysis/ask-analysis.js';
+import { askAnalysis } from '../analysis/ask-rows.js';
 import { type Reader, withReader } from '../analysis/reader.js';
 import { type DemoResult, runDemo } from '../demo/demo.js';
 import { shellWord, signed } from '../observe/format.js';

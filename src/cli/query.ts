@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { questionOf } from '../analysis/ask-analysis.js';
+import { questionOf } from '../analysis/ask-rows.js';
 import { type Analysis, analyses, findAnalysis } from '../analysis/catalog.js';
 import { describe } from '../analysis/parameters.js';
 import type { Question } from '../analysis/question.js';

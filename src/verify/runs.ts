@@ -1,9 +1,76 @@
+import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { unfinishedJournals } from '../journal/folder.js';
+import { type JournalFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
+import { readHeader } from '../journal/header.js';
 import type { Engine } from '../storage/engine.js';
-import { listTableFiles } from '../warehouse/layout.js';
+import { encodeId } from '../storage/names.js';
+import { listTableFiles, namesIn } from '../warehouse/layout.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
+import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
+
+/**
+ * Files of data and state that no marker names. They do not exist for any reader; a crash before the marker left them,
+ * or somebody put them there. What an unfinished run is about to mark is not among them, and nothing of a website
+ * whose journal cannot be read. A marker counts by its name: one that is damaged still says whose its data are.
+ */
+export async function orphans(warehouse: string): Promise<string[]> {
+  // In this order: a run that goes on meanwhile renames its data, then its marker, and drops its journal last.
+  const files = await dataFiles(warehouse);
+  const { ids, unknown } = await aboutToBeMarked(warehouse);
+  for (const id of await markedIds(warehouse)) ids.add(id);
+  return files.filter((file) => !ids.has(basename(file, '.parquet')) && !unknown.some((part) => file.includes(part)));
+}
+
+/** Commits that a row of `runs` tells of and that have no marker: somebody or a broken disk took it. */
+export async function lostMarkers(
+  warehouse: string,
+  committed: readonly CommittedRun[],
+): Promise<{ snapshotId: string; message: string }[]> {
+  const marked = await markedIds(warehouse);
+  return committed
+    .filter(({ snapshot_id }) => !marked.has(snapshot_id))
+    .map(({ run_id, website_id, snapshot_id }) => ({
+      snapshotId: snapshot_id,
+      message: `snapshots has no marker of ${snapshot_id} (${website_id}), which run ${run_id} committed`,
+    }));
+}
+
+async function markedIds(warehouse: string): Promise<Set<string>> {
+  const markers = await Promise.all(MARKER_TABLES.map((table) => listTableFiles(warehouse, table)));
+  return new Set(markers.flat().map((file) => basename(file, '.parquet')));
+}
+
+async function dataFiles(warehouse: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const website of await namesIn(join(warehouse, 'state'))) {
+    const folder = join(warehouse, 'state', website);
+    for (const name of await namesIn(folder)) if (name.endsWith('.parquet')) files.push(join(folder, name));
+  }
+  for (const table of DATA_TABLES) files.push(...(await listTableFiles(warehouse, table)));
+  return files;
+}
+
+async function aboutToBeMarked(warehouse: string): Promise<{ ids: Set<string>; unknown: string[] }> {
+  const ids = new Set<string>();
+  const unknown: string[] = [];
+  for (const folder of await unfinishedJournals(warehouse)) {
+    const id = await snapshotOf(folder);
+    if (id === undefined) unknown.push(join('/', `website=${encodeId(folder.websiteId)}`, '/'));
+    else if (id !== null) ids.add(id);
+  }
+  for (const { runId } of await unfinishedReplays(warehouse)) ids.add(runId);
+  return { ids, unknown };
+}
+
+/** Null where the run had not begun, undefined where its header cannot be read. */
+async function snapshotOf(folder: JournalFolder): Promise<string | null | undefined> {
+  try {
+    return (await readHeader(folder))?.snapshot_id ?? null;
+  } catch {
+    return undefined;
+  }
+}
 
 const committedRow = z.object({ run_id: z.string(), website_id: z.string(), snapshot_id: z.string() });
 export type CommittedRun = z.infer<typeof committedRow>;

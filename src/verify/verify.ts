@@ -12,8 +12,7 @@ import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 import { checkDuckdb } from './duckdb-file.js';
 import { checkCheckpoints, checkFiles } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
-import { lostMarkers, orphans } from './orphans.js';
-import { type RunsRead, readRuns } from './runs.js';
+import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
 const PROBLEMS_TOLD = 5;

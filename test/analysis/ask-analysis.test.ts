@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askAnalysis } from '../../src/analysis/ask-analysis.js';
+import { askAnalysis } from '../../src/analysis/ask-rows.js';
 import { type Analysis, analyses } from '../../src/analysis/catalog.js';
 import { QuestionError } from '../../src/analysis/errors.js';
 import type { Reader } from '../../src/analysis/reader.js';

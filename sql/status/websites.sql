@@ -1,0 +1,43 @@
+-- Each website that has a snapshot or an ended run: its newest snapshot and how many there are, its newest run, also
+-- where that got no snapshot, and how many of its monitored pages have a report and how old those are. Views `snapshots`:
+-- the markers; `runs`: one row per website and run; `page_state`: one row per page.
+with last_snapshot as (
+  select *, floor(epoch($checked_at::timestamptz) - epoch(snapshot_at))::integer as age_seconds
+  from snapshots
+  qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
+),
+counted as (
+  select website_id, count(*)::integer as snapshots
+  from snapshots
+  group by website_id
+),
+last_run as (
+  select runs.*, committed.utilisation
+  from runs
+  left join (select website_id, run_id, utilisation from snapshots) as committed using (website_id, run_id)
+  qualify row_number() over (partition by website_id order by run_id desc) = 1
+),
+known as (
+  select
+    website_id,
+    count(*)::integer as monitored,
+    count(report_fetched_at)::integer as with_report,
+    floor(epoch($checked_at::timestamptz) - epoch(min(report_fetched_at)))::integer as oldest_report_seconds,
+    floor(median(epoch($checked_at::timestamptz) - epoch(report_fetched_at)))::integer as median_report_seconds,
+    with_report / monitored as report_share
+  from page_state
+  where disappeared_at is null
+  group by website_id
+)
+select
+  website_id,
+  last_snapshot.website_name,
+  coalesce(counted.snapshots, 0) as snapshots,
+  if(last_snapshot.snapshot_id is null, null, last_snapshot) as last_snapshot,
+  if(last_run.run_id is null, null, last_run) as last_run,
+  if(known.monitored is null, null, known) as pages
+from last_snapshot
+full join last_run using (website_id)
+left join counted using (website_id)
+left join known using (website_id)
+order by website_id
