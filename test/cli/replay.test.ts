@@ -30,7 +30,7 @@ const EVERY_STEP = [
   'followed the data',
   'followed the marker',
 ];
-const STEPS = atLength(['staged all', 'moved page_state', 'followed the data'], EVERY_STEP);
+const STEPS = atLength(['moved page_state', 'followed the data'], EVERY_STEP);
 /** Where a process is killed indeed. */
 const KILLED = atLength(['moved page_state'], EVERY_STEP);
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { parquetMetadata } from 'hyparquet';
 import { z } from 'zod';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { literal } from '../../src/storage/sql.js';
@@ -103,4 +105,16 @@ function instant(value: unknown): string {
 
 function inEngine<T>(use: (engine: Engine) => Promise<T>): Promise<T> {
   return withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, use);
+}
+
+/** The elements of a file's schema. */
+export function schemaOf(file: string) {
+  const bytes = readFileSync(file);
+  return parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)).schema;
+}
+
+/** The columns that carry Parquet's JSON type, which Polars and others do not read as text. */
+export function jsonTypesIn(file: string): string[] {
+  const typed = schemaOf(file).filter((one) => one.converted_type === 'JSON' || one.logical_type?.type === 'JSON');
+  return typed.map(({ name }) => name);
 }

@@ -1,71 +1,17 @@
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parquetMetadata } from 'hyparquet';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { openReader, rowsOf } from '../analysis/given.js';
-import { atLength } from '../given/at-length.js';
-import { filesOfTable, givenEveryTable } from '../given/every-table.js';
+import { filesOfTable } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 import { readParquet } from '../given/parquet.js';
-import { byDuckdb, byHyparquet, byParquetjs, canonical, documentedColumns } from '../given/readers.js';
+import { byDuckdb, byHyparquet, canonical, documentedColumns, jsonTypesIn } from '../given/readers.js';
 import { writeJsonType } from '../given/tamper.js';
 import { findingsOf } from '../given/verified.js';
-
-function schemaOf(file: string) {
-  const bytes = readFileSync(file);
-  return parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)).schema;
-}
-
-/** The names of a file's columns, in their order. */
-function columnsIn(file: string): string[] {
-  const [root, ...elements] = schemaOf(file);
-  const names: string[] = [];
-  for (let at = 0; names.length < (root?.num_children ?? 0); at++) {
-    names.push(elements[at]?.name ?? '');
-    // A list is three levels deep.
-    if (elements[at]?.num_children) at += 2;
-  }
-  return names;
-}
-
-/** The columns that carry Parquet's JSON type, which Polars and others do not read as text. */
-function jsonTypesIn(file: string): string[] {
-  const typed = schemaOf(file).filter((one) => one.converted_type === 'JSON' || one.logical_type?.type === 'JSON');
-  return typed.map(({ name }) => name);
-}
-
-describe.each(atLength<('zstd' | 'snappy' | 'gzip')[]>(['snappy'], ['zstd', 'snappy', 'gzip']))(
-  'the %s Parquet files of every table',
-  (codec) => {
-    test('hold the documented columns in their order, and the same for every reader', async () => {
-      const warehouse = await givenEveryTable(codec, onTestFinished);
-      for (const [table, columns] of await documentedColumns()) {
-        const files = await filesOfTable(warehouse, table);
-        for (const file of files) {
-          expect([table, columnsIn(file)]).toEqual([table, columns.map(({ name }) => name)]);
-          expect([table, jsonTypesIn(file)]).toEqual([table, []]);
-        }
-        const rows = canonical(await byDuckdb(files), columns);
-        expect(rows.length, `test/given/every-table.ts makes no rows of ${table}`).toBeGreaterThan(0);
-        expect([table, canonical(await byHyparquet(files), columns)]).toEqual([table, rows]);
-        // The state of pages is not for other readers, and zstd always.
-        if (codec === 'zstd' || table === 'page_state') continue;
-        expect([table, canonical(await byParquetjs(files), columns)]).toEqual([table, rows]);
-      }
-      const [reports] = await filesOfTable(warehouse, 'url_reports');
-      const list = schemaOf(reports ?? '').slice(schemaOf(reports ?? '').findIndex(({ name }) => name === 'sitemaps'));
-      expect(list.slice(0, 3)).toMatchObject([
-        { name: 'sitemaps', repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
-        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-        { name: 'element', repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-      ]);
-    });
-  },
-);
 
 test('files with the JSON type, as older versions wrote them, and files with text are one type side by side', async () => {
   const nights = await givenNights(onTestFinished, 'followed');

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { atLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -12,7 +11,7 @@ import { findingsOf } from '../given/verified.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 
 /** Every step behind which a run may die. */
-const EVERY_STEP = [
+const STEPS = [
   'deleted a file',
   'deleted the files',
   'wrote the checkpoint',
@@ -22,8 +21,6 @@ const EVERY_STEP = [
   'made the smaller file',
   'put the smaller file in place',
 ];
-const A_FEW_STEPS = ['deleted a file', 'wrote the tombstone'];
-const STEPS = atLength(A_FEW_STEPS, EVERY_STEP);
 const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly', duckdb_keep: '1d' };
 /** What an earlier run did, long enough ago, so that there is something to delete; then it is told to keep less. */
 const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };

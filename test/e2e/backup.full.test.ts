@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { rebuildDuckdb } from '../../src/followers/rebuild.js';
+import { exitCodeOf } from '../../src/run/receipt.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { packageFolder } from '../../src/storage/sql.js';
+import { filesOf } from '../../src/warehouse/markers.js';
+import { start } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import { readMarkers } from '../given/markers.js';
+import { type Row, readTable } from '../given/parquet.js';
+import { syncNow } from '../given/synced.js';
+import { byHyparquet, truthOf } from '../given/truth.js';
+import { findingsOf } from '../given/verified.js';
+
+const OPERATIONS = readFileSync(join(packageFolder(), 'docs', 'operations.md'), 'utf8');
+
+test('a warehouse is copied while syncs run, by the commands of the documentation, and the copy is whole', async () => {
+  const folder = temporaryFolder();
+  const simulator = await startSimulator({ seed: 2, websites: [{ id: 'w', pages: 150 }] });
+  try {
+    const config = writeConfig(folder, { baseUrl: simulator.url, websites: ['w'] });
+    expect(exitCodeOf(await syncNow(config), 0)).toBe(0);
+    const running = start(['sync', '--config', config]);
+    const copies = copyWhile(folder, running.ended);
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(await copies).toBeGreaterThan(3);
+
+    const elsewhere = temporaryFolder();
+    const warehouse = join(elsewhere, 'warehouse');
+    renameSync(join(folder, 'backup'), warehouse);
+    const restored = writeConfig(elsewhere, { baseUrl: simulator.url, websites: ['w'] });
+    await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
+    expect(await findingsOf(warehouse)).toEqual([]);
+    expect(exitCodeOf(await syncNow(restored), 0)).toBe(0);
+    expect(await byHyparquetOfNewest(warehouse)).toEqual(truthOf(simulator.world, 'w').coverage);
+  } finally {
+    await simulator.close();
+  }
+});
+
+/** Copies again and again until the sync ends; each time whatever marker it has has its data; the last copy stays. */
+async function copyWhile(folder: string, ended: Promise<unknown>): Promise<number> {
+  const script = /```sh\n(mkdir -p backup[\s\S]*?)```/.exec(OPERATIONS)?.[1];
+  if (!script) throw new Error('docs/operations.md has no commands for a copy');
+  let over = false;
+  const end = ended.then(() => {
+    over = true;
+  });
+  for (let copies = 1; ; copies++) {
+    execFileSync('rm', ['-rf', join(folder, 'backup')]);
+    execFileSync('bash', ['-c', script], { cwd: folder });
+    const copy = join(folder, 'backup');
+    await withEngine({ memoryLimit: 256e6, temporary: join(folder, 'tmp') }, async (engine) => {
+      const markers = await readMarkers(engine, copy);
+      expect(filesOf(copy, markers, 'coverage').filter((file) => !existsSync(file))).toEqual([]);
+    });
+    await Promise.race([end, new Promise((resolve) => setTimeout(resolve, 50))]);
+    if (over) return copies;
+  }
+}
+
+async function byHyparquetOfNewest(warehouse: string): Promise<Map<string, Row>> {
+  const newest = (await readTable(warehouse, 'snapshots'))
+    .map(({ snapshot_id }) => String(snapshot_id))
+    .sort()
+    .at(-1);
+  const all = await byHyparquet(warehouse, 'w', newest);
+  return all.coverage;
+}
