@@ -4,7 +4,7 @@
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
 -- grain: one row per website and kind of change: indexed, deindexed, coverage_state
-with told as (
+with changes as (
   select website_id, commit_id, snapshot_id, url, change, observed_at
   from page_changes
   where
@@ -13,10 +13,10 @@ with told as (
     and is_website(website_id, $website::varchar)
 ),
 changed as (
-  select * from told where change <> 'crawled'
+  select * from changes where change <> 'crawled'
 ),
 crawled as (
-  select commit_id, url from told where change = 'crawled'
+  select commit_id, url from changes where change = 'crawled'
 ),
 listed as (
   select commit_id, url, last_crawl_time

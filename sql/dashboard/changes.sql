@@ -3,7 +3,7 @@
 select
   snapshot_date::varchar as snapshot_date,
   iso_time(observed_at) as observed_at,
-  -- A text of megabytes is told by its beginning.
+  -- Texts may have megabytes.
   left(url, 17000) as url,
   change,
   left(from_value, 2000) as from_value,

@@ -1,7 +1,7 @@
--- The pages of a website that a reader asks for, with what they are sorted by: `ascending` or `descending` is null.
--- A `-` stands for what is not known. What is not asked for of its columns is not read. View `page_state`: one row per page.
+-- The selected pages of a website, with the value that they are sorted by: `ascending` or `descending` is null.
+-- `-` selects unknown values. Columns that the caller does not select are not read. View `page_state`: one row per page.
 select
-  -- A text of megabytes is told by its beginning.
+  -- Texts may have megabytes.
   left(url, 17000) as url,
   index_summary,
   left(index_coverage_state, 2000) as index_coverage_state,

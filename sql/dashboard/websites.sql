@@ -1,4 +1,4 @@
--- The websites of `$websites` (ids) as they stand now, also those that nothing was observed of yet. View `snapshots`: the
+-- The websites of `$websites` (ids) in their current state, including those without a snapshot. View `snapshots`: the
 -- markers; `runs`: one row per run; `page_state`: one row per page.
 with observed as (
   select

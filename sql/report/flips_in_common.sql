@@ -1,4 +1,4 @@
--- What pages whose canonical flipped have in common, beside all pages that have a canonical: for each dimension and
+-- What pages whose canonical flipped have in common, compared with all pages that have a canonical: for each dimension and
 -- value the share of either, the most telling first. Of a page that flipped counts the canonical that it went to. View
 -- `pages`: one row per page; `page_changes`: one row per change.
 with flipped as (

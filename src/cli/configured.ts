@@ -48,7 +48,7 @@ export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number
 /**
  * The ids of the websites that flags name by id or name.
  *
- * @throws UsageError where one is not configured; where the configuration says `all`, any id may be asked for
+ * @throws UsageError where one is not configured; with `websites: all`, any id is accepted
  */
 export function websiteIds(asked: readonly string[], configured: Config['websites']): string[] {
   if (configured === 'all') return [...asked];

@@ -37,7 +37,7 @@ export async function run({ config, json, pages }: Flags, io: Io): Promise<numbe
   return EXIT.done;
 }
 
-/** Asks twice at most, because the number only shows what it costs; null where nobody sits at the terminal. */
+/** Asks twice at most, because the number only serves the cost estimate; null without a terminal. */
 async function askForPages({ stdin, stdout }: Io): Promise<number | null> {
   if (!stdin.isTTY || !stdout.isTTY) return null;
   const lines = createInterface({ input: stdin, output: stdout });
@@ -59,13 +59,13 @@ async function askForPages({ stdin, stdout }: Io): Promise<number | null> {
   }
 }
 
-/** `25000`, `25,000` or `25 000`; null for what is no whole number. */
+/** `25000`, `25,000` or `25 000`; null for anything else. */
 function pagesIn(text: string): number | null {
   const pages = /^\d+([,_ ]\d{3})*$/.test(text) ? Number(text.replace(/\D/g, '')) : Number.NaN;
   return pages <= MOST_PAGES ? pages : null;
 }
 
-/** What so many pages cost with the configuration that was just written; null where the environment breaks that. */
+/** What this many pages cost with the configuration just written; null if the environment makes it invalid. */
 async function costOf(pages: number, file: string, env: Io['env']): Promise<string | null> {
   const config = await loadConfig({ file, env, cwd: '/', withoutTokens: true }).catch(() => null);
   if (config === null) return null;

@@ -12,7 +12,7 @@ export interface Io {
   stdout: Output;
   stderr: Output;
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths count from. */
+  /** The folder that relative paths are resolved against. */
   cwd: string;
   /** A signal that fires when the process is asked to stop, and what to call when it is no longer needed. */
   stopSignal(): { signal: AbortSignal; release(): void };
@@ -40,7 +40,7 @@ function stopSignal(): { signal: AbortSignal; release(): void } {
   return { signal: controller.signal, release };
 }
 
-/** Hands a stop signal to `work`, and lets go of it whatever happens. */
+/** Passes a stop signal to `work`, and releases it afterwards. */
 export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, release } = io.stopSignal();
   try {
@@ -50,7 +50,7 @@ export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promis
   }
 }
 
-/** Cells of a terminal; undefined where the text goes to a file or a pipe, so that nothing is cut. */
+/** Width of a terminal in cells; undefined for a file or a pipe, where nothing is shortened. */
 export function widthOf({ isTTY, columns }: Output): number | undefined {
   return isTTY ? columns : undefined;
 }

@@ -27,7 +27,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return exitCodeOf(receipt);
 }
 
-/** The receipt for people. */
+/** The receipt as text. */
 function summary(receipt: MaintainReceipt, width: number | undefined): string {
   const parts = [
     receipt.configured ? '' : NOT_CONFIGURED,

@@ -6,18 +6,18 @@ export { formatCsv } from '../observe/csv.js';
 export { count, counted, duration, percent, size } from '../observe/format.js';
 
 const GAP = '  ';
-/** Columns are not squeezed below this many cells. */
+/** Columns are not made narrower than this. */
 const MIN_CELLS = 6;
 const NULL_SIGN = '∅';
 
 export interface Column {
   name: string;
-  /** By default numbers stand right and everything else left. */
+  /** Default: numbers right, everything else left. */
   align?: 'left' | 'right';
 }
 
 export interface TableOptions {
-  /** Cells of the terminal; left out: nothing is shortened, for the text goes to a file or a pipe. */
+  /** Width of the terminal in cells; without it nothing is shortened, as in a file or a pipe. */
   width?: number | undefined;
   color?: boolean | undefined;
 }
@@ -56,7 +56,7 @@ function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolea
   return values.length > 0 && values.every((value) => typeof value === 'number' || typeof value === 'bigint');
 }
 
-/** As wide as the text needs, then the widest squeezed until the table fits. */
+/** As wide as the text needs; then the widest columns are narrowed until the table fits. */
 function columnWidths(heads: readonly Column[], texts: readonly string[][], width: number | undefined): number[] {
   const widths = heads.map(({ name }, index) =>
     texts.reduce(
@@ -80,7 +80,7 @@ function aligned(text: string, cells: number, right: boolean): string {
   return right ? padding + shown : shown + padding;
 }
 
-/** Cut in the middle: the beginning and the end of an address tell more than its middle. */
+/** Cut in the middle, because the beginning and the end of a URL say most. */
 function shortened(text: string, cells: number): string {
   if (stringWidth(text) <= cells) return text;
   const characters = [...new Intl.Segmenter('en').segment(text)].map(({ segment }) => segment);
@@ -106,7 +106,7 @@ function styled(text: string, on: number, off: number, color: boolean): string {
   return color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
 }
 
-/** Breaks a line between words, to fit so many cells; left out: it stays whole. */
+/** Wraps a line between words to a number of cells; without one it stays as it is. */
 export function wrapped(text: string, width: number | undefined): string {
   if (width === undefined) return text;
   const lines: string[] = [];
@@ -124,12 +124,12 @@ export function formatJson(value: unknown): string {
   return `${escapedJson(JSON.stringify(value, jsonSafe, 2) ?? 'null')}\n`;
 }
 
-/** A line for each thing that is worth a look, set off from what stands above. */
+/** One line per warning, each after an empty line. */
 export function warningLines(warnings: readonly string[]): string {
   return warnings.map((warning) => `\n! ${safe(warning)}\n`).join('');
 }
 
-/** Columns of figures, which stand right. */
+/** Columns of numbers, aligned right. */
 export function figures(...names: readonly string[]): Column[] {
   return names.map((name) => ({ name, align: 'right' }));
 }

@@ -23,7 +23,7 @@ export interface Globals {
   logLevel?: LogLevel;
 }
 
-/** What a command does; it is loaded when the command is given. Gives the exit code. */
+/** What a command does, loaded when the command runs. Returns the exit code. */
 export interface Work<Flags> {
   run(flags: Flags, io: Io, words: string[]): Promise<number>;
 }
@@ -31,7 +31,7 @@ export interface Work<Flags> {
 /** Makes a command of its name and its work; a group of commands has none of its own. */
 export type Define = <Flags extends Globals>(name: string, load?: () => Promise<Work<Flags>>) => Command;
 
-/** Runs one command line and gives its exit code; whatever goes wrong is a line on stderr. */
+/** Runs one command line and returns its exit code; errors are printed on stderr. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const outcome = { exitCode: EXIT.done as number };
   try {
@@ -81,9 +81,9 @@ function forEachCommand(command: Command, visit: (command: Command) => void): vo
   for (const child of command.commands) forEachCommand(child, visit);
 }
 
-/** Says on stderr what went wrong, and gives the exit code for it. */
+/** Prints an error on stderr, and returns its exit code. */
 async function explain(error: unknown, { stderr, env }: Io): Promise<number> {
-  // Commander has said it already.
+  // Commander has printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const [{ safeLines }, { withRemedy }, { Failure }] = await Promise.all([
     import('../observe/terminal.js'),

@@ -27,9 +27,9 @@ export interface Sink {
 }
 
 /**
- * Hands a reader of the warehouse to `work`, and interrupts what it asks when the process is asked to stop.
+ * Opens a reader for `work`, and interrupts its query when the process receives a stop signal.
  *
- * @returns what `work` gives, and the files that it is without
+ * @returns the result of `work`, and the damaged files that it had to leave out
  */
 export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reader) => Promise<T>) {
   return withReader(options, (reader) =>
@@ -44,7 +44,7 @@ export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reade
   );
 }
 
-/** @throws UsageError where an answer could not be written, before it is worked out */
+/** @throws UsageError where a result could not be written, before it is computed */
 export async function checkSink({ format, out, force, io }: Sink): Promise<void> {
   if (out !== undefined && !force && (await exists(out))) {
     throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
@@ -54,7 +54,7 @@ export async function checkSink({ format, out, force, io }: Sink): Promise<void>
   }
 }
 
-/** Asks, and writes the answer part by part, so that it need not fit into memory (but for a table, which must). */
+/** Runs a query and streams its rows, so that they need not fit into memory (except as a table). */
 export async function writeAnswer(reader: Reader, question: Question, sink: Sink): Promise<void> {
   if (sink.format === 'parquet') return writeParquet(reader, question, sink);
   const answer = await ask(reader, question);
@@ -73,7 +73,7 @@ async function writeText(parts: AsyncIterable<string>, { out, io }: Sink): Promi
   await inPlace(out, (temporary) => pipeline(Readable.from(parts), createWriteStream(temporary)));
 }
 
-/** A file appears under its name only when it is whole. */
+/** A file gets its final name only once it is complete. */
 export async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${out}.${process.pid}.tmp`;
   try {

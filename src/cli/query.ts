@@ -52,7 +52,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   return exitFor(damaged, io);
 }
 
-/** What stands alone is the name; the rest are parameters. */
+/** A word without `=` is the name; the others are parameters. */
 function oneName(words: string[]): string | undefined {
   const [name, second] = words.filter((word) => !PARAMETER.test(word));
   if (second !== undefined) throw new UsageError(`one analysis at a time; pass parameters as --param name=value`);
@@ -122,7 +122,7 @@ function details(analysis: Analysis): string {
   return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statementOf(sql)}\n`;
 }
 
-/** Without its header, which stands above already. */
+/** Without its header, whose content is printed above. */
 function statementOf(sql: string): string {
   const lines = sql.split('\n');
   return lines.slice(lines.findIndex((line) => !line.startsWith('--'))).join('\n');

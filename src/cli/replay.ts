@@ -29,14 +29,14 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return exitCodeOf(receipt);
 }
 
-/** The receipt for people: a line each snapshot, and what is worth a look. */
+/** The receipt as text: one line per snapshot, and warnings. */
 function summary({ dry_run, snapshots, skipped, followers }: ReplayReceipt, width: number | undefined): string {
   const warnings = [
     ...skipped.map(({ website_id, reason }) => `${website_id}: ${reason}`),
     ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
   ];
-  const told = warningLines(warnings);
-  if (snapshots.length === 0) return `No records in quarantine.\n${told}`;
+  const notes = warningLines(warnings);
+  if (snapshots.length === 0) return `No records in quarantine.\n${notes}`;
   const passed = snapshots.reduce((all, { coverage, url_reports }) => all + coverage + url_reports, 0);
   const table = formatTable(
     ['website', 'snapshot', ...figures('entries', 'reports', 'changes', 'still rejected')],
@@ -49,5 +49,5 @@ function summary({ dry_run, snapshots, skipped, followers }: ReplayReceipt, widt
   );
   const left = snapshots.reduce((all, { still_rejected }) => all + still_rejected, 0);
   const done = dry_run ? 'would be replayed' : 'replayed';
-  return `${table}\n${count(passed)} records ${done}, ${count(left)} still break the contract.\n${told}`;
+  return `${table}\n${count(passed)} records ${done}, ${count(left)} still break the contract.\n${notes}`;
 }

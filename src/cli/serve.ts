@@ -36,8 +36,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const timeZone = (await timeZoneOf(settings.warehouse)) ?? 'UTC';
     const service = await startService({ ...settings, timeZone, prefix: flags.prefix, log: loggerOf(flags, io) });
     try {
-      const told = { service, settings, keys, flags };
-      io.stdout.write(flags.json ? summary(told) : greeting(told, widthOf(io.stdout)));
+      const shown = { service, settings, keys, flags };
+      io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await service.close();
@@ -46,7 +46,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return EXIT.done;
 }
 
-/** A folder that is named alone needs no configuration; the environment counts all the same. */
+/** With --warehouse no configuration is needed; environment variables still apply. */
 async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
   const { host, port, rateLimit, warehouse: folder } = flags;
   const overrides = { service: { host, port, requests_per_minute: rateLimit } };
@@ -58,7 +58,7 @@ async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
   return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service };
 }
 
-/** @throws UsageError where others could connect and there is nothing that they could be told apart by */
+/** @throws UsageError where other machines could connect and no key exists to authenticate them */
 async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<StoredKey[]> {
   await checkWarehouseThere(warehouse);
   const keys = await readKeys(warehouse);

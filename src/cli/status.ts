@@ -24,7 +24,7 @@ const DEFAULTS = {
 };
 
 /** Lines of drift that are printed. */
-const DRIFT_TOLD = 10;
+const DRIFT_SHOWN = 10;
 
 export interface Flags extends Globals {
   warehouse?: string;
@@ -81,8 +81,8 @@ function printed(status: Status, width: number | undefined): string {
     ...driftLines(new_drift, status),
     ...warnings.map((warning) => `! ${warning}`),
   ];
-  const told = lines.map((line) => `${safe(line)}\n`).join('');
-  return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${told}`;
+  const text = lines.map((line) => `${safe(line)}\n`).join('');
+  return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${text}`;
 }
 
 /** Tables of the websites, of which one without a row is left out. */
@@ -142,7 +142,7 @@ function quarantineLine({ website_id, waiting }: Status['quarantine'][number], s
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */
 function driftLines(drift: readonly NewDrift[], status: Status): string[] {
-  const lines = drift.slice(0, DRIFT_TOLD).map(({ website_id, source, kind, field, value, occurrences }) => {
+  const lines = drift.slice(0, DRIFT_SHOWN).map(({ website_id, source, kind, field, value, occurrences }) => {
     const what = `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
     return `New since last time, ${nameIn(status, website_id)}: ${what} in ${source} (${count(occurrences)}×)`;
   });

@@ -11,7 +11,7 @@ import type { RunFlags } from './plan.js';
 import { packageVersion } from './version.js';
 
 const MAY_BE_LEFT_OUT = new Set(['missing', 'failed', 'rejected', 'utilised']);
-/** What ended the fetching before everything that was worth it. */
+/** What ended the fetching early. */
 const CUT_BY: Readonly<Record<string, string>> = {
   budget: 'budget reached',
   deadline: 'deadline reached',
@@ -70,7 +70,7 @@ function namesOf(configured: Config['websites']): (id: string) => string {
 }
 
 /**
- * The receipt for people: a line each website, what the reports were for, what is left, and what is worth a look.
+ * The receipt as text: one line per website, why reports were fetched, what is left, and warnings.
  *
  * @param nameOf what a website is called
  * @param width cells of the terminal; undefined where the text goes to a file or a pipe
@@ -91,8 +91,8 @@ export function syncSummary(
     ...websites.flatMap(({ website_id, error }) => (error ? [`${nameOf(website_id)}: ${error}`] : [])),
     ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
   ];
-  const told = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
-  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${told}\n${warningLines(warnings)}`;
+  const notes = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}\n${warningLines(warnings)}`;
 }
 
 /** Figures that are nothing in every line are left out, so that the rest fits into a terminal. */

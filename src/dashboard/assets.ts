@@ -21,7 +21,7 @@ const POLICY = [
   "connect-src 'self'",
 ].join('; ');
 
-/** What every answer of the dashboard carries. */
+/** Headers of every response of the dashboard. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
@@ -32,7 +32,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** The dashboard's own files. They tell nothing of any website, so they need no key. */
+/** The dashboard's own files. They contain nothing about any website, so they need no key. */
 export function addAssets(scope: FastifyInstance): void {
   scope.get('/assets/style.css', async (_request, reply) =>
     reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE),

@@ -11,7 +11,7 @@ const FORM_COOKIE = 'indexhouse_form';
 const MOST_TOKEN_CHARACTERS = 4000;
 const SESSION_SECONDS = 12 * 60 * 60;
 const ID_BYTES = 32;
-/** Of one key: a script that signs in again and again pushes out its own oldest ones, and nobody else's. */
+/** Per key: a script that signs in again and again replaces its own oldest sessions, and no others. */
 const MOST_SESSIONS_OF_A_KEY = 100;
 
 export interface AuthenticationOptions {
@@ -38,14 +38,14 @@ export class Authentication {
     this.#sessions = new Sessions(options.now);
   }
 
-  /** The key that a request is signed in with, as it is now; null without one. */
+  /** The key that a request is signed in with, as it is now; null if signed out. */
   async keyOf(request: FastifyRequest): Promise<KeyDetails | null> {
     const id = cookieOf(request, SESSION_COOKIE);
     const token = id === null ? null : this.#sessions.tokenOf(id);
     return token === null ? null : this.options.findKey(token);
   }
 
-  /** To be called with the form that is to be sent back. */
+  /** Call it with each response that contains a form. */
   handOut(request: FastifyRequest, reply: FastifyReply): void {
     this.#setCookie(request, reply, { name: FORM_COOKIE, value: '1', maxAge: SESSION_SECONDS });
   }
@@ -113,7 +113,7 @@ function refuseGuesses(wrong: WrongKeys, needed: number): void {
   throw new ServiceError(429, `Too many wrong keys: try again in ${duration(seconds * 1000)}.`, headers);
 }
 
-/** A path within the dashboard, whatever was asked for: nobody is led elsewhere by signing in. */
+/** A path within the dashboard, whatever was requested: signing in never redirects to another site. */
 function inside(to: string | undefined, base: string): string {
   const home = `${base}/`;
   if (to === undefined || !URL.canParse(to, 'http://here')) return home;
@@ -122,12 +122,12 @@ function inside(to: string | undefined, base: string): string {
 }
 
 /**
- * Whether a form was sent by one of the dashboard's own pages, as far as the browser tells: an origin that is named has
- * to be ours, whatever else is said.
+ * Whether a form was sent by one of the dashboard's own pages, as far as the browser says. An `Origin` other than `null`
+ * has to be ours.
  *
- * Browsers name the origin `null` where a page sends no referrer, as ours do. Then they tell by `Sec-Fetch-Site`, but
- * only over TLS or on loopback; elsewhere a cookie of ours has to have come along, which no other site's form brings. A
- * request that tells nothing at all comes from no browser.
+ * Browsers send `Origin: null` from pages without a referrer, as ours are. Then `Sec-Fetch-Site` decides, which they send
+ * only over TLS or on loopback; elsewhere one of our cookies is required, which no other site's form can send. A request
+ * without any of these headers does not come from a browser.
  */
 function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
   const { origin } = headers;

@@ -21,7 +21,7 @@ import { findWebsite, websitesPage } from './pages/websites.js';
 import { readQuery } from './query.js';
 
 const MOST_FORM_BYTES = 65_536;
-/** Percent-encoded once more it still fits into a request's head. */
+/** Percent-encoded once more, it still fits into the headers of a request. */
 const MOST_PATH_CHARACTERS = 12_000;
 /** From one address. */
 const WRONG_KEYS_A_MINUTE = 10;
@@ -29,19 +29,19 @@ const MINUTE_MS = 60_000;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
-  /** Every question of the dashboard goes through this one reader. Who made it closes it. */
+  /** Answers all queries of the dashboard. The caller closes it. */
   reader: Pick<LiveReader, 'ask'>;
-  /** The key that a token belongs to, or null; asked anew with every request, so that a revoked key sees nothing more. */
+  /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
   now?: () => number;
   /** Path in front of `/dashboard`, as the interface has it in front of `/v1`. Default: none. */
   prefix?: string;
-  /** Whether cookies never travel without TLS, even where a request does not show that it came over it. Default: no. */
+  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
   secureCookie?: boolean;
-  /** Told whose key a request is signed in with. */
+  /** Called with the key that a request is signed in with. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
-  /** Told of every failure that a browser sees as a 500. */
+  /** Called with every error that a browser sees as a 500. */
   onError?: (error: unknown) => void;
 }
 
@@ -138,7 +138,7 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
   }
 }
 
-/** Leads back to where somebody wanted to go, where that can be told in an address. */
+/** The sign-in page, which returns to `to` afterwards unless that is too long. */
 function signInLink(base: string, to: string): string {
   const query = to.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(to)}`;
   return `${base}/sign-in${query}`;
@@ -161,9 +161,9 @@ async function websitePage(route: Route, context: DashboardContext, request: Fas
 
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { status, message, headers } = publicError(told(error));
+    const { status, message, headers } = publicError(explained(error));
     if (status === 500) options.onError?.(error);
-    // Without whom it would be told to cannot be found out, it is told to nobody.
+    // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);
     const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
     // What is refused before the dashboard sees it has none of its headers yet.
@@ -175,7 +175,7 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
   );
 }
 
-function told(error: unknown): unknown {
+function explained(error: unknown): unknown {
   if (!(error instanceof WarehouseError)) return error;
   return new ServiceError(503, 'No warehouse yet: the first sync creates it.');
 }

@@ -22,7 +22,7 @@ export interface FilterFields {
 export interface Boxes {
   name: string;
   label: string;
-  /** What the boxes are, said to who cannot see the label above them. */
+  /** What the boxes are, for screen readers. */
   legend: string;
   choices: readonly Choice[];
   chosen: readonly string[];
@@ -31,10 +31,10 @@ export interface Boxes {
 }
 
 /**
- * A form whose fields become the address of the same page: it works without a script, can be bookmarked and shared. A
- * browser does not complete it: it would say after a step back what was filled in last, and not what the list shows.
+ * A form whose fields become the query string of the same page: it works without scripts, and can be bookmarked and
+ * shared. Autocomplete is off: after a step back the browser would restore the last input instead of what the list shows.
  *
- * @param kept what the address holds beside the fields
+ * @param kept other parameters of the address
  */
 export function filterForm(action: string, { q, selects, boxes, kept = {} }: FilterFields): Html {
   const hidden = Object.entries(kept).map(

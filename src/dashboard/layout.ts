@@ -17,13 +17,13 @@ export interface Layout {
   /** Path of the dashboard. */
   base: string;
   title: string;
-  /** Label of the key that is signed in; null where nobody is. */
+  /** Label of the key that is signed in; null if signed out. */
   keyLabel: string | null;
   /** The website that the page is about, and which of its pages it is. */
   at?: { website: ServedWebsite; route: Route } | undefined;
 }
 
-/** A page of the dashboard as a whole document, without any script or style of its own. */
+/** A page of the dashboard as a complete document, without inline scripts or styles. */
 export function layout({ base, title, keyLabel, at }: Layout, content: Part): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -76,7 +76,7 @@ ${items}</ul>
 </nav>`;
 }
 
-/** What went wrong with a request, as far as its sender may know. */
+/** What was wrong with a request, as far as its sender may know. */
 export function problemPage(
   base: string,
   { status, message, keyLabel }: { status: number; message: string; keyLabel: string | null },
@@ -86,24 +86,24 @@ export function problemPage(
     { base, title, keyLabel },
     html`<h1>${title}</h1>
 <p>${message}</p>
-<p><a href="${base}/">To the websites</a></p>`,
+<p><a href="${base}/">All websites</a></p>`,
   );
 }
 
-/** The form that an API key is given to. @param problem why the one before was not taken */
+/** The sign-in form. @param problem why the previous key was not accepted */
 export function signInPage(base: string, { to, problem }: { to: string; problem: string | null }): Html {
-  const told = problem === null ? null : html`<p class="warning" role="alert" id="problem">${problem}</p>`;
+  const warning = problem === null ? null : html`<p class="warning" role="alert" id="problem">${problem}</p>`;
   const invalid = problem === null ? null : html` aria-invalid="true" aria-describedby="problem"`;
   return layout(
     { base, title: 'Sign in', keyLabel: null },
     html`<h1>Sign in</h1>
-${told}
+${warning}
 <form method="post" action="${base}/sign-in" class="sign-in">
 <input type="hidden" name="to" value="${to}">
 <p><label for="token">API key</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required="" autofocus="" maxlength="4000"${invalid}></p>
 <p><button type="submit">Sign in</button></p>
 </form>
-<p class="note">You see the websites that the key may read. The key itself is not kept in your browser.</p>`,
+<p class="note">You will see the websites that this key has access to. The key is not stored in your browser.</p>`,
   );
 }

@@ -14,7 +14,7 @@ const WORD_CHARACTERS = 160;
 
 const maybeText = z.string().nullable().default(null);
 
-/** What was not asked for is null, as what is not known. */
+/** A column that was not read is null, like an unknown value. */
 export const pageRow = z.object({
   url: z.string(),
   is_gone: z.boolean(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../service/errors.js';
 
 const MOST_TEXT_CHARACTERS = 500;
-/** A longer address of a page is shown, but cannot be asked for. `sql/dashboard` cuts a little behind that. */
+/** A page with a longer URL is listed, but has no page of its own. `sql/dashboard` cuts URLs slightly above this. */
 export const MOST_URL_CHARACTERS = 16_000;
 export const ROWS_A_PAGE = ['25', '50', '100', '200'] as const;
 const DEFAULT_ROWS_A_PAGE = '50';
@@ -15,7 +15,7 @@ export interface Paging {
   per: number;
 }
 
-/** The parts of an address that list something. */
+/** The query parameters of every list. */
 export const pagingQuery = {
   page: z
     .string()
@@ -25,12 +25,11 @@ export const pagingQuery = {
   per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
 };
 
-/** A text that is looked for, or a value that is chosen. */
+/** A search text, or a chosen value. */
 export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
 
 /**
- * Reads what an address asks for. A field of a form that was left empty is as if it were not there; what is not known is
- * passed over.
+ * Parses a query string. Empty fields of a form count as missing; unknown parameters are ignored.
  *
  * @throws ServiceError 400 that names the parameter
  */
@@ -38,7 +37,7 @@ export function readQuery<T>(schema: z.ZodType<T>, query: unknown): T {
   const given = z.record(z.string(), z.unknown()).parse(query);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
   if (parsed.success) return parsed.data;
-  throw new ServiceError(400, `The address holds no usable value of “${String(parsed.error.issues[0]?.path[0])}”.`);
+  throw new ServiceError(400, `The address has no valid value for “${String(parsed.error.issues[0]?.path[0])}”.`);
 }
 
 /** @throws ServiceError 404 for a page behind the last one */

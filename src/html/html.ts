@@ -1,14 +1,14 @@
 import { safe } from '../observe/terminal.js';
 
-/** Longer addresses are shortened in their middle; the whole one is in the link and its tooltip. */
+/** Longer URLs are shortened in their middle; the full one is in the link and its tooltip. */
 const SHOWN_CHARACTERS = 96;
-/** Browsers and mail programs take no longer ones for sure. */
+/** Browsers and mail programs may refuse longer ones. */
 const LINK_CHARACTERS = 2000;
 const TOOLTIP_CHARACTERS = 500;
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text that is HTML already. Everything else is escaped where it is put into a template. */
+/** Text that is HTML already. Everything else is escaped in a template. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -28,7 +28,7 @@ export function escaped(text: string): string {
   return safe(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** A text cut in its middle, whole characters only: the beginning and the end of an address tell most. */
+/** A text cut in its middle between characters, because the beginning and the end of a URL say most. */
 export function shortened(text: string, characters = SHOWN_CHARACTERS): string {
   if (text.length <= characters) return text;
   // A text may be megabytes long: only what can be shown of it is taken apart.
@@ -41,7 +41,7 @@ export function shortened(text: string, characters = SHOWN_CHARACTERS): string {
 /**
  * A page's address: a link only if it is one to the web that reads as it is written.
  *
- * @param beside an address on the same line, whose scheme and host need not be repeated
+ * @param beside a URL on the same line, whose scheme and host need not be repeated
  */
 export function pageLink(url: string, characters = SHOWN_CHARACTERS, beside?: string): Html {
   const origin = ORIGIN.exec(beside ?? '')?.[0];

@@ -1,16 +1,16 @@
 import { html, type Part } from './html.js';
 
 const ROWS_UNFOLDED = 15;
-/** Fewer than these are not worth a click. */
+/** Fewer rows than this are not folded. */
 const LEAST_FOLDED = 5;
 const ORDERS = { ascending: ' ▲', descending: ' ▼' } as const;
 
-/** What a column is, all of it. Its cells are made of a whole row. */
+/** A column of a table. Its cells are made from the whole row. */
 export interface Column<Row> {
   head: string;
-  /** Numbers stand right. */
+  /** Numbers are aligned right. */
   isNumber?: boolean;
-  /** What the address calls it, if a click on its head sorts by it. */
+  /** Its name in the query string, if a click on its head sorts by it. */
   sortedAs?: string;
   cell(row: Row): Part;
 }
@@ -20,14 +20,14 @@ export interface TableOptions {
   /** Letters and hyphens; no other table of the page has it. */
   id: string;
   caption: string;
-  /** Said instead of an empty table. */
+  /** Shown instead of an empty table. */
   empty: string;
-  /** What the rows are sorted by: what the address calls it, with `-` in front descending; and where another order leads. */
+  /** The sort order as in the query string, `-` in front for descending, and the link to another one. */
   sort?: { by: string; linkOf(by: string): string };
 }
 
 /**
- * A table that scrolls by itself where it is wider than the screen. Rows stand in the order in which they are given.
+ * A table that scrolls by itself if it is wider than the screen. The order of rows is kept.
  *
  * @param options with them the first column names its row, and the keyboard scrolls too
  */
@@ -47,7 +47,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
 ${rows.map((row) => html`<tr>${cells(row)}</tr>\n`)}</tbody></table></div>`;
 }
 
-/** A table of many rows, of which all but the first are unfolded by a click; on paper they all stand there. */
+/** A table of many rows: all but the first are folded, and printed in full on paper. */
 export function foldedTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Part {
   if (rows.length <= ROWS_UNFOLDED + LEAST_FOLDED) return table(columns, rows);
   const folded = rows.slice(ROWS_UNFOLDED);

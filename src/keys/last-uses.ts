@@ -36,7 +36,7 @@ export class LastUses {
     this.#isWritten = false;
   }
 
-  /** Writes what was noted beside what other processes wrote. Where the folder cannot be written, nothing is kept. */
+  /** Merges the noted uses into the file. If the folder is read-only, they are lost. */
   async write(): Promise<void> {
     if (this.#isWritten) return;
     this.#isWritten = true;
@@ -47,7 +47,7 @@ export class LastUses {
       const kept = Object.fromEntries(Object.entries(merged).filter(([id]) => known.has(id)));
       await writeDurably(warehouseFolder(this.warehouse).keyUses, `${JSON.stringify(kept, null, 2)}\n`, OWNER_ONLY);
     } catch {
-      // It is worth no answer and no line in the log: the next use is as good.
+      // Not worth an error: the next use is written again.
     }
   }
 }

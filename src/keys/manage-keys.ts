@@ -16,7 +16,7 @@ export type KnownKey = Omit<StoredKey, 'sha256'>;
  *
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
  * @param expires a date, a time or a duration, see `expiryOf`
- * @returns with its token, which nobody can tell a second time
+ * @returns the key and its token, which cannot be shown again
  * @throws UsageError for an unusable label or expiry; and as `changeKeys` does
  */
 export async function addKey(
@@ -39,7 +39,7 @@ export async function addKey(
 }
 
 /**
- * Takes a key away; a service that runs knows within a second.
+ * Revokes a key; a running service refuses it within a second.
  *
  * @param idOrLabel its id, or a label that no other key has
  * @throws UsageError where that names none, or several; and as `changeKeys` does
@@ -72,7 +72,7 @@ function checkLabel(label: string): void {
  * When a key ends, in milliseconds since 1970.
  *
  * @param text a date, through whose end (UTC) it is valid, a time with its offset, or a duration such as `90d`
- * @throws UsageError where it is none of these, or lies in the past
+ * @throws UsageError where it is none of these, or is in the past
  */
 function expiryOf(text: string, now: number): number {
   const at = timeOf(text, now);

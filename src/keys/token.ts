@@ -16,7 +16,7 @@ export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The key of this token, in a time that does not tell how near a guess came, nor to which key. */
+/** The key of this token, in constant time, so that guesses learn nothing. */
 export function keyOfToken<K extends { hash: Buffer }>(keys: readonly K[], token: string): K | null {
   const hash = hashOf(token);
   let found: K | null = null;

@@ -16,7 +16,7 @@ export function formatCsv(
   return [columns, ...rows].map(line).join('');
 }
 
-/** A whole answer, part by part: the header comes once, also where there are no rows. */
+/** CSV part by part; the header comes once, even without rows. */
 export async function* csvText(
   columns: readonly string[],
   parts: AsyncIterable<readonly (readonly unknown[])[]>,

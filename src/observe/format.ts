@@ -72,7 +72,7 @@ export function signed(change: number | null): string {
   return change > 0 ? `+${count(change)}` : `−${count(-change)}`;
 }
 
-/** A date as `Mar 31`, where the year goes without saying. */
+/** A date as `Mar 31`, where the year is clear from the context. */
 export function dayOfMonth(date: string): string {
   return `${MONTHS[Number(date.slice(5, 7)) - 1]}\u00a0${Number(date.slice(8, 10))}`;
 }

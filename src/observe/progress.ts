@@ -22,7 +22,7 @@ export interface ProgressOptions {
   stream: ProgressStream;
   isTerminal: boolean;
   color: boolean;
-  /** Takes the lines that stand for the drawing where there is no terminal. */
+  /** Receives lines instead of the drawing if there is no terminal. */
   log: (line: string) => void;
   now?: () => number;
   /** Calls back every so many milliseconds until the returned function is called. */
@@ -44,7 +44,7 @@ export interface Progress {
   setTotal(total: number | null): void;
   /** Text after the figures, such as the website; empty removes it. */
   note(text: string): void;
-  /** Takes the line off the terminal; elsewhere logs the outcome. */
+  /** Removes the line from the terminal; elsewhere logs the outcome. */
   finish(): void;
   /** Runs something that writes to the same terminal while the line is out of the way. */
   interrupt<T>(write: () => T): T;
@@ -84,7 +84,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const changed = () => {
     if (isTerminal && work && now() - drawnAt >= REDRAW_MS) draw();
   };
-  const tell = () => {
+  const report = () => {
     if (work) log(plainLine(work, now()));
   };
   const finish = () => {
@@ -108,7 +108,7 @@ export function createProgress(options: ProgressOptions): Progress {
       if (work) finish();
       const at = now();
       work = { label: safe(label), total, done: 0, note: '', extra: {}, startedAt: at, samples: [{ at, done: 0 }] };
-      stop = every(isTerminal ? SAMPLE_MS : LOG_EVERY_MS, isTerminal ? changed : tell);
+      stop = every(isTerminal ? SAMPLE_MS : LOG_EVERY_MS, isTerminal ? changed : report);
       changed();
     },
     advance(n, { isEarlier = false, ...extra } = {}) {

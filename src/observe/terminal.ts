@@ -1,5 +1,5 @@
 /**
- * What a terminal obeys instead of showing it: C0 and C1 controls, marks that turn the reading direction, separators
+ * What a terminal interprets instead of showing it: C0 and C1 controls, marks that turn the reading direction, separators
  * that break a line, the byte order mark, and halves of surrogate pairs.
  */
 const HARMFUL =
@@ -9,7 +9,7 @@ const HARMFUL =
 const BARE_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Makes any text harmless for a terminal, on one line: what it would obey is shown as `\x1b`, `\n` or `\u202e`. */
+/** Makes any text harmless for a terminal, on one line: what it would interpret is shown as `\x1b`, `\n` or `\u202e`. */
 export function safe(text: string): string {
   return text.replace(HARMFUL, visible);
 }
@@ -21,7 +21,7 @@ export function safeLines(text: string): string {
   );
 }
 
-/** JSON without characters that a terminal would obey. */
+/** JSON without characters that a terminal would interpret. */
 export function escapedJson(json: string): string {
   return json.replaceAll(BARE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -33,8 +33,8 @@ function visible(character: string): string {
 }
 
 /**
- * Whether to colour what goes to this stream: only on a terminal, and never with `NO_COLOR` set to anything;
- * `FORCE_COLOR` (but 0 or false) colours anywhere.
+ * Whether to use colours on this stream: only on a terminal, and never if `NO_COLOR` is set; `FORCE_COLOR` (other than 0
+ * or false) forces them.
  */
 export function colorsWanted(
   stream: { isTTY?: boolean | undefined },

@@ -1,11 +1,11 @@
-/** How a report says whose it is: a later one may take its place. */
+/** Marks a report as ours, so that a later one may overwrite it. */
 export const GENERATOR = 'indexhouse';
 
 const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
 const MARK = `<meta name="generator" content="${GENERATOR} `;
-/** Reports were there before the mark was. */
+/** Earlier versions wrote no mark. */
 const UNMARKED = '<title>Index report: ';
-/** The mark stands within so many bytes. */
+/** The mark is within the first bytes. */
 export const MARK_BYTES = 2048;
 
 /** Whether a file that begins like this is a report. */

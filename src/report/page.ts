@@ -13,10 +13,10 @@ import type { Period } from './period.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
 
-/** Nothing may be loaded and nothing run, whatever stands in the data. */
+/** Nothing may be loaded or run, whatever the data contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/** The report as one HTML document that needs nothing beside itself. */
+/** The report as one self-contained HTML document. */
 export function reportPage(report: Report): string {
   const { websites, sections, period, total } = report;
   const [only, second] = websites;
@@ -41,9 +41,9 @@ export function reportPage(report: Report): string {
 </header>
 <main>
 ${second ? [headlineSentence(total), isTogether ? null : headlinePart(total, period), overviewPart(report)] : null}
-${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, isTold: isTogether }))}
+${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, isShown: isTogether }))}
 </main>
-<footer>Made by indexhouse ${report.version} from the snapshots of a search engine’s own reports. Times are in UTC, dates those of the snapshots.</footer>
+<footer>Created by indexhouse ${report.version}. Times are in UTC; dates are those of the snapshots.</footer>
 </body>
 </html>
 `;
@@ -55,20 +55,20 @@ function about({ period, made_at, total, newest }: Report): Part {
   const compared =
     total.compared_with === null
       ? 'nothing to compare with'
-      : `compared with the listing of ${total.compared_with}${total.compared_with < since ? '' : ', the first there is'}`;
+      : `compared with the listing of ${total.compared_with}${total.compared_with < since ? '' : ', the first one'}`;
   return html`<p>${since} to ${until} (${counted(days, 'day')}), ${compared}</p>
-${newest > until ? html`<p>How pages stand now, their crawls, reports and features, is as of ${newest}.</p>` : null}
-<p>Made on ${moment(made_at)}</p>`;
+${newest > until ? html`<p>The current state of pages, their crawls, reports and features is as of ${newest}.</p>` : null}
+<p>Created ${moment(made_at)}</p>`;
 }
 
 function sectionOf(
   section: Section,
-  { id, period, titled, isTold }: { id: string; period: Period; titled: boolean; isTold: boolean },
+  { id, period, titled, isShown }: { id: string; period: Period; titled: boolean; isShown: boolean },
 ): Html {
   const [first] = section.websites;
   return html`<section>
 ${titled && first ? html`<h2>${nameOf(first)}</h2>` : null}
-${isTold ? null : headlineSentence(section.headline)}
+${isShown ? null : headlineSentence(section.headline)}
 ${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`)}
 ${headlinePart(section.headline, period)}
 ${trendPart(id, section, period)}
@@ -82,7 +82,7 @@ ${qualityPart(id, section, period)}
 `;
 }
 
-/** What a reader has to know before the first figure. */
+/** Warnings above the first figure. */
 function caveats({ websites, headline }: Section, { since }: Period): string[] {
   const [first, second] = websites;
   if (!first || second) return [];
@@ -128,6 +128,6 @@ function trendPart(id: string, { trend, websites }: Section, period: Period): Ht
 function notes(partial: number, websites: number): Part {
   const nights = `${counted(partial, 'night')} had only a partial listing. Such a night is marked and not counted.`;
   const carried = 'A website that was not listed on a date counts with its last complete listing.';
-  const told = [...(partial > 0 ? [nights] : []), ...(websites > 1 ? [carried] : [])];
-  return told.length > 0 ? note(told.join(' ')) : null;
+  const texts = [...(partial > 0 ? [nights] : []), ...(websites > 1 ? [carried] : [])];
+  return texts.length > 0 ? note(texts.join(' ')) : null;
 }

@@ -7,7 +7,7 @@ import { type Period, periodOf } from './period.js';
 import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
 import { readSection, type Section, type WebsiteFacts } from './section.js';
 
-/** Up to this many websites get a section each; more are told together, with a line each. */
+/** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
 
 export interface ReportOptions {
@@ -17,16 +17,16 @@ export interface ReportOptions {
   since?: string | undefined;
   until?: string | undefined;
   version: string;
-  /** When the report is made, in milliseconds since 1970. */
+  /** When the report is created, in milliseconds since 1970. */
   now: number;
 }
 
-/** Everything that a report tells. Times are ISO 8601 in UTC. */
+/** Everything that a report shows. Times are ISO 8601 in UTC. */
 export interface Report {
   made_at: string;
   version: string;
   period: Period;
-  /** The date of the newest snapshot, which may lie behind the period. */
+  /** The date of the newest snapshot, which may be after the period. */
   newest: string;
   total: Headline;
   websites: WebsiteFacts[];
@@ -35,7 +35,7 @@ export interface Report {
 }
 
 /**
- * Reads what a report tells from a warehouse.
+ * Reads a report from a warehouse.
  *
  * @throws QuestionError for a wrong date or website, and where the warehouse has no snapshot in that time
  */
@@ -72,7 +72,7 @@ function websiteOf(all: readonly WebsiteRow[], given: string): WebsiteRow {
 
 function noSnapshots(reader: Reader, { until }: Period): QuestionError {
   return reader.markers.length === 0
-    ? new QuestionError('the warehouse has no snapshot yet: `indexhouse sync` makes the first one')
+    ? new QuestionError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
     : new QuestionError(`the warehouse has no snapshot up to ${until}: give a later --until`);
 }
 

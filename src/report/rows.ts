@@ -104,7 +104,7 @@ export const deindexedRow = z.object({
 });
 export type DeindexedRow = z.infer<typeof deindexedRow>;
 
-/** What changed pages have in common: the share of them that have this value beside the share of all pages. */
+/** What changed pages have in common: the share of them with this value, and the share of all pages. */
 const common = { website_id: text, dimension: text, value: text, pages: whole };
 const shares = { share: z.number(), overall_share: z.number(), lift: z.number() };
 export const flipCommonRow = z.object({ ...common, changed: whole, ...shares });

@@ -29,12 +29,12 @@ const DIRECTORIES_LISTED = 10;
 const COMMON_LISTED = 12;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
-/** Pages that were not crawled for so many days are told: where a span of `SPANS` begins. */
+/** Pages not crawled for this many days are listed: where a span of `SPANS` begins. */
 export const STALE_DAYS = 31;
 /** The spans of the macro `age_span`, and those of them that are stale. */
 const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
 const STALE_SPANS = new Set(SPANS.slice(4));
-/** What more than this much more of the changed pages have than of all pages stands out. */
+/** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;
 
 /** What is known of one website before its section is read. */

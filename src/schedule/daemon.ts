@@ -68,7 +68,7 @@ function newTask(job: Job, cron: string, options: DaemonOptions, running: Set<Pr
 /** Runs a job once. Whatever becomes of it is a line in the log. */
 async function runJob(job: Job, context: JobContext): Promise<void> {
   const { log, signal } = context;
-  // A signal of its own: what listens to it goes with the run, instead of gathering night by night.
+  // A signal of its own, so that its listeners end with the run instead of accumulating.
   const own = new AbortController();
   const stop = () => own.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -94,7 +94,7 @@ function logNextRun(task: ScheduledTask, log: Logger): void {
   log.info({ job: task.name, cron: task.getPattern(), next_run: task.getNextRun() }, 'next run');
 }
 
-/** node-cron tells by events what matters; its own words for it are for debugging. */
+/** What matters comes as events; node-cron's own log lines are for debugging. */
 function quiet(log: Logger): NonNullable<TaskOptions['logger']> {
   const debug = (message: string | Error) => log.debug(String(message));
   return { info: debug, warn: debug, debug, error: (message) => log.error(String(message)) };

@@ -7,7 +7,7 @@ export interface JobContext {
   /** Of this package; recorded with each snapshot. */
   version: string;
   log: Logger;
-  /** Fires when the process is asked to stop: the job ends soon, by throwing `Stopped` where something is left. */
+  /** Fires when the process has to stop: the job ends soon, and throws `Stopped` if it is not done. */
   signal: AbortSignal;
 }
 
@@ -19,6 +19,6 @@ export interface Job {
   description: string;
   /** A cron expression of five fields; in effect where the configuration says nothing. */
   defaultCron: string;
-  /** Runs once and gives the exit code that the same work has as a command. Errors are the daemon's to log. */
+  /** Runs once and returns the exit code of the same command. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
 }

@@ -9,7 +9,7 @@ const SLOW_BODY_PIECES = 10;
 /** Long enough for the first half to leave before the connection breaks. */
 const BREAK_AFTER_MS = 20;
 const ENDLESS_PIECE = ' '.repeat(65_536);
-/** Where a redirect leads: on this server, so that nobody is led away, but below no base address. */
+/** The target of redirects: on this server, but outside of the base URL. */
 export const REDIRECT_PATH = '/elsewhere';
 
 export interface InterferenceSettings {

@@ -49,12 +49,12 @@ function fetched(share: number, engine: Canonical, user: StateTraits['user'], ne
   return { share, visited: true, fetchStatus: 'Successful', engine, user, next };
 }
 
-/** A state whose page the crawler asked for in vain. */
+/** A state whose page the crawler could not fetch. */
 function failed(share: number, fetchStatus: string, next: Next): StateTraits {
   return { share, visited: true, fetchStatus, ...NO_CANONICALS, next };
 }
 
-/** A state whose page the crawler has not asked for. */
+/** A state whose page the crawler has not requested. */
 function unvisited(share: number, fetchStatus: string | null, next: Next): StateTraits {
   return { share, visited: false, fetchStatus, ...NO_CANONICALS, next };
 }

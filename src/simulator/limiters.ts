@@ -8,8 +8,8 @@ export const LIMITER_KINDS = ['first-request', 'clock', 'sliding', 'bucket'] as 
 export type LimiterKind = (typeof LIMITER_KINDS)[number];
 
 /**
- * What services mean by the reset: the next boundary of a window, now and a whole window, when the next request is
- * allowed, or when the whole allowance is back. `off`: no rate headers.
+ * What services mean by the reset: the next boundary of a window, one window from now, when the next request is allowed,
+ * or when the full allowance is back. `off`: no rate headers.
  */
 export const RATE_HEADERS = ['boundary', 'window', 'next', 'full', 'off'] as const;
 export type RateHeaders = (typeof RATE_HEADERS)[number];
@@ -29,7 +29,7 @@ interface Meter {
   /** Requests that are left at this moment; a bucket holds parts of one, too. */
   left(now: number): number;
   take(now: number): void;
-  /** When a window ends, the next request is allowed, and the whole allowance is back. */
+  /** When a window ends, the next request is allowed, and the full allowance is back. */
   resets(now: number): { boundary: number; next: number; full: number };
 }
 

@@ -25,7 +25,7 @@ const FIRST_DATA_A_NIGHT = 0.12;
 /** What each number drawn for a page and a night decides. */
 const SALT = { event: 1, next: 2, recrawl: 3, deindexing: 4 } as const;
 
-/** On one night a directory loses most of its pages from the index: the story that a demo tells. */
+/** On one night a directory loses most of its pages from the index: the story of the demo. */
 export interface Deindexing {
   night: number;
   directory: string;

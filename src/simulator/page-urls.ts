@@ -1,7 +1,7 @@
 import { hash, hashText } from './random.js';
 
 const LONG_URL_CHARACTERS = 2000;
-/** Directories of a website, each as often as it stands here. */
+/** Directories of a website, each as often as it occurs here. */
 const DIRECTORIES = [
   ...Array<string>(9).fill('/products/'),
   ...Array<string>(3).fill('/blog/'),
@@ -75,7 +75,7 @@ export class PageUrls {
     return this.url(page) === url ? page : null;
   }
 
-  /** `/blog/` and the like; nasty pages and the home page stand in `/`. */
+  /** `/blog/` and the like; nasty pages and the home page are in `/`. */
   directory(page: number): string {
     if (page <= this.#nasty.length) return '/';
     return DIRECTORIES[hash(this.#seed, page) % DIRECTORIES.length] ?? '/';

@@ -1,4 +1,4 @@
-/** How often something was asked for, and how often a whole, unspoilt 200 for it was handed to the kernel. */
+/** How often something was requested, and how often a complete 200 without a fault was sent for it. */
 export interface RequestCount {
   attempted: number;
   answered: number;
@@ -35,7 +35,7 @@ export class RequestCounters {
     Object.assign(this, { attempted: 0, answered: 0, byStatus: {}, byRequest: new Map() });
   }
 
-  /** Counts per page URL that a report was asked for. */
+  /** Counts per page URL whose report was requested. */
   reports(): Map<string, RequestCount> {
     return this.#grouped(({ pathname, searchParams }) =>
       pathname.endsWith('/v1/url-report') ? searchParams.get('url') : null,

@@ -44,9 +44,9 @@ export interface SimulatorOptions extends WorldOptions {
 }
 
 export interface Simulator {
-  /** The base address: what goes in front of `/v1`, prefix included, without a slash at its end. */
+  /** The base URL: what precedes `/v1`, prefix included, without a slash at its end. */
   readonly url: string;
-  /** What goes in front of `/control`. */
+  /** What precedes `/control`. */
   readonly origin: string;
   readonly world: World;
   readonly requests: RequestCounters;

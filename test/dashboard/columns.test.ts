@@ -155,7 +155,7 @@ describe('the columns of the list of pages', () => {
       for (const query of [`columns=${encodeURIComponent(bad)}`, `columns=state&columns=${encodeURIComponent(bad)}`]) {
         const answer = await visitor.get(`${PAGES}?${query}`);
         expect([query, answer.status]).toEqual([query, 400]);
-        expect(answer.text).toContain('no usable value of “columns”');
+        expect(answer.text).toContain('no valid value for “columns”');
       }
     }
     expect(dashboard.failures).toEqual([]);

@@ -143,7 +143,7 @@ describe('the table of pages', () => {
     for (const [query, name] of Object.entries(bad)) {
       const { answer } = await pagesOf(query);
       expect([query, answer.status]).toEqual([query, 400]);
-      expect(answer.text).toContain(`no usable value of “${name}”`);
+      expect(answer.text).toContain(`no valid value for “${name}”`);
     }
     const behind = await pagesOf('page=4');
     expect(behind.answer.status).toBe(404);
@@ -196,7 +196,7 @@ describe('the timeline of a page', () => {
     expect(facts).toContainEqual(['First seen', '2025-03-01 02:00 UTC']);
     expect(facts).toContainEqual(['Page fetch', 'Successful']);
     expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (1 day)']);
-    expect((await visitor.get(pageOf(pageAt(115)))).text).toContain('No report of this page is kept.');
+    expect((await visitor.get(pageOf(pageAt(115)))).text).toContain('No report of this page is stored.');
     expect((await visitor.get(pageOf(pageAt(119)))).text).toContain('No longer monitored since');
   });
 
@@ -204,7 +204,7 @@ describe('the timeline of a page', () => {
     for (const url of ['https://shop.example/nowhere', "' or 1=1 --", '\u0000', '%']) {
       const answer = await visitor.get(pageOf(url));
       expect([url, answer.status]).toEqual([url, 404]);
-      expect(answer.text).toContain('This website never listed such a page.');
+      expect(answer.text).toContain('This website has never listed this page.');
     }
     expect((await visitor.get(`${SHOP}/page`)).status).toBe(400);
     expect((await visitor.get(pageOf(pageAt(5), '&page=9'))).status).toBe(404);

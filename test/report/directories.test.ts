@@ -61,7 +61,7 @@ describe('of more than 500 directories', () => {
   it('a report tells what only won before what stayed as it was', async () => {
     const { report, page } = await reportOf(shop, { since: '2025-03-03', until: '2025-03-03' });
     expect(report.sections[0]?.directories[0]).toMatchObject({ directory: '(other)', deindexed: 0, newly_indexed: 1 });
-    expect(words(page)).not.toContain('No directory lost or won');
+    expect(words(page)).not.toContain('No directory lost or gained');
   });
 });
 
@@ -77,6 +77,6 @@ describe('a directory whose pages are listed no more', () => {
     expect(report.sections[0]?.directories).toMatchObject([
       { directory: '/blog/', indexed: 2, indexed_before: 3, deindexed: 0 },
     ]);
-    expect(words(page)).toMatch(/Losers by directory Directory Pages .* \/blog\/ 2 2 100.0% −1 0 0/);
+    expect(words(page)).toMatch(/Losses by directory Directory Pages .* \/blog\/ 2 2 100.0% −1 0 0/);
   });
 });

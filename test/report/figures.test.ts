@@ -130,7 +130,7 @@ describe('the figures of a report', () => {
   it('keep to the dates that are asked for', async () => {
     const { report, page: document } = await reportOf(shop, { since: '2025-03-01', until: '2025-03-14' });
     expect(report.total).toMatchObject({ deindexed: { now: 2 }, compared_with: '2025-03-01' });
-    expect(words(document)).toContain('compared with the listing of 2025-03-01, the first there is');
+    expect(words(document)).toContain('compared with the listing of 2025-03-01, the first one');
     expect(words(document)).toContain('is as of 2025-03-15');
   });
 

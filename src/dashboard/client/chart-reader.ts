@@ -15,7 +15,7 @@ const STEPS: Readonly<Record<string, number>> = {
 /** One of the drawings of a chart, of which the style sheet shows one. */
 interface Drawing {
   svg: SVGSVGElement;
-  /** Where each date stands, in units of the drawing. */
+  /** The horizontal position of each date, in units of the drawing. */
   across: number[];
   marker: SVGLineElement;
 }
@@ -23,7 +23,7 @@ interface Drawing {
 /** What a date's numbers are, by what they are called. */
 type Reading = readonly (readonly [name: string, value: string])[];
 
-/** Lets the numbers of each chart that tells where its dates stand be read off it: by pointer, touch and keyboard. */
+/** Makes the values of charts readable by pointer, touch and keyboard. */
 export function readCharts(): void {
   for (const chart of document.querySelectorAll<HTMLElement>('[data-readable]')) new ChartReader(chart);
 }
@@ -55,10 +55,15 @@ class ChartReader {
 
   #describe(title: string): void {
     const { length } = this.#dates;
-    const told = { role: 'slider', 'aria-label': `${title}: date`, 'aria-valuemin': '1', 'aria-valuemax': `${length}` };
-    for (const [name, value] of Object.entries(told)) this.#slider.setAttribute(name, value);
+    const attributes = {
+      role: 'slider',
+      'aria-label': `${title}: date`,
+      'aria-valuemin': '1',
+      'aria-valuemax': `${length}`,
+    };
+    for (const [name, value] of Object.entries(attributes)) this.#slider.setAttribute(name, value);
     this.#slider.tabIndex = 0;
-    this.#tell(length - 1);
+    this.#announce(length - 1);
   }
 
   #listen(): void {
@@ -79,7 +84,7 @@ class ChartReader {
     });
   }
 
-  /** The date that stands nearest to a place of the window. */
+  /** The date nearest to a horizontal position in the window. */
   #nearest(clientX: number): number | null {
     const shown = this.#drawings.find(({ svg }) => svg.getBoundingClientRect().width > 0);
     if (!shown) return null;
@@ -89,7 +94,7 @@ class ChartReader {
     return distances.indexOf(Math.min(...distances));
   }
 
-  /** Shows a date's numbers and where it stands, or none. */
+  /** Shows the values and the position of a date, or none. */
   #read(at: number | null): void {
     if (at === this.#at) return;
     this.#at = at;
@@ -99,11 +104,11 @@ class ChartReader {
       for (const end of ['x1', 'x2']) marker.setAttribute(end, `${place ?? 0}`);
     }
     if (at === null) this.#line.textContent = HINT;
-    else this.#line.replaceChildren(...this.#tell(at));
+    else this.#line.replaceChildren(...this.#announce(at));
   }
 
-  /** Tells a date to who cannot see it; gives it as the parts of a line for who can. */
-  #tell(at: number): Node[] {
+  /** Announces a date to screen readers, and returns it as the parts of a visible line. */
+  #announce(at: number): Node[] {
     const date = this.#dates[at] ?? '';
     const reading = this.#numbers.get(date);
     const parts = reading?.map(([name, value]) => `${name} ${value}`) ?? [this.#unlisted];

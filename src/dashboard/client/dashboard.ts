@@ -1,4 +1,4 @@
-/** What the dashboard has more where a browser runs scripts. Without them everything is reached all the same. */
+/** What scripts add to the dashboard. Without them everything works, with more page loads. */
 import { readCharts } from './chart-reader.js';
 import { changeInPlace } from './lists.js';
 

@@ -49,7 +49,7 @@ async function show(address: string, remember: boolean): Promise<void> {
     fillForm(page, remember);
     announce(document.getElementById('shown')?.textContent ?? '');
   } catch {
-    // A newer question took this one's place; else the browser tells what is wrong.
+    // Aborted by a newer request; else let the browser show what is wrong.
     if (!mine.signal.aborted) location.assign(address);
   }
 }
@@ -92,7 +92,7 @@ function fieldsOf(page: Document): Element[] {
   return [...(page.querySelector<HTMLFormElement>(LIVE_FORM)?.elements ?? [])];
 }
 
-/** The address that a form leads to, without its empty fields; of a name that several fields share it tells them all. */
+/** The address of a submitted form, without empty fields; fields of the same name are joined by commas. */
 function addressOf(form: HTMLFormElement): string {
   const address = new URL(form.action);
   for (const [name, value] of new FormData(form)) {

@@ -16,7 +16,7 @@ import { changeName, pageTimelineLink } from '../values.js';
 const NIGHTS = ['1', '7', '30', '90'] as const;
 /** Every page is crawled again and again: such a change is shown only when it is chosen. */
 const HIDDEN_KIND = 'crawled';
-/** Stands for changes of every kind. */
+/** The value for changes of every kind. */
 const EVERY_KIND = 'all';
 
 const changesQuery = z.object({

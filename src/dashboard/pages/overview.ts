@@ -20,7 +20,7 @@ const DAYS_SHOWN = 90;
 const REPORT_ROWS = 10;
 
 const NUMBERS_ID = 'trend-numbers';
-/** Said of a date that is not in the table of numbers. */
+/** Shown for a date that is not in the table of numbers. */
 const UNLISTED = 'no complete listing that night';
 
 const TREND_COLUMNS: readonly Column<TrendRow>[] = [
@@ -44,7 +44,7 @@ interface Overview {
   reportAges: { span: string; pages: number }[];
 }
 
-/** How a website stands: its numbers beside those of the listing before, the trend, and the newest night's changes. */
+/** The state of a website: its numbers compared with the previous listing, the trend, and the newest night's changes. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const overview = await context.ask((reader) => readOverview(reader, context.website.id));
   const { newest, listings } = overview;
@@ -61,7 +61,7 @@ ${reportAges(overview)}</section>`;
   return { title, content };
 }
 
-/** What a website's overview tells: the last 90 days up to its newest snapshot. */
+/** Reads the last 90 days up to the newest snapshot. */
 async function readOverview(reader: Reader, website: string): Promise<Overview> {
   const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const span = { since: addDays(until, 1 - DAYS_SHOWN), until };
@@ -83,7 +83,7 @@ function partialNote(listing: TrendRow | undefined): Html {
   const of = listing
     ? `The numbers are those of ${listing.snapshot_date}.`
     : 'No listing of the last 90 days is complete.';
-  return html`<p class="warning">The newest listing is only partial. ${of}</p>`;
+  return html`<p class="warning">The newest listing is partial. ${of}</p>`;
 }
 
 function headline(context: WebsiteContext, listings: readonly TrendRow[]): Html {
@@ -131,7 +131,7 @@ function trendPart(overview: Overview): Part {
     ['no-data', 'without data: never inspected'],
   ];
   const hasPartial = days.some(({ partial }) => partial);
-  const caption = 'The same in numbers, newest first';
+  const caption = 'Numbers of the chart, newest first';
   const numbers = table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' });
   return html`${legend(...entries, ...(hasPartial ? [['partial', UNLISTED] as const] : []))}
 ${chart(overview)}
@@ -139,7 +139,7 @@ ${chart(overview)}
 ${numbers}</details>`;
 }
 
-/** The chart with what a script needs to tell its values: the dates, where each stands, and which table has the numbers. */
+/** The chart with what the script needs to read it: the dates, their positions, and the table with the numbers. */
 function chart({ days, span }: Overview): Html {
   const { wide, narrow } = trendDrawings('trend', days, { ...span, since: days[0]?.date ?? span.since });
   const dates = days.map(({ date }) => date).join(' ');

@@ -53,7 +53,7 @@ const REPORT: readonly Fact[] = [
   ['service_link', 'Service', address],
 ];
 
-/** What decides more than one line; the other columns are read as the facts name them. */
+/** The columns used directly; the others are read by name from the lists above. */
 const factsRow = z.looseObject({
   url: z.string(),
   report_snapshot_id: maybeText,
@@ -64,7 +64,7 @@ const factsRow = z.looseObject({
 });
 const reportRow = z.looseObject({ fetched_at: z.string(), sitemaps: z.array(z.string()).nullable() });
 
-/** What is known of one page: how it stands in the newest listing and report, and what changed about it. */
+/** Everything known about one page: its newest listing and report, and its changes. */
 export async function pagePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pageQuery, context.query);
   const { facts, report, changes } = await context.ask((reader) => readPage(reader, context.website.id, query));
@@ -77,7 +77,7 @@ ${list({
   one: 'change',
   caption: 'What changed about this page, newest first',
   columns: CHANGE_COLUMNS,
-  empty: 'Nothing changed about this page since it was first seen.',
+  empty: 'No changes since this page was first seen.',
   query,
   ...changes,
   linkOf: (page) => linkTo(context, 'page', { url: facts.url, per: query.per, page }),
@@ -86,7 +86,7 @@ ${list({
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
 ${definitions(shown(facts, LISTING))}</section>
 <section aria-labelledby="h-report"><h2 id="h-report">Newest report</h2>
-${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is kept.</p>`}</section>
+${report ? reportPart(report, context.now) : html`<p class="empty">No report of this page is stored.</p>`}</section>
 </div>`;
   return { title: `A page of ${nameOf(context.website)}`, content };
 }
@@ -95,7 +95,7 @@ ${report ? reportPart(report, context.now) : html`<p class="empty">No report of 
 async function readPage(reader: Reader, website: string, query: z.infer<typeof pageQuery>) {
   const { url } = query;
   const [facts] = await askRows(reader, 'dashboard/page', factsRow, { website, url });
-  if (!facts) throw new ServiceError(404, 'This website never listed such a page.');
+  if (!facts) throw new ServiceError(404, 'This website has never listed this page.');
   const { report_snapshot_id: snapshot } = facts;
   // None where none was fetched, or none is kept.
   const [report] =
@@ -103,7 +103,7 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   return { facts, report, changes: await readChangesOf(reader, website, url, query) };
 }
 
-/** What a reader has to know before the rest. */
+/** Warnings above the rest. */
 function standing({ disappeared_at, absences, consecutive_failures, last_failure_at }: z.infer<typeof factsRow>): Part {
   const warnings: Part[] = [];
   if (disappeared_at !== null) warnings.push(html`No longer monitored since ${time(disappeared_at)}.`);

@@ -24,7 +24,7 @@ import { checkPage, filterText, pagingQuery, readQuery, skipOf } from '../query.
 
 const STATES_OFFERED = 100;
 const STATE_CHARACTERS = 60;
-/** Stands for a state that is not known. */
+/** The value for an unknown state. */
 const UNKNOWN_STATE = '-';
 const MOST_STATE_CHARACTERS = 4000;
 
@@ -44,7 +44,7 @@ type PagesQuery = z.infer<typeof pagesQuery>;
 const stateRow = z.object({ state: z.string().nullable(), pages: z.int() });
 
 interface Pages {
-  /** What the filter offers; null where a state is not known. */
+  /** Choices of the filter; null is an unknown state. */
   states: { state: string | null; pages: number }[];
   count: number;
   rows: PageRow[];
@@ -63,7 +63,7 @@ ${filterForm(linkTo(context, 'pages'), fields)}
 ${list({
   id: 'pages',
   one: 'page',
-  caption: 'Pages as they stand now',
+  caption: 'Current state of the pages',
   columns: columnsOf(shown, context),
   empty: 'No matching pages.',
   query,
@@ -74,7 +74,7 @@ ${list({
   return { title, content };
 }
 
-/** A window of the pages that a reader asks for. @throws ServiceError 404 for a page behind the last one */
+/** One window of the selected pages. @throws ServiceError 404 for a page behind the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
   const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
@@ -94,7 +94,7 @@ function boxesOf(shown: readonly PageColumn[]): Boxes {
   return {
     name: 'columns',
     label: 'Columns',
-    legend: `Columns beside “${headOf(always)}”`,
+    legend: `Columns besides “${headOf(always)}”`,
     choices: PAGE_COLUMNS.filter((name) => name !== always).map((name) => [name, headOf(name)]),
     chosen: shown,
     always,
@@ -126,8 +126,8 @@ function stateLabel(state: string | null): string {
 }
 
 /**
- * A state as text that a form sends back unchanged: itself where it can be, else in quotes as JSON writes it, with
- * nothing in it that a page would not show; null, a state that is not known, as `-`.
+ * A state as text that a form sends back unchanged: as it is if possible, else as a JSON string without invisible
+ * characters; null, an unknown state, as `-`.
  */
 export function stateText(state: string | null): string {
   if (state === null) return UNKNOWN_STATE;
@@ -140,7 +140,7 @@ const quoted = z
   .startsWith('"')
   .pipe(z.preprocess((text) => parsed(String(text)), z.string()));
 
-/** The state that a text asks for. */
+/** The state that a text of `stateText` stands for. */
 export function stateOf(text: string): string | null {
   if (text === UNKNOWN_STATE) return null;
   return quoted.safeParse(text).data ?? text;

@@ -22,11 +22,11 @@ interface Moved {
 
 /** How many pages left the index and came into it, by directory. */
 export function directoryChart(id: string, directories: readonly Moved[]): Html {
-  const told = directories.map(
+  const texts = directories.map(
     ({ directory, deindexed, newly_indexed }) =>
       `${directory}: ${deindexed} de-indexed, ${newly_indexed} newly indexed.`,
   );
-  const naming = { id, title: 'De-indexed and newly indexed pages by directory', description: told.join(' ') };
+  const naming = { id, title: 'De-indexed and newly indexed pages by directory', description: texts.join(' ') };
   return figure(naming, 24 + directories.length * DIRECTORY_HEIGHT, (narrow) => ({
     grid: { ...GRID, right: 44, top: 4 },
     xAxis: { ...VALUES, minInterval: 1 },

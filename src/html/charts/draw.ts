@@ -54,13 +54,13 @@ export const NAMES = {
   axisLabel: LABEL,
 } as const;
 
-/** What a series has that nobody points at. */
+/** Options of a series without interaction. */
 export const STILL = { silent: true, animation: false, emphasis: { disabled: true } } as const;
 
-/** A drawing, and where its names stand in it, in units of the drawing. */
+/** A drawing, and the positions of its names, in units of the drawing. */
 export interface Drawing {
   svg: Html;
-  /** How far from the left the middle of each name of the horizontal axis is, in their order. */
+  /** How far from the left each name of the horizontal axis is centred, in their order. */
   across: number[];
   /** How far from the top its values begin and where zero is. */
   top: number;
@@ -116,7 +116,7 @@ function draw(
   }
 }
 
-/** Asked while the drawing is there: afterwards nobody knows. */
+/** To be called before the chart is disposed of. */
 function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg'> {
   const place = (axis: { xAxisIndex: number } | { yAxisIndex: number }, value: number): number => {
     const placed = chart.convertToPixel(axis, value);

@@ -26,7 +26,7 @@ export interface Span {
   until: string;
 }
 
-/** One date of the trend. The counts are null where no complete listing tells them. */
+/** One date of the trend. The counts are null without a complete listing. */
 export interface Day {
   date: string;
   counts: Counts | null;
@@ -52,7 +52,7 @@ export function trendChart(id: string, days: readonly Day[], period: Span): Html
   return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period));
 }
 
-/** The same as drawings that tell where each day stands. */
+/** The same as drawings with the position of each day. */
 export function trendDrawings(id: string, days: readonly Day[], period: Span): Drawings {
   return drawings(trendNaming(id, days), HEIGHT, () => trendOption(days, period), days.length);
 }
@@ -111,7 +111,7 @@ export function shareChart(id: string, days: readonly Day[], period: Span): Html
       {
         ...STILL,
         type: 'line',
-        // The dots tell which dates are known.
+        // The dots show which dates are known.
         connectNulls: true,
         symbol: 'circle',
         symbolSize: days.length > MOST_DAYS_WITH_DOTS ? 3 : 6,
@@ -144,14 +144,14 @@ function shaded(days: readonly Day[], { since, until }: Span) {
 function described(days: readonly Day[]): string {
   const known = days.filter(({ counts }) => counts !== null);
   const [first, last] = [known[0], known.at(-1)];
-  const told = [first, ...(last === first ? [] : [last])].flatMap((day) => {
+  const texts = [first, ...(last === first ? [] : [last])].flatMap((day) => {
     if (!day?.counts) return [];
     const { indexed, pages } = day.counts;
     return [`${day.date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`];
   });
   const partial = days.filter((day) => day.partial);
   return [
-    ...told,
+    ...texts,
     ...(partial.length > 0 ? [`${counted(partial.length, 'night')} without a complete listing.`] : []),
   ].join(' ');
 }

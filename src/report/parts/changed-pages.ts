@@ -70,7 +70,7 @@ function stateNow({ index_summary_now, index_coverage_state_now, is_monitored_no
   return index_summary_now === 'Indexed' ? html`<b>back in the index</b>: ${state}` : state;
 }
 
-/** The parameters that an analysis needs to tell of the same websites and dates. */
+/** The parameters of an analysis for the same websites and dates. */
 function scope(section: Section, { since, until }: Period): Record<string, string> {
   return { ...websiteParameter(section), since, until };
 }
@@ -83,7 +83,7 @@ function rest(shown: number, total: number, all: Html): Html {
 /** What stands out among changed pages against all pages; `which` are those, such as `De-indexed`. */
 function commonTable(section: Section, rows: readonly CommonRow[], which: string): Html {
   const title = html`<h4>What they have in common</h4>`;
-  if (rows.length === 0) return html`${title}${note('Nothing stands out against all pages.')}`;
+  if (rows.length === 0) return html`${title}${note('Nothing stands out compared with all pages.')}`;
   const columns: Column<CommonRow>[] = [
     ...websiteColumn(section),
     { head: 'Feature', cell: ({ dimension }) => DIMENSIONS[dimension] ?? dimension.replaceAll('_', ' ') },
@@ -100,5 +100,5 @@ function commonTable(section: Section, rows: readonly CommonRow[], which: string
       (lift) => `${lift >= TINY_LIFT ? Math.round(lift) : lift.toFixed(1)}×`,
     ),
   ];
-  return html`${title}${table(columns, rows)}${note('Lift: how many times as often as among all pages. First comes what explains most pages beyond an even spread.')}`;
+  return html`${title}${table(columns, rows)}${note('Lift: how many times as common as among all pages. Sorted by the number of pages beyond an even spread.')}`;
 }

@@ -70,12 +70,12 @@ function cell(pages: number | undefined, most: number): Html {
   return html`<td class="number shaded" style="--part:${shade}">${count(pages)}</td>`;
 }
 
-/** Which directories lost most. */
+/** Which directories lost most pages. */
 export function directoriesPart(id: string, section: Section, period: Period): Html {
   const { directories, headline } = section;
   const moved = directories.filter(({ deindexed, newly_indexed }) => deindexed + newly_indexed > 0);
   if (!directories.some(hasChanged)) {
-    return part('Losers by directory', note('No directory lost or won a page in this period.'));
+    return part('Losses by directory', note('No directory lost or gained a page in this period.'));
   }
   const columns: Column<DirectoryRow>[] = [
     ...websiteColumn(section),
@@ -92,7 +92,7 @@ export function directoriesPart(id: string, section: Section, period: Period): H
     number('Newly indexed', ({ newly_indexed }) => newly_indexed),
   ];
   return part(
-    'Losers by directory',
+    'Losses by directory',
     moved.length > 0 ? legend(['not-indexed', 'de-indexed'], ['indexed', 'newly indexed']) : null,
     moved.length > 0 ? directoryChart(`${id}-directories`, moved) : null,
     table(columns, directories),
@@ -107,7 +107,7 @@ function hasChanged({ indexed, indexed_before, deindexed, newly_indexed }: Direc
 
 function otherNote(section: Section, { since }: Period): Html {
   return note(
-    `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. Those that pages fell out of: `,
+    `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. Their de-indexed pages by directory: `,
     command('deindexed_by_directory', { ...websiteParameter(section), since }),
   );
 }

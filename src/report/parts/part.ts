@@ -33,13 +33,13 @@ function nameOfWebsite({ websites }: Section, id: string): string {
   return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
 }
 
-/** The column that names the website of a row, where a section tells of several. */
+/** The column that names the website of a row, in a section about several. */
 export function websiteColumn(section: Section): Column<{ website_id: string }>[] {
   if (section.websites.length <= 1) return [];
   return [{ head: 'Website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
 }
 
-/** The parameter that makes an analysis tell of the website of a section; none where it has several. */
+/** The parameter that limits an analysis to the website of a section; none if it has several. */
 export function websiteParameter({ websites: [first, second] }: Section): Record<string, string> {
   return first && !second ? { website: first.website.website_id } : {};
 }
