@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   headersMs: number;
   /** The same, to the end of its body. */
   requestMs: number;
-  /** Without reading anything of an answer that waits for it. */
+  /** Without reading anything of an answer that waits for it. Node may notice it only at the second look, twice as late. */
   stalledMs: number;
   /** Between an answer and the next request. */
   keepAliveMs: number;
