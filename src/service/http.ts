@@ -10,7 +10,7 @@ import { addHistoryOperations } from './history-operations.js';
 import { type Described, describeRoutes } from './openapi.js';
 import { addOperations } from './operations.js';
 import { DEFAULT_LIMIT_ENTRIES, DEFAULT_MAX_LIMIT_ENTRIES } from './pagination.js';
-import { type Limiter, RateLimiter } from './rate-limit.js';
+import { type Limiter, limiterOf } from './rate-limit.js';
 import { refuseAmbiguous, refuseUnknown } from './refusals.js';
 import { addRepresentations } from './representation.js';
 import type { Store } from './store.js';
@@ -88,7 +88,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
-  const limiter = options.limiter ?? (rateLimit === undefined ? null : new RateLimiter(rateLimit, clock));
+  const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, { clock }));
   return {
     store,
     limits: { defaultLimit, maxLimit, aboveMaxLimit },

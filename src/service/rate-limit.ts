@@ -12,44 +12,84 @@ export interface Limiter {
   take(keyId: string): RateDecision;
 }
 
-interface Usage {
-  startedAt: number;
-  used: number;
+/** What one key has used. Times are milliseconds since 1970. */
+export interface Meter {
+  /** Requests that are left at this moment; a bucket holds parts of one, too. */
+  left(now: number): number;
+  take(now: number): void;
+  resets(now: number): Resets;
 }
 
-/**
- * Counts requests per key in windows of a minute that begin with a key's first request. A refused request costs
- * nothing, so that a client which waits for the reset is served then.
- */
-export class RateLimiter implements Limiter {
-  readonly #usages = new Map<string, Usage>();
+/** When a window ends, the next request is allowed, and the full allowance is back. */
+export interface Resets {
+  boundary: number;
+  next: number;
+  full: number;
+}
 
+export interface LimiterOptions {
+  /** Milliseconds since 1970. */
+  clock?: (() => number) | undefined;
+  /** How requests are counted. Default: in windows of a minute that begin with a key's first request. */
+  newMeter?: () => Meter;
+  /** What the headers name as the reset; null: there are none. Default: the end of the window. */
+  resetOf?: (resets: Resets, now: number) => number | null;
+}
+
+/** So many requests for each key. A refused one costs nothing: a client which waits for the reset is served then. */
+export function limiterOf(
+  limit: number,
+  {
+    clock = Date.now,
+    newMeter = () => new FixedWindow(limit, (now) => now + WINDOW_MS),
+    resetOf = ({ boundary }) => boundary,
+  }: LimiterOptions = {},
+): Limiter {
+  const meters = new Map<string, Meter>();
+  return {
+    take: (keyId) => {
+      const now = clock();
+      const meter = meters.get(keyId) ?? newMeter();
+      meters.set(keyId, meter);
+      const allowed = meter.left(now) >= 1;
+      if (allowed) meter.take(now);
+      const resets = meter.resets(now);
+      const resetAt = resetOf(resets, now);
+      const told = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
+      return { allowed, headers: { ...told, ...(allowed ? {} : retryAfter(resets.next - now)) } };
+    },
+  };
+}
+
+export class FixedWindow implements Meter {
+  #endsAt = Number.NEGATIVE_INFINITY;
+  #used = 0;
+
+  /** @param endOf when a window ends that begins with a request at this time */
   constructor(
-    readonly requestsPerMinute: number,
-    private readonly clock: () => number = Date.now,
+    private readonly limit: number,
+    private readonly endOf: (now: number) => number,
   ) {}
 
-  take(keyId: string): RateDecision {
-    const now = this.clock();
-    const usage = this.#usageAt(keyId, now);
-    const allowed = usage.used < this.requestsPerMinute;
-    if (allowed) usage.used++;
-    const resetAt = usage.startedAt + WINDOW_MS;
-    const headers = rateHeaders(this.requestsPerMinute, this.requestsPerMinute - usage.used, resetAt);
-    return { allowed, headers: allowed ? headers : { ...headers, ...retryAfter(resetAt - now) } };
+  left(now: number): number {
+    return now >= this.#endsAt ? this.limit : this.limit - this.#used;
   }
 
-  #usageAt(keyId: string, now: number): Usage {
-    const known = this.#usages.get(keyId);
-    if (known && now - known.startedAt < WINDOW_MS) return known;
-    const fresh = { startedAt: now, used: 0 };
-    this.#usages.set(keyId, fresh);
-    return fresh;
+  take(now: number): void {
+    if (now >= this.#endsAt) {
+      this.#endsAt = this.endOf(now);
+      this.#used = 0;
+    }
+    this.#used++;
+  }
+
+  resets(now: number): Resets {
+    return { boundary: this.#endsAt, next: this.left(now) >= 1 ? now : this.#endsAt, full: this.#endsAt };
   }
 }
 
 /** @param resetAt milliseconds since 1970; the header says whole seconds */
-export function rateHeaders(limit: number, remaining: number, resetAt: number): Record<string, string> {
+function rateHeaders(limit: number, remaining: number, resetAt: number): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
@@ -57,6 +97,6 @@ export function rateHeaders(limit: number, remaining: number, resetAt: number): 
   };
 }
 
-export function retryAfter(waitMs: number): Record<string, string> {
+function retryAfter(waitMs: number): Record<string, string> {
   return { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) };
 }

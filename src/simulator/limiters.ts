@@ -1,4 +1,4 @@
-import { type Limiter, type RateDecision, rateHeaders, retryAfter } from '../service/rate-limit.js';
+import { FixedWindow, type Limiter, limiterOf, type Meter, type Resets } from '../service/rate-limit.js';
 
 /**
  * How services limit: windows that begin with a key's first request, windows of the clock, so many in any such time, or
@@ -14,7 +14,7 @@ export type LimiterKind = (typeof LIMITER_KINDS)[number];
 export const RATE_HEADERS = ['boundary', 'window', 'next', 'full', 'off'] as const;
 export type RateHeaders = (typeof RATE_HEADERS)[number];
 
-export interface LimiterOptions {
+export interface SimulatedLimit {
   /** Requests in each window. */
   limit: number;
   kind: LimiterKind;
@@ -24,68 +24,17 @@ export interface LimiterOptions {
   clock: () => number;
 }
 
-/** What one key has used. */
-interface Meter {
-  /** Requests that are left at this moment; a bucket holds parts of one, too. */
-  left(now: number): number;
-  take(now: number): void;
-  /** When a window ends, the next request is allowed, and the full allowance is back. */
-  resets(now: number): { boundary: number; next: number; full: number };
-}
-
-/** A limiter of any kind. A refused request costs nothing. */
-export function limiterOf(options: LimiterOptions): Limiter {
-  const meters = new Map<string, Meter>();
-  return {
-    take: (keyId) => {
-      const meter = meters.get(keyId) ?? meterOf(options);
-      meters.set(keyId, meter);
-      return answer(meter, options);
+/** A limiter of any kind. */
+export function simulatedLimiter({ limit, kind, headers, windowMs, clock }: SimulatedLimit): Limiter {
+  return limiterOf(limit, {
+    clock,
+    newMeter: () => {
+      if (kind === 'sliding') return new SlidingLog(limit, windowMs);
+      if (kind === 'bucket') return new Bucket(limit, windowMs);
+      return new FixedWindow(limit, (now) => (kind === 'clock' ? nextBoundary(now, windowMs) : now + windowMs));
     },
-  };
-}
-
-function answer(meter: Meter, { limit, headers, windowMs, clock }: LimiterOptions): RateDecision {
-  const now = clock();
-  const allowed = meter.left(now) >= 1;
-  if (allowed) meter.take(now);
-  const resets = { ...meter.resets(now), window: now + windowMs };
-  const waiting = allowed ? {} : retryAfter(resets.next - now);
-  if (headers === 'off') return { allowed, headers: waiting };
-  return { allowed, headers: { ...rateHeaders(limit, Math.floor(meter.left(now)), resets[headers]), ...waiting } };
-}
-
-function meterOf({ kind, limit, windowMs }: LimiterOptions): Meter {
-  if (kind === 'sliding') return new SlidingLog(limit, windowMs);
-  if (kind === 'bucket') return new Bucket(limit, windowMs);
-  return new FixedWindow(limit, windowMs, kind === 'clock');
-}
-
-class FixedWindow implements Meter {
-  #endsAt = Number.NEGATIVE_INFINITY;
-  #used = 0;
-
-  constructor(
-    private readonly limit: number,
-    private readonly windowMs: number,
-    private readonly byClock: boolean,
-  ) {}
-
-  left(now: number): number {
-    return now >= this.#endsAt ? this.limit : this.limit - this.#used;
-  }
-
-  take(now: number): void {
-    if (now >= this.#endsAt) {
-      this.#endsAt = this.byClock ? nextBoundary(now, this.windowMs) : now + this.windowMs;
-      this.#used = 0;
-    }
-    this.#used++;
-  }
-
-  resets(now: number) {
-    return { boundary: this.#endsAt, next: this.left(now) >= 1 ? now : this.#endsAt, full: this.#endsAt };
-  }
+    resetOf: (resets, now) => (headers === 'off' ? null : { ...resets, window: now + windowMs }[headers]),
+  });
 }
 
 class SlidingLog implements Meter {
@@ -106,7 +55,7 @@ class SlidingLog implements Meter {
     this.#takenAt.push(now);
   }
 
-  resets(now: number) {
+  resets(now: number): Resets {
     return {
       boundary: nextBoundary(now, this.windowMs),
       next: this.left(now) >= 1 ? now : (this.#takenAt[0] ?? now) + this.windowMs,
@@ -135,7 +84,7 @@ class Bucket implements Meter {
     this.#at = now;
   }
 
-  resets(now: number) {
+  resets(now: number): Resets {
     const left = this.left(now);
     return {
       boundary: nextBoundary(now, this.windowMs),

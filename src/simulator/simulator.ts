@@ -3,7 +3,7 @@ import type { Limiter } from '../service/rate-limit.js';
 import { addControl } from './control.js';
 import { type FaultRates, Faults, type OperationName } from './faults.js';
 import { addInterference } from './interference.js';
-import { type LimiterKind, limiterOf, type RateHeaders } from './limiters.js';
+import { type LimiterKind, type RateHeaders, simulatedLimiter } from './limiters.js';
 import { RequestCounters } from './request-counters.js';
 import { type SimulatedKey, worldStore } from './store.js';
 import { World, type WorldOptions } from './world.js';
@@ -90,7 +90,7 @@ function serverOptions(
   const { slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
   return {
     prefix,
-    limiter: simulatedLimiter(options),
+    limiter: limiterFor(options),
     ...(maxLimit === undefined ? {} : { maxLimit }),
     ...(aboveMaxLimit === undefined ? {} : { aboveMaxLimit }),
     setup: (app) => {
@@ -100,9 +100,9 @@ function serverOptions(
   };
 }
 
-function simulatedLimiter(options: SimulatorOptions): Limiter | undefined {
+function limiterFor(options: SimulatorOptions): Limiter | undefined {
   const { rateLimit = 'unlimited', rateWindow = DEFAULT_RATE_WINDOW_S } = options;
   if (rateLimit === 'unlimited') return undefined;
   const { limiter: kind = 'first-request', rateHeaders: headers = 'boundary', clock = Date.now } = options;
-  return limiterOf({ limit: rateLimit, kind, headers, windowMs: rateWindow * 1000, clock });
+  return simulatedLimiter({ limit: rateLimit, kind, headers, windowMs: rateWindow * 1000, clock });
 }

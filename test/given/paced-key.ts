@@ -1,5 +1,5 @@
 import type { Limiter } from '../../src/service/rate-limit.js';
-import { type LimiterKind, limiterOf, type RateHeaders } from '../../src/simulator/limiters.js';
+import { type LimiterKind, type RateHeaders, simulatedLimiter } from '../../src/simulator/limiters.js';
 import { type PaceNotice, Pacer } from '../../src/source/pacer.js';
 import { readRate, retryAfterMs, ServerClock } from '../../src/source/rate-headers.js';
 import { VirtualTime } from './virtual-time.js';
@@ -91,7 +91,7 @@ export class PacedKey {
 
   #limiterOf(limit: number): Limiter {
     const { kind = 'first-request', headers = 'boundary', windowMs = 60_000 } = this.options;
-    return limiterOf({ limit, kind, headers, windowMs, clock: () => this.#serverNow() });
+    return simulatedLimiter({ limit, kind, headers, windowMs, clock: () => this.#serverNow() });
   }
 
   #serverNow(): number {
