@@ -12,6 +12,11 @@ export class Failure extends Error {
   }
 }
 
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** What was asked for cannot be done as it was asked: flags, configuration, names, files. Nothing was changed. */
 export class UsageError extends Failure {
   override readonly exitCode = EXIT.usage;

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { knownCommits } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
@@ -21,15 +22,16 @@ export interface FollowerLag {
   error: string | null;
 }
 
-export interface FollowerInput {
-  warehouse: string;
-  markers: readonly Marker[];
-  /** With a temporary folder outside the warehouse, into which nothing is written. */
-  engine: EngineOptions;
-}
-
-/** How far `indexhouse.duckdb` is behind the markers, without writing, and without waiting for who holds it. */
-export async function followerLag({ warehouse, markers, engine }: FollowerInput): Promise<FollowerLag> {
+/**
+ * How far `indexhouse.duckdb` is behind the markers, without writing, and without waiting for who holds it.
+ *
+ * @param engine with a temporary folder outside the warehouse, into which nothing is written
+ */
+export async function followerLag(
+  warehouse: string,
+  markers: readonly Marker[],
+  engine: EngineOptions,
+): Promise<FollowerLag> {
   const { database: file } = warehouseFolder(warehouse);
   const lag = { name: 'duckdb', exact: true, held: null, error: null };
   if (!(await exists(file))) return { ...lag, behind: markers.length };
@@ -41,7 +43,7 @@ export async function followerLag({ warehouse, markers, engine }: FollowerInput)
   } catch (error) {
     // Taken by a writer since we looked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { ...lag, behind: markers.length, exact: false, held, error: message };
   }
 }

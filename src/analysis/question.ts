@@ -1,5 +1,5 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
-import { Stopped } from '../exit.js';
+import { messageOf, Stopped } from '../exit.js';
 import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
 import { identifier, literal } from '../storage/sql.js';
@@ -135,7 +135,7 @@ async function explained<T>(question: Question, work: () => Promise<T>): Promise
     return await work();
   } catch (cause) {
     if (cause instanceof QuestionError) throw cause;
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     if (/^INTERRUPT Error/i.test(message))
       throw new Stopped(`${question.name}: stopped before the answer was complete`);
     if (NOT_OUR_SQL.test(message)) throw new Error(`${question.name}: ${message}`, { cause });

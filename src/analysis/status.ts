@@ -70,10 +70,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const engine = { memoryLimit: input.memoryLimit, temporary };
     const { log, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
     const { markers, damaged } = log;
-    const followers = [
-      await followerLag({ warehouse, markers, engine }),
-      await analyticsLag(warehouse, markers.length),
-    ];
+    const followers = [await followerLag(warehouse, markers, engine), await analyticsLag(warehouse, markers.length)];
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),

@@ -2,7 +2,7 @@ import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
 import { JournalError, lastActivity, readHeader } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
 import { readPlanned } from '../journal/plan.js';
-import { readReports } from '../journal/reports.js';
+import { readReports, totalOf } from '../journal/reports.js';
 import { exists } from '../storage/durable.js';
 
 const NEXT = 'the next `indexhouse sync` sets the journal aside and keeps what is intact';
@@ -101,7 +101,7 @@ async function reachedIn(folder: JournalFolder, now: number): Promise<Reached> {
   return {
     ...NOTHING,
     stage: done ? 'commit' : 'reports',
-    reports_done: Object.values(counts).reduce((all, each) => all + each, 0),
+    reports_done: totalOf(counts),
     reports_planned: planned.planned,
   };
 }

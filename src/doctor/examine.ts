@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { type Website, websitesFor } from '../config/websites.js';
+import { messageOf } from '../exit.js';
 import { Clients } from '../run/clients.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
 import { timetable } from '../schedule/timetable.js';
@@ -78,7 +79,7 @@ async function guarded(check: string, run: () => Promise<CheckResult>): Promise<
   try {
     return await run();
   } catch (error) {
-    const message = `could not be checked: ${error instanceof Error ? error.message : error}`;
+    const message = `could not be checked: ${messageOf(error)}`;
     return resultsOf(check).error(message, 'Check the warehouse: `indexhouse verify`.');
   }
 }

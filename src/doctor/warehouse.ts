@@ -2,6 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { followerLag } from '../analysis/follower-lag.js';
 import type { Config } from '../config/schema.js';
+import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { exists } from '../storage/durable.js';
@@ -35,7 +36,7 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
     return folder.ok(`${path} ${nearest === path ? 'is writable' : 'can be created'}; the first sync sets it up`);
   } catch (error) {
     if (error instanceof WarehouseError) return folder.error(error.message, 'Fix the configuration, not the folder.');
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return folder.error(`${path} cannot be written (${message})`, 'Give this user write permission there.');
   }
 }
@@ -94,7 +95,7 @@ export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
     const { markers } = await withEngine(engine, (opened) => OpenWarehouse.read(opened, warehouse.path, temporary));
-    const { behind, held, error } = await followerLag({ warehouse: warehouse.path, markers, engine });
+    const { behind, held, error } = await followerLag(warehouse.path, markers, engine);
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
     if (error)
       return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: the next sync rebuilds it.');

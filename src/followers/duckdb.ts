@@ -12,7 +12,7 @@ import { scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.j
 import { filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
-import { DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
+import { contractColumns, DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
 import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
 
 /** The name by which the file is attached. */
@@ -163,7 +163,7 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Ope
   return { name: 'duckdb', behind: skipped.length, reason };
 }
 
-/** Forward only, all that are lacking in one transaction; the views are remade when their text changes. */
+/** Forward only, all that are lacking in one transaction; the views are remade when their text or the contract changes. */
 export async function migrate(engine: Engine): Promise<void> {
   await engine.run(
     'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
@@ -171,7 +171,7 @@ export async function migrate(engine: Engine): Promise<void> {
   const applied = new Set(
     (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
   );
-  const views = viewStatements();
+  const views = [...contractColumns(), ...viewStatements()];
   const text = createHash('sha256').update(views.join(';\n')).digest('hex');
   const all = new Map<string, readonly string[]>([
     ...tableStatements().map((name): [string, string[]] => [name, [sql(name)]]),

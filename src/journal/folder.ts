@@ -17,24 +17,7 @@ const DAMAGED = 'damaged';
  * | `staged`    | the manifest: every file of the commit lies beside it              |
  * | `committed` | the marker is in the warehouse (read there alone)                  |
  */
-export interface JournalFolder {
-  runId: string;
-  websiteId: string;
-  path: string;
-  /** What the run is. */
-  header: string;
-  listing: string;
-  plan: string;
-  /** What is left of the plan after an interruption. */
-  remaining: string;
-  /** How many reports are planned; written when the plan is whole. */
-  planned: string;
-  reports: string;
-  staged: string;
-  manifest: string;
-  /** DuckDB's spill files. */
-  temporary: string;
-}
+export type JournalFolder = ReturnType<typeof folderAt>;
 
 export function journalFolder(warehouse: string, runId: string, websiteId: string): JournalFolder {
   return folderAt(runsFolder(warehouse), runId, websiteId);
@@ -45,20 +28,24 @@ export function replayFolder(warehouse: string, replayId: string, websiteId: str
   return folderAt(replaysFolder(warehouse), replayId, websiteId);
 }
 
-function folderAt(root: string, runId: string, websiteId: string): JournalFolder {
+function folderAt(root: string, runId: string, websiteId: string) {
   const path = join(root, runId, encodeId(websiteId));
   return {
     runId,
     websiteId,
     path,
+    /** What the run is. */
     header: join(path, 'run.json'),
     listing: join(path, 'listing.ndjson'),
     plan: join(path, 'plan.ndjson'),
+    /** What is left of the plan after an interruption. */
     remaining: join(path, 'remaining.ndjson'),
+    /** How many reports are planned; written when the plan is whole. */
     planned: join(path, 'planned.json'),
     reports: join(path, 'reports.ndjson'),
     staged: join(path, 'staged'),
     manifest: join(path, 'staged', 'manifest.json'),
+    /** DuckDB's spill files. */
     temporary: join(path, 'tmp'),
   };
 }

@@ -193,6 +193,7 @@ class ReportsReading {
   }
 }
 
-function totalOf(counts: ReportCounts): number {
+/** All answers. */
+export function totalOf(counts: ReportCounts): number {
   return Object.values(counts).reduce((all, each) => all + each, 0);
 }

@@ -1,5 +1,5 @@
 import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
-import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports } from '../journal/reports.js';
+import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../journal/reports.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
@@ -35,7 +35,7 @@ export interface Fetched {
  */
 export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<Fetched> {
   const left = await readReports(run.folder);
-  const reused = Object.values(left.counts).reduce((all, each) => all + each, 0);
+  const reused = totalOf(left.counts);
   run.requests.sent += reused;
   const { wanted } = planned;
   if (left.done) return { ...left.done, reused, wanted };

@@ -6,7 +6,7 @@ import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside }
 import { readListing } from '../journal/listing.js';
 import { mendJournal, toldOf } from '../journal/mend.js';
 import { readPlanned } from '../journal/plan.js';
-import { ReportsJournal, readReports, scanReports } from '../journal/reports.js';
+import { ReportsJournal, readReports, scanReports, totalOf } from '../journal/reports.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
@@ -230,8 +230,7 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
 }
 
 async function countAnswers(folder: JournalFolder): Promise<number> {
-  const { counts } = await scanReports(folder);
-  return Object.values(counts).reduce((all, each) => all + each, 0);
+  return totalOf((await scanReports(folder)).counts);
 }
 
 function unfinishable(folder: JournalFolder, message: string): WebsiteReceipt {

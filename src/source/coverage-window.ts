@@ -9,6 +9,7 @@ import {
 import { absoluteUrl } from '../contract/fields.js';
 import { plainTextOf } from '../contract/plain.js';
 import { type Issue, issuesOf, type Verdict, validate } from '../contract/validate.js';
+import { messageOf } from '../exit.js';
 import { SourceError } from './errors.js';
 
 /** Of a field's name in the drift diary: it is the service's own word, and may be as long as a body. */
@@ -124,7 +125,7 @@ function badWindow(what: string, issues: Issue[], text: string): BadWindow {
 
 /** What a parser says of a text, without the piece of the text that it repeats. */
 export function whyNotJson(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.replace(/,? *(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, ' is not valid JSON').trim();
 }
 

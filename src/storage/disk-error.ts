@@ -1,3 +1,5 @@
+import { messageOf } from '../exit.js';
+
 const FULL =
   /\b(ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded|max_temp_directory_size|\bmin_free_disk\b/;
 const READ_ONLY = /\bEROFS\b|Read-only file system/;
@@ -25,14 +27,14 @@ export function isDiskFull(error: unknown): boolean {
 
 /** An error's message, with what can be done where the disk is the reason. */
 export function withRemedy(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const remedy = diskRemedy(error);
   return remedy === null || message.includes(remedy) ? message : `${message}. ${remedy}`;
 }
 
 /** Node's own errors about a write do not say which file it was. */
 export function cannotWrite(file: string, cause: unknown): Error {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   const remedy = diskRemedy(cause);
   return new Error(`cannot write ${file}: ${message}${remedy ? `. ${remedy}` : ''}`, { cause });
 }

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import { z } from 'zod';
-import { Failure } from '../exit.js';
+import { Failure, messageOf } from '../exit.js';
 import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
 import { literal } from './sql.js';
@@ -242,5 +242,5 @@ function typesOf(parameters: Parameters) {
 
 function refused(statement: string, parameters: Parameters, cause: unknown): EngineError {
   const what = statement.replace(/\s+/g, ' ').slice(0, 80);
-  return new EngineError(`${cause instanceof Error ? cause.message : cause} (in: ${what}…)`, parameters, { cause });
+  return new EngineError(`${messageOf(cause)} (in: ${what}…)`, parameters, { cause });
 }

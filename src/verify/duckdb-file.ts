@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { messageOf } from '../exit.js';
 import { isDropped, knownCommits, readRetention } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
@@ -6,7 +7,7 @@ import { lockHolder } from '../storage/lock-holder.js';
 import { literal } from '../storage/sql.js';
 import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths } from '../warehouse/markers.js';
+import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates, readableStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
@@ -65,50 +66,58 @@ async function isHalfMade(engine: Engine): Promise<boolean> {
 async function compare(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
   const { markers } = log;
   const taken = await knownCommits(engine, 'follower');
-  const [has, lacks] = [markers.filter((m) => taken.has(m.commitId)), markers.filter((m) => !taken.has(m.commitId))];
+  const has = markers.filter(({ commitId }) => taken.has(commitId));
   const { retainedFrom } = await readRetention(engine, 'follower');
-  const findings = await compareTombstones(engine, log);
-  for (const [table, files] of filesSeen(log.path, has, retainedFrom)) {
-    findings.push(...(await compareTable(engine, table, log.query(table, files))));
-  }
-  findings.push(...(await compareRuns(engine, log)));
-  if (lacks.length > 0) {
-    findings.push(lag(`indexhouse.duckdb is ${lacks.length} snapshots behind`, 'the next sync catches up'));
-    return findings;
-  }
-  return [...findings, ...(await compareState(engine, log))];
-}
-
-/** @param retainedFrom what the file says of itself: rows of earlier snapshots were dropped from it */
-function filesSeen(warehouse: string, markers: readonly Marker[], retainedFrom: string | null): Map<Table, string[]> {
-  const kept = (table: Table) => markers.filter((marker) => !isDropped(marker, table, retainedFrom));
-  return new Map<Table, string[]>([
-    ...DATA_TABLES.map((table) => [table, filesOf(warehouse, kept(table), table)] as const),
-    ...MARKER_TABLES.map((table) => [table, markerPaths(markers, table)] as const),
-  ]);
-}
-
-/**
- * Those that the file lacks still hide from this engine what it holds of the files that they put out of use: it may
- * have those rows yet, and nothing is left to compare them with.
- */
-async function compareTombstones(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
-  const all = log.query('tombstones', log.tombstoneFiles);
+  const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
+  // Those that the file lacks still hide from this engine what it holds of the files that they put out of use: it may
+  // have those rows yet, and nothing is left to compare them with.
+  const tombstones = log.query('tombstones', log.tombstoneFiles);
   await engine.run(
     `create or replace temp table untaken as
-     select * from (${all}) anti join follower.tombstones using (tombstone_id)`,
+     select * from (${tombstones}) anti join follower.tombstones using (tombstone_id)`,
   );
-  const found = await compareTable(
-    engine,
-    'tombstones',
-    `select * from (${all}) semi join follower.tombstones using (tombstone_id)`,
-  );
-  const [untaken] = await engine.rows(countRow, 'select count(*) as rows from untaken');
-  if (untaken && untaken.rows > 0) {
-    const what = `indexhouse.duckdb may hold rows of ${untaken.rows} removed files`;
-    found.push(lag(what, 'the next sync catches up; `indexhouse maintain` also makes the file smaller'));
+  const findings = await compareTaken(engine, 'tombstones', tombstones, {
+    by: 'tombstone_id',
+    lagging: (files) => [
+      `indexhouse.duckdb may hold rows of ${files} removed files`,
+      'the next sync catches up; `indexhouse maintain` also makes the file smaller',
+    ],
+  });
+  for (const table of DATA_TABLES) {
+    findings.push(...(await compareTable(engine, table, log.query(table, filesOf(log.path, kept(table), table)))));
   }
-  return found;
+  for (const table of MARKER_TABLES) {
+    findings.push(...(await compareTable(engine, table, log.query(table, markerPaths(has, table)))));
+  }
+  // What a damaged file held cannot be compared, and is not this file's fault.
+  if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
+    // A run's row comes last, or alone where it failed: without it the file is only behind.
+    const lagging = (rows: number) =>
+      [`runs in indexhouse.duckdb is ${rows} rows behind`, 'the next sync catches up'] as const;
+    findings.push(
+      ...(await compareTaken(engine, 'runs', log.query('runs', log.runs), { by: 'run_id, website_id', lagging })),
+    );
+  }
+  const lacking = markers.length - has.length;
+  if (lacking === 0) return [...findings, ...(await compareState(engine, log))];
+  return [...findings, lag(`indexhouse.duckdb is ${lacking} snapshots behind`, 'the next sync catches up')];
+}
+
+/** Compares the rows that the file has of a table whose rows it takes one by one; those that it lacks are no difference. */
+async function compareTaken(
+  engine: Engine,
+  table: 'runs' | 'tombstones',
+  all: string,
+  { by, lagging }: { by: string; lagging: (rows: number) => readonly [what: string, remedy: string] },
+): Promise<Finding[]> {
+  const findings = await compareTable(
+    engine,
+    table,
+    `select * from (${all}) semi join follower.${table} using (${by})`,
+  );
+  const query = `select count(*) as rows from (${all}) anti join follower.${table} using (${by})`;
+  const [lacking] = await engine.rows(countRow, query);
+  return lacking && lacking.rows > 0 ? [...findings, lag(...lagging(lacking.rows))] : findings;
 }
 
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Finding[]> {
@@ -121,36 +130,12 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
   return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }
 
-/** A run's row comes last, or alone where it failed: without it the file is only behind. */
-async function compareRuns(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
-  // What a damaged file held cannot be compared, and is not this file's fault.
-  if ((await findDamaged(engine, 'runs', log.runs)).length > 0) return [];
-  const all = log.query('runs', log.runs);
-  const found = await compareTable(
-    engine,
-    'runs',
-    `select * from (${all}) semi join follower.runs using (run_id, website_id)`,
-  );
-  const [lacking] = await engine.rows(
-    countRow,
-    `select count(*) as rows from (${all}) anti join follower.runs using (run_id, website_id)`,
-  );
-  if (lacking && lacking.rows > 0) {
-    found.push(lag(`runs in indexhouse.duckdb is ${lacking.rows} rows behind`, 'the next sync catches up'));
-  }
-  return found;
-}
-
 /** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
 async function compareState(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
   const { present, lacking } = await readableStates(engine, await findStates(log.path, log.markers));
   if (lacking.length > 0) return [];
   const files = present.map(({ file }) => file);
   return compareTable(engine, 'page_state', log.query('page_state', files));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function difference(message: string): Finding {

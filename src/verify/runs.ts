@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../exit.js';
 import { type JournalFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import { readHeader } from '../journal/header.js';
 import type { Engine } from '../storage/engine.js';
@@ -106,7 +107,7 @@ async function readOneByOne(engine: Engine, log: OpenWarehouse, all: string[]): 
       read.committed.push(...(await committedIn(engine, log, [file])));
       read.files.push(file);
     } catch (error) {
-      read.findings.push(damaged(`${file} cannot be read: ${error instanceof Error ? error.message : error}`));
+      read.findings.push(damaged(`${file} cannot be read: ${messageOf(error)}`));
     }
   }
   return read;

@@ -14,21 +14,17 @@ export function checkpointFile(warehouse: string, { websiteId, date, commitId }:
   return tableFile(warehouse, 'checkpoints', { websiteId, date, id: commitId });
 }
 
-/** What a website's state is made from: the state after some commit, and the commits after that. */
-export interface StateBase {
-  /** Null: there is nothing before the first of `later`. */
-  checkpoint: string | null;
-  /** How many of the markers the checkpoint includes. */
-  included: number;
-}
-
 /**
- * The newest checkpoint of a website that is whole, or the beginning of its log.
+ * What a website's state is made from: its newest checkpoint that is whole, or null, and how many of the markers that
+ * includes.
  *
  * @param markers all of this website, oldest first
  * @throws CheckpointError where files of a later commit are out of use: then nothing can give the state
  */
-export async function stateBase(warehouse: string, markers: readonly Marker[]): Promise<StateBase> {
+export async function stateBase(
+  warehouse: string,
+  markers: readonly Marker[],
+): Promise<{ checkpoint: string | null; included: number }> {
   const there = new Set(await listTableFiles(warehouse, 'checkpoints'));
   let included = markers.length;
   while (included > 0 && !(await isCheckpoint(warehouse, markers[included - 1], there))) included--;

@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../exit.js';
+import { Failure, messageOf } from '../exit.js';
 import type { Engine } from '../storage/engine.js';
 import { decodeId } from '../storage/names.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
@@ -119,6 +119,6 @@ async function findUnreadable(engine: Engine, table: Table, files: readonly stri
 
 /** What went wrong, without the statement that it went wrong in. */
 export function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return (message.split('\n')[0] ?? '').replace(/ \(in: .*$/, '');
 }

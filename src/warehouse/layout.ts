@@ -5,30 +5,18 @@ import { decodeId, encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
 
 /** Where the warehouse keeps what. */
-export interface WarehouseFolder {
-  path: string;
-  lock: string;
-  database: string;
-  analytics: string;
-  /** Facts that never change once there is data: format, time zone. */
-  identity: string;
-  /** The keys that the service's own interface is opened with. */
-  keys: string;
-  /** When each of them was last used. */
-  keyUses: string;
-  /** Held open while the keys are changed. */
-  keysLock: string;
-}
-
-export function warehouseFolder(path: string): WarehouseFolder {
+export function warehouseFolder(path: string) {
   return {
-    path,
     lock: join(path, 'run.lock.duckdb'),
     database: join(path, 'indexhouse.duckdb'),
     analytics: join(path, 'analytics.duckdb'),
+    /** Facts that never change once there is data: format, time zone. */
     identity: join(path, 'warehouse.json'),
+    /** The keys that the service's own interface is opened with. */
     keys: join(path, 'service-keys.json'),
+    /** When each of them was last used. */
     keyUses: join(path, 'service-keys-used.json'),
+    /** Held open while the keys are changed. */
     keysLock: join(path, 'service-keys.lock.duckdb'),
   };
 }
@@ -40,13 +28,9 @@ export type LogFolder = Table | 'checkpoints';
 export function tableFile(
   warehouse: string,
   table: LogFolder,
-  place: { websiteId: string; date: string; id: string },
+  { websiteId, date, id }: { websiteId: string; date: string; id: string },
 ): string {
-  return join(tableFolder(warehouse, table, place), `${place.id}.parquet`);
-}
-
-export function tableFolder(warehouse: string, table: LogFolder, place: { websiteId: string; date: string }): string {
-  return join(warehouse, 'parquet', table, `website=${encodeId(place.websiteId)}`, `date=${place.date}`);
+  return join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`, `date=${date}`, `${id}.parquet`);
 }
 
 /** `state/website=<id>/<commit_id>.parquet` */

@@ -1,6 +1,6 @@
 import { link, rename, rm } from 'node:fs/promises';
 import type { DuckDBInstance } from '@duckdb/node-api';
-import { BusyError } from '../exit.js';
+import { BusyError, messageOf } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import { duckdb } from '../storage/duckdb.js';
 import { codeOf, exists } from '../storage/durable.js';
@@ -82,7 +82,7 @@ async function linkOnce(from: string, to: string): Promise<void> {
 }
 
 function cannotOpen(path: string, cause: unknown): Error {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   const remedy = diskRemedy(cause) ?? 'The file holds no data: if it is damaged, delete it and try again';
   return new Error(`cannot open the run lock ${path}: ${message}. ${remedy}`, { cause });
 }

@@ -35,11 +35,6 @@ const FROM_THE_JOURNAL = [
   'drift_observations',
 ] as const satisfies DataTable[];
 
-export interface StagedFile {
-  rows: number;
-  sha256: string;
-}
-
 export const manifestSchema = z.object({
   website_id: z.string(),
   date: z.string(),
@@ -162,7 +157,7 @@ export function parquetFormat(compression: string): string {
 }
 
 async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTable, number>): Promise<Manifest> {
-  const files: Record<string, StagedFile> = {};
+  const files: Manifest['files'] = {};
   for (const [table, count] of rows) {
     if (count > 0) files[table] = { rows: count, sha256: await sha256Of(stagedFile(input.folder, table)) };
   }

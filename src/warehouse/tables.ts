@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { coverageEntrySchema } from '../contract/coverage.js';
+import { sqlType } from '../contract/fields.js';
+import { urlReportSchema } from '../contract/report.js';
 import type { Engine, Parameters } from '../storage/engine.js';
 import { identifier, packageFolder, sql, sqlNames } from '../storage/sql.js';
 
@@ -74,9 +77,19 @@ export function tableStatements(): string[] {
   return sqlNames('tables');
 }
 
+/** Adds the columns of fields that the contract has and the statements of `sql/tables` do not name. */
+export function contractColumns(): string[] {
+  return Object.entries({ coverage: coverageEntrySchema, url_reports: urlReportSchema }).flatMap(([table, { shape }]) =>
+    Object.entries(shape).map(
+      ([name, field]) => `alter table ${table} add column if not exists ${name} ${sqlType(field)}`,
+    ),
+  );
+}
+
 /** Makes all tables, empty. */
 export async function createTables(engine: Engine): Promise<void> {
-  for (const statement of tableStatements()) await engine.run(sql(statement));
+  const statements = tableStatements().map((name) => sql(name));
+  for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
 }
 
 /** The macros that views, analyses and staging share, in order. */

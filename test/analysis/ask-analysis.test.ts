@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAnalysis } from '../../src/analysis/ask-rows.js';
 import { type Analysis, analyses } from '../../src/analysis/catalog.js';
 import { QuestionError } from '../../src/analysis/errors.js';
 import type { Reader } from '../../src/analysis/reader.js';
-import { listTableFiles, tableFolder } from '../../src/warehouse/layout.js';
+import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { temporaryFolder } from '../given/folder.js';
 import { rewrite } from '../given/tamper.js';
@@ -24,7 +24,7 @@ let empty: Reader;
 beforeAll(async () => {
   warehouse = await buildWarehouse([{ at: `${DAY}T02:00:00Z`, lists: { shop: [{ url: A }] } }]);
   const [run = ''] = await listTableFiles(warehouse.path, 'runs');
-  const folder = tableFolder(warehouse.path, 'runs', { websiteId: 'blog', date: DAY });
+  const folder = dirname(tableFile(warehouse.path, 'runs', { websiteId: 'blog', date: DAY, id: '' }));
   mkdirSync(folder, { recursive: true });
   const failed = join(folder, 'failed.parquet');
   copyFileSync(run, failed);
