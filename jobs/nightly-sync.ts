@@ -1,13 +1,13 @@
+import { basename } from 'node:path';
 import { createProgress } from '../src/observe/progress.js';
 import { exitCodeOf } from '../src/run/receipt.js';
 import { sync } from '../src/run/sync.js';
 import type { Job } from '../src/schedule/job.js';
+import { timeOfId } from '../src/time.js';
+import { listTableFiles } from '../src/warehouse/layout.js';
 
 /** One sync of every configured website, which first finishes what an earlier one left. */
 export const nightlySync: Job = {
-  name: 'nightly-sync',
-  description: 'fetch the listing and the reports of each website, and commit a snapshot',
-  defaultCron: '0 2 * * *',
   async run({ config, version, log, signal }) {
     const { retry_for: retryFor } = config.sync;
     const progress = createProgress({
@@ -22,5 +22,10 @@ export const nightlySync: Job = {
     const level = exitCode === 0 ? 'info' : 'warn';
     log[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');
     return exitCode;
+  },
+
+  async lastBegun({ warehouse: { path } }) {
+    const runs = (await listTableFiles(path, 'runs')).map((file) => timeOfId(basename(file, '.parquet')));
+    return runs.length > 0 ? Math.max(...runs) : null;
   },
 };

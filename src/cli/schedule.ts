@@ -19,7 +19,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
     const context: JobContext = { config, version, log: loggerOf(flags, io, config), signal };
     if (flags.once !== undefined) return runOnce(flags.once, context);
-    await runDaemon({ ...context, jobs, timeZone: config.schedule.time_zone });
+    await runDaemon({ ...context, jobs });
     return EXIT.done;
   });
 }

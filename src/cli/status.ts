@@ -7,7 +7,7 @@ import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
-import { longestGap } from '../schedule/timetable.js';
+import { longestGap } from '../schedule/cron.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';

@@ -94,7 +94,16 @@ status:
 
 schedule:                               # for: indexhouse schedule
   time_zone: UTC                        # of the times below
+  catch_up: 12h                         # a job that was missed by less runs once the daemon is back
+  jitter: 0s                            # each job starts up to this much later
   nightly-sync: "0 2 * * *"             # minute, hour, day, month, weekday; false: never
+  maintain: false                       # such as "0 6 * * 0": every Sunday at 06:00
+  verify: false                         # the same for verify
+  report: false                         # and for a report of the last seven days
+
+report:                                 # for: the job report
+  folder: ./reports                     # dated files
+  keep: 30                              # the newest ones; older ones are deleted
 
 service:                                # for: indexhouse serve
   host: 127.0.0.1                       # address to listen on; beyond loopback only with a key

@@ -44,6 +44,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   return {
     ...config,
     warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
+    report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     file: path,
   };
 }

@@ -21,7 +21,6 @@ import {
 const MIN_MEMORY_BYTES = 64e6;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;
-const JOB_NAME = /^[a-z][a-z0-9-]*$/;
 
 const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
 const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
@@ -177,22 +176,28 @@ const status = z.strictObject(
   mapping,
 );
 
-/** `schedule`: its time zone, and for each job a cron expression or false. */
-const schedule = z
-  .strictObject(
-    {
-      time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
-      'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
-    },
-    mapping,
-  )
-  .catchall(cron())
-  .superRefine((value, context) => {
-    for (const key of Object.keys(value)) {
-      const message = "is not the name of a job\nWrite a job's name in lower case with hyphens, such as nightly-sync.";
-      if (key !== 'time_zone' && !JOB_NAME.test(key)) context.addIssue({ code: 'custom', path: [key], message });
-    }
-  });
+/** `schedule`: its time zone, durations in milliseconds, and for each job a cron expression or false. */
+const schedule = z.strictObject(
+  {
+    time_zone: timeZone().prefault('UTC').describe('Time zone of the cron expressions.'),
+    catch_up: duration().prefault('12h').describe('A job that was missed by less runs once the daemon is back.'),
+    jitter: duration(0, DAY_MS).prefault('0s').describe('Each job starts up to this much later, at random.'),
+    'nightly-sync': cron().prefault('0 2 * * *').describe('When the nightly sync starts; false: never.'),
+    maintain: cron().prefault(false).describe('When `maintain` runs; false: never.'),
+    verify: cron().prefault(false).describe('When `verify` runs; false: never.'),
+    report: cron().prefault(false).describe('When a report is written; false: never.'),
+  },
+  mapping,
+);
+
+/** `report`: a count of files. */
+const report = z.strictObject(
+  {
+    folder: text('a path').prefault('./reports').describe('Where the job `report` writes; relative to this file.'),
+    keep: whole(1, 100_000).prefault(30).describe('How many reports stay there; older ones are deleted.'),
+  },
+  mapping,
+);
 
 /** `service`: `requests_per_minute` Infinity is unlimited. */
 const service = z.strictObject(
@@ -233,7 +238,18 @@ function yesOrNo() {
 }
 
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
-export const SECTIONS = { api, reports, warehouse, retention, sync, quality, status, schedule, service } as const;
+export const SECTIONS = {
+  api,
+  reports,
+  warehouse,
+  retention,
+  sync,
+  quality,
+  status,
+  schedule,
+  report,
+  service,
+} as const;
 
 export type Section = keyof typeof SECTIONS;
 
@@ -249,6 +265,7 @@ export const configSchema = z.strictObject(
     quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
     status: status.prefault({}).describe('When `indexhouse status` warns.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
+    report: report.prefault({}).describe('Where the scheduled reports go.'),
     service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
   },
   mapping,

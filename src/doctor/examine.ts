@@ -5,7 +5,6 @@ import { type Website, websitesFor } from '../config/websites.js';
 import { messageOf } from '../exit.js';
 import { Clients } from '../run/clients.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
-import { timetable } from '../schedule/timetable.js';
 import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -140,7 +139,7 @@ function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolea
 }
 
 /**
- * Whether the configuration can be read and every job in it exists.
+ * Whether the configuration can be read.
  *
  * @param load throws ConfigError for what is wrong
  * @returns the configuration, or null where nothing else can be checked
@@ -148,7 +147,6 @@ function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolea
 async function checkConfig(load: () => Promise<Config>): Promise<{ config: Config | null; found: CheckResult[] }> {
   try {
     const loaded = await load();
-    timetable(loaded);
     return { config: loaded, found: [resultsOf('config').ok(`${loaded.file} is valid`)] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

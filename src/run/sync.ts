@@ -10,6 +10,7 @@ import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { SourceError } from '../source/errors.js';
 import { withRemedy } from '../storage/disk-error.js';
+import { timeOfId } from '../time.js';
 import { JournalEngine } from '../warehouse/journal-views.js';
 import { dropScratch, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
@@ -207,8 +208,7 @@ class Sync {
   /** Of a run whose header is lost. Its id tells when it began. */
   #headerAnew(folder: JournalFolder): RunHeader {
     const { name } = websiteOf(this.options.config, folder.websiteId);
-    const startedAt = Number.parseInt(folder.runId.replaceAll('-', '').slice(0, 12), 16);
-    return this.#newHeader(folder, name, Math.min(startedAt, this.#context.effects.now()));
+    return this.#newHeader(folder, name, Math.min(timeOfId(folder.runId), this.#context.effects.now()));
   }
 
   #newHeader({ runId, websiteId }: JournalFolder, name: string | null, startedAt: number): RunHeader {

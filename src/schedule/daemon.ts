@@ -2,20 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
 import { BusyError, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
-import { HOUR_MS } from '../time.js';
+import { lastTime } from './cron.js';
 import type { Job, JobContext } from './job.js';
 import type { TimedJob } from './timetable.js';
 
-/** A job whose time passed while the machine slept still runs within this time: late is better than a night lost. */
-const LATE_WITHIN_MS = HOUR_MS;
 /** The longest time-out of Node. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 export interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
-  /** IANA name; in it the cron expressions are meant. */
-  timeZone: string;
 }
+
+/** A job that is not switched off. */
+type Timed = TimedJob & { cron: string };
 
 /**
  * Runs each job on its time until the signal fires; then stops the clock, asks what runs to stop, and waits for it.
@@ -24,13 +23,16 @@ export interface DaemonOptions extends JobContext {
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const { jobs, log, signal } = options;
   const running = new Set<Promise<void>>();
-  const tasks = jobs.flatMap(({ job, cron }) => (cron === null ? [] : [newTask(job, cron, options, running)]));
-  for (const { job, cron } of jobs) if (cron === null) log.info({ job: job.name }, 'switched off');
+  const timed = jobs.flatMap(({ cron, ...job }) => (cron === null ? [] : [{ ...job, cron }]));
+  const tasks = timed.map((job) => newTask(job, options, running));
+  for (const { name, cron } of jobs) if (cron === null) log.info({ job: name }, 'switched off');
   if (tasks.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
   try {
-    for (const task of tasks) {
+    for (const [at, task] of tasks.entries()) {
       await task.start();
       logNextRun(task, log);
+      const job = timed[at];
+      if (job && (await isMissed(job, options))) void task.execute();
     }
     await untilAborted(signal);
   } finally {
@@ -41,13 +43,27 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
 }
 
-function newTask(job: Job, cron: string, options: DaemonOptions, running: Set<Promise<void>>): ScheduledTask {
-  const log = options.log.child({ job: job.name });
+/** Whether a job's last time passed while no daemon ran, within `schedule.catch_up`: late is better than a night lost. */
+async function isMissed({ name, job, cron }: Timed, { config, log }: DaemonOptions): Promise<boolean> {
+  const { catch_up, time_zone } = config.schedule;
+  const lastBegun = (await job.lastBegun?.(config)) ?? null;
+  if (lastBegun === null) return false;
+  const now = Date.now();
+  const due = lastTime(cron, time_zone, { now, since: Math.max(now - catch_up, lastBegun + 1) });
+  if (due !== null) log.info({ job: name, due: new Date(due) }, 'catching up: no process was running at that time');
+  return due !== null;
+}
+
+function newTask({ name, job, cron }: Timed, options: DaemonOptions, running: Set<Promise<void>>): ScheduledTask {
+  const log = options.log.child({ job: name });
+  const { time_zone, catch_up, jitter } = options.config.schedule;
   const settings: TaskOptions = {
-    name: job.name,
-    timezone: options.timeZone,
+    name,
+    timezone: time_zone,
     noOverlap: true,
-    missedExecutionTolerance: LATE_WITHIN_MS,
+    // Also where the machine slept.
+    missedExecutionTolerance: catch_up,
+    maxRandomDelay: jitter,
     logger: quiet(log),
   };
   const run = async () => {

@@ -11,14 +11,10 @@ export interface JobContext {
   signal: AbortSignal;
 }
 
-/** Something that the daemon runs on its time. */
+/** Something that the daemon runs on its time, which `schedule.<name>` sets. */
 export interface Job {
-  /** The key under `schedule` that sets its time: lower case with hyphens. */
-  name: string;
-  /** One line, for lists of jobs. */
-  description: string;
-  /** A cron expression of five fields; in effect where the configuration says nothing. */
-  defaultCron: string;
   /** Runs once and returns the exit code of the same command. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
+  /** When it was last begun, by whomever, in milliseconds since 1970; a job that cannot say is not caught up. */
+  lastBegun?(config: Config): Promise<number | null>;
 }

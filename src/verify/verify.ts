@@ -1,12 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import type { Config } from '../config/schema.js';
 import { BusyError } from '../exit.js';
 import { RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
+import { dropScratch, scratchFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
+import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 import { checkDuckdb } from './duckdb-file.js';
@@ -24,6 +28,26 @@ export interface VerifyOptions {
   engine: EngineOptions;
   /** Mends what is provably safe to mend. The caller holds the run lock. */
   repair: boolean;
+}
+
+/**
+ * `verify` of a warehouse with scratch space of its own, under the run lock where it repairs.
+ *
+ * @throws WarehouseError where there is no warehouse; BusyError
+ */
+export async function verifyWarehouse(
+  { path: warehouse, memory_limit: memoryLimit }: Config['warehouse'],
+  repair = false,
+) {
+  await checkWarehouseThere(warehouse);
+  const options = { warehouse, memoryLimit, engine: { memoryLimit, temporary: scratchFolder(warehouse) }, repair };
+  const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
+  try {
+    return await verify(options);
+  } finally {
+    lock?.release();
+    await dropScratch(warehouse);
+  }
 }
 
 /**

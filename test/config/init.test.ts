@@ -12,10 +12,12 @@ describe('writeStarterConfig', () => {
     await writeStarterConfig(join(cwd, 'indexhouse.yaml'));
     const { file, ...started } = await loadConfig({ env: { INDEXHOUSE_TOKEN: 'abc' }, cwd });
     const { file: minimalFile, ...minimal } = await load(MINIMAL);
-    expect({ ...started, warehouse: { ...started.warehouse, path: '' } }).toEqual({
-      ...minimal,
-      warehouse: { ...minimal.warehouse, path: '' },
+    const withoutFolders = ({ warehouse, report, ...rest }: typeof minimal) => ({
+      ...rest,
+      warehouse: { ...warehouse, path: '' },
+      report: { ...report, folder: '' },
     });
+    expect(withoutFolders(started)).toEqual(withoutFolders(minimal));
     expect(file).not.toBe(minimalFile);
   });
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failure, load, MINIMAL, withKey } from './given.js';
 
@@ -40,7 +40,16 @@ describe('defaults', () => {
       sync: { resume_within: 6 * 3_600_000, retry_for: 6 * 3_600_000 },
       quality: { max_reject_ratio: 0.01 },
       status: { max_age: 'auto' },
-      schedule: { time_zone: 'UTC', 'nightly-sync': '0 2 * * *' },
+      schedule: {
+        time_zone: 'UTC',
+        catch_up: 12 * 3_600_000,
+        jitter: 0,
+        'nightly-sync': '0 2 * * *',
+        maintain: false,
+        verify: false,
+        report: false,
+      },
+      report: { folder: join(dirname(file), 'reports'), keep: 30 },
       service: {
         host: '127.0.0.1',
         port: 8090,
@@ -128,8 +137,8 @@ describe('a bad value is refused by name', () => {
     ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
     ['schedule', 'nightly-sync: "0 24 * * *"', 'invalid expression for hour'],
     ['schedule', 'nightly-sync: true', 'false to switch the job off'],
-    ['schedule', 'other-job: soon', 'five fields'],
-    ['schedule', 'Other_Job: "0 2 * * *"', 'name of a job'],
+    ['schedule', 'verify: soon', 'five fields'],
+    ['schedule', 'verifi: "0 2 * * *"', 'Did you mean `verify`?'],
   ])('%s: %s', async (section, line, words) => {
     const error = await failure(withKey(section, line));
     expect(error.problems.map(({ path }) => path)).toEqual([`${section}.${line.split(':')[0]}`]);
@@ -219,9 +228,9 @@ describe('cron expressions', () => {
     expect(problems).toMatchObject([{ path: 'schedule.nightly-sync', remedy: expect.stringContaining('five fields') }]);
   });
 
-  it('lets a job be switched off, and others be added', async () => {
-    const { schedule } = await load(withKey('schedule', 'nightly-sync: false\n  weekly-check: "0 5 * * sun"'));
-    expect(schedule).toEqual({ time_zone: 'UTC', 'nightly-sync': false, 'weekly-check': '0 5 * * sun' });
+  it('lets a job be switched off, and others be switched on', async () => {
+    const { schedule } = await load(withKey('schedule', 'nightly-sync: false\n  verify: "0 5 * * sun"'));
+    expect(schedule).toMatchObject({ 'nightly-sync': false, verify: '0 5 * * sun', maintain: false });
   });
 });
 

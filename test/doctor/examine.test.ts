@@ -162,7 +162,7 @@ describe('doctor', () => {
   test('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, sections: { schedule: { 'nightly-snyc': '0 1 * * *' } } });
-    expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean nightly-sync?' }]);
+    expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean `nightly-sync`?' }]);
     expect(requests.attempted).toBe(0);
   });
 });

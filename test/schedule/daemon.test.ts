@@ -7,7 +7,8 @@ import type { Job, JobContext } from '../../src/schedule/job.js';
 
 const NIGHTLY = '0 2 * * *';
 const FIRST_NIGHT = '2026-01-01T02:00:00.000Z';
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MINUTE_MS = 60_000;
 
 // The clock stands a minute before the first night, and only the tests move it.
@@ -18,15 +19,15 @@ beforeEach(
 afterEach(() => void vi.useRealTimers());
 
 /** A daemon over one job; its log as objects. */
-function daemon(run: Job['run'], cron: string | null = NIGHTLY) {
+function daemon(run: Job['run'], cron: string | null = NIGHTLY, lastBegun?: string) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
-  const job: Job = { name: 'a-job', description: '', defaultCron: '0 2 * * *', run };
+  const job: Job = { run, ...(lastBegun && { lastBegun: async () => Date.parse(lastBegun) }) };
+  const schedule = { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 };
   const ended = runDaemon({
-    jobs: [{ job, cron }],
-    timeZone: 'UTC',
-    config: {} as Config,
+    jobs: [{ name: 'a-job', job, cron }],
+    config: { schedule } as Config,
     version: '0.0.0',
     log: createLogger({ destination, pretty: false }),
     signal: stop.signal,
@@ -99,5 +100,19 @@ describe('the daemon', () => {
     stop();
     await ended;
     expect(runs).toBe(0);
+  });
+
+  test.each([
+    ['is caught up once where the last time passed while no daemon ran', '2026-01-01T01:00:00Z', 3, 1],
+    ['is not where it ran', '2026-01-01T02:00:01Z', 3, 0],
+    ['is not where that is too long ago', '2026-01-01T01:00:00Z', 13, 0],
+  ])('a job %s', async (_, lastBegun, hoursLate, caughtUp) => {
+    vi.setSystemTime(Date.parse(FIRST_NIGHT) + hoursLate * HOUR_MS);
+    let runs = 0;
+    const { said, stop, ended } = daemon(async () => ++runs, NIGHTLY, lastBegun);
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    expect([runs, said('catching up: no process was running at that time').length]).toEqual([caughtUp, caughtUp]);
+    stop();
+    await ended;
   });
 });

@@ -1,28 +1,40 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/errors.js';
-import type { Config } from '../../src/config/schema.js';
-import type { Job } from '../../src/schedule/job.js';
-import { JOBS, timetable } from '../../src/schedule/timetable.js';
+import { configSchema } from '../../src/config/schema.js';
+import { lastTime, longestGap } from '../../src/schedule/cron.js';
+import { jobNamed, timetable, whichJobs } from '../../src/schedule/timetable.js';
+import { DAY_MS, HOUR_MS } from '../../src/time.js';
 
-const WEEKLY: Job = { name: 'weekly', description: '', defaultCron: '0 5 * * 0', run: async () => 0 };
-
-function timesOf(schedule: Record<string, string | false>, jobs?: Job[]) {
-  const given = { time_zone: 'UTC', 'nightly-sync': '0 2 * * *', ...schedule } as Config['schedule'];
-  return timetable({ schedule: given, file: '/etc/indexhouse.yaml' }, jobs).map(({ job, cron }) => [job.name, cron]);
+function timesOf(schedule: Record<string, string | false>) {
+  const api = { base_url: 'https://api.example.com', token: 'abc' };
+  const config = configSchema.parse({ api, schedule });
+  return timetable(config).map(({ name, cron }) => [name, cron]);
 }
 
 describe('timetable', () => {
-  test('takes the time of the configuration, else the one of the job, and null for a job that is off', () => {
-    expect(timesOf({}, [...JOBS, WEEKLY])).toEqual([
+  test('runs the nightly sync by default, and each other job on its time', () => {
+    expect(timesOf({ verify: '0 6 * * 0' })).toEqual([
       ['nightly-sync', '0 2 * * *'],
-      ['weekly', '0 5 * * 0'],
+      ['maintain', null],
+      ['verify', '0 6 * * 0'],
+      ['report', null],
     ]);
-    expect(timesOf({ 'nightly-sync': '30 4 * * *' })).toEqual([['nightly-sync', '30 4 * * *']]);
-    expect(timesOf({ 'nightly-sync': false })).toEqual([['nightly-sync', null]]);
+    expect(timesOf({ 'nightly-sync': false })[0]).toEqual(['nightly-sync', null]);
   });
 
-  test('refuses a job that does not exist and lists those that do', () => {
-    expect(() => timesOf({ backup: '0 1 * * *' })).toThrow(ConfigError);
-    expect(() => timesOf({ backup: false })).toThrow('schedule.backup is not a job. Jobs are: nightly-sync.');
+  test('knows its jobs by name', () => {
+    expect([jobNamed('report'), jobNamed('backup')]).toEqual([expect.anything(), null]);
+    expect(whichJobs('backup')).toBe('Jobs are: nightly-sync, maintain, verify, report.');
   });
+});
+
+test('the longest gap of working days is the weekend', () => {
+  expect(longestGap('0 2 * * *', 'UTC')).toBe(DAY_MS);
+  expect(longestGap('0 2 * * 1-5', 'UTC')).toBe(3 * DAY_MS);
+});
+
+test('the last time is found in the time zone, and not before the limit', () => {
+  const now = Date.parse('2026-07-01T08:30:15Z');
+  const due = Date.parse('2026-07-01T00:00:00Z');
+  expect(lastTime('0 2 * * *', 'Europe/Berlin', { now, since: now - 12 * HOUR_MS })).toBe(due);
+  expect(lastTime('0 2 * * *', 'Europe/Berlin', { now, since: due + 1 })).toBeNull();
 });

@@ -1,0 +1,12 @@
+import { maintain } from '../src/maintain/maintain.js';
+import { exitCodeOf } from '../src/maintain/receipt.js';
+import type { Job } from '../src/schedule/job.js';
+
+/** Removes what retention says is too old. */
+export const maintainJob: Job = {
+  async run({ config, log }) {
+    const receipt = await maintain({ config, dryRun: false });
+    log.info({ receipt }, receipt.configured ? 'maintained' : 'no retention configured; everything is kept');
+    return exitCodeOf(receipt);
+  },
+};

@@ -1,0 +1,41 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withReader } from '../src/analysis/reader.js';
+import { EXIT } from '../src/exit.js';
+import { reportPage } from '../src/report/page.js';
+import { readReport } from '../src/report/report.js';
+import type { Job } from '../src/schedule/job.js';
+import { makeFolder, writeDurably } from '../src/storage/durable.js';
+import { namesIn } from '../src/warehouse/layout.js';
+
+const NAME = /^indexhouse-\d{4}-\d{2}-\d{2}\.html$/;
+
+/** Writes a report of the last seven days under the date of the newest snapshot, and keeps the newest of such files. */
+export const reportJob: Job = {
+  async run({ config, version, log }) {
+    const { folder, keep } = config.report;
+    const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
+    const { report, damaged } = await withReader({ warehouse, memoryLimit }, async (reader) => ({
+      report: await readReport(reader, { version, now: Date.now() }),
+      damaged: reader.damaged,
+    }));
+    await makeFolder(folder);
+    const file = join(folder, `indexhouse-${report.period.until}.html`);
+    await writeDurably(file, reportPage(report));
+    const old = (await reportsIn(folder)).slice(0, -keep);
+    for (const name of old) await rm(join(folder, name), { force: true });
+    log.info({ file, deleted: old.length }, 'wrote the report');
+    for (const { path, reason } of damaged) log.warn({ path }, `left out of the report: it ${reason}`);
+    return damaged.length > 0 ? EXIT.warnings : EXIT.done;
+  },
+
+  async lastBegun({ report: { folder } }) {
+    const newest = (await reportsIn(folder)).at(-1);
+    return newest === undefined ? null : (await stat(join(folder, newest))).mtimeMs;
+  },
+};
+
+/** Only our own names: somebody may keep other files there. */
+async function reportsIn(folder: string): Promise<string[]> {
+  return (await namesIn(folder)).filter((name) => NAME.test(name));
+}

@@ -1,0 +1,15 @@
+import type { Job } from '../src/schedule/job.js';
+import { exitCodeOf } from '../src/verify/finding.js';
+import { verifyWarehouse } from '../src/verify/verify.js';
+
+/** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
+export const verifyJob: Job = {
+  async run({ config, log }) {
+    const { findings, ...counts } = await verifyWarehouse(config.warehouse);
+    for (const { level, message, remedy } of findings) {
+      log[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
+    }
+    log.info({ ...counts, findings: findings.length }, 'verified');
+    return exitCodeOf({ findings, ...counts });
+  },
+};
