@@ -34,13 +34,13 @@ export const listingParameters = momentParameters.extend({
     z.uuid('snapshot must be one id, as the links of a listing carry it.'),
     'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
   ),
-  index_summary: exactText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
-  index_coverage_state: exactText('index_coverage_state', 'Only entries in this coverage state.'),
+  index_summary: filterText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
+  index_coverage_state: filterText('index_coverage_state', 'Only entries in this coverage state.'),
   canonicals_match: optional(
     z.enum(['true', 'false', 'none'], 'canonicals_match must be true, false or none.'),
     'Only entries whose canonicals match, do not, or of which that is not known (`none`).',
   ),
-  url_contains: filterText('url_contains', 'Only pages whose URL contains this text.'),
+  url_contains: filterText('url_contains', 'Only pages whose URL contains this text.', 1),
   crawled_before: moment(
     'crawled_before must be one date (2026-01-31) or one time with its offset.',
     'Only pages that were crawled last before this date or time.',
@@ -90,15 +90,10 @@ function moment(remedy: string, meaning: string) {
   return optional(z.union(forms, remedy).refine(isTime, remedy), meaning);
 }
 
-/** An empty text is a value like any other. */
-function exactText(name: string, meaning: string) {
+/** @param least characters; of a value an empty text is one like any other */
+function filterText(name: string, meaning: string, least = 0) {
   const remedy = `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`;
-  return optional(z.string(remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);
-}
-
-function filterText(name: string, meaning: string) {
-  const remedy = `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`;
-  return optional(z.string(remedy).min(1, remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);
+  return optional(z.string(remedy).min(least, remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);
 }
 
 function optional<T extends z.ZodType>(schema: T, meaning: string) {

@@ -33,20 +33,12 @@ export function requestLog(
     setup: (app) => {
       app.addHook('onResponse', async (request, reply) => {
         const { method, ip: address } = request;
-        const path = safe(request.url.replace(SECRET_PARAMETERS, '$1[secret]').slice(0, MAX_PATH_CHARACTERS));
+        const bare = request.url.replace(SECRET_PARAMETERS, '$1[secret]').replace(tokens, '[secret]');
+        const path = safe(bare.slice(0, MAX_PATH_CHARACTERS));
         const ms = Math.round(reply.elapsedTime * 10) / 10;
         const key = labels.get(request) ?? null;
-        const bytes = bodyBytes(request, reply);
-        const line = {
-          method,
-          path: path.replace(tokens, '[secret]'),
-          status: reply.statusCode,
-          ms,
-          bytes,
-          key,
-          address,
-        };
-        log[level](line, 'answered');
+        const [status, bytes] = [reply.statusCode, bodyBytes(request, reply)];
+        log[level]({ method, path, status, ms, bytes, key, address }, 'answered');
       });
     },
   };
