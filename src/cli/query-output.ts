@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
@@ -52,6 +52,19 @@ export async function checkSink({ format, out, force, io }: Sink): Promise<void>
   if (format === 'parquet' && out === undefined && io.stdout.isTTY) {
     throw new UsageError('Parquet cannot be printed to a terminal: use --out FILE or a pipe');
   }
+}
+
+/** @throws UsageError for a file within the warehouse, where every file is the warehouse's own, or taken for one */
+export async function checkOutside(warehouse: string, out: string): Promise<void> {
+  const [folder, root] = await Promise.all([realOf(dirname(resolve(out))), realOf(resolve(warehouse))]);
+  const way = relative(root, join(folder, basename(resolve(out))));
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return;
+  throw new UsageError(`--out ${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
+}
+
+/** A path without symbolic links, as far as there is such a place. */
+async function realOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 /** Runs a query and streams its rows, so that they need not fit into memory (except as a table). */

@@ -8,10 +8,9 @@ import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
 import { exitFor, readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
-import { checkOutside } from './out-file.js';
 import { formatJson } from './output.js';
 import type { Globals } from './program.js';
-import { answered, checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
+import { answered, checkOutside, checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
 
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 

@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
+import { open, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
 import { changeOf, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
-import { reportPage } from '../report/page.js';
+import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
 import { exitFor, readerOptions } from './configured.js';
 import type { Io } from './io.js';
-import { checkOutside, checkReportFile } from './out-file.js';
 import { count, figures, formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
-import { answered } from './query-output.js';
+import { answered, checkOutside } from './query-output.js';
 import { packageVersion } from './version.js';
 
 const STDOUT = '-';
@@ -43,6 +43,35 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out));
   }
   return exitFor(damaged, io);
+}
+
+/**
+ * Nothing but an earlier report is written over.
+ *
+ * @throws UsageError where a report could not be written, or would take the place of something else
+ */
+async function checkReportFile(out: string): Promise<void> {
+  const folder = dirname(resolve(out));
+  const parent = await stat(folder).catch(() => null);
+  if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: folder ${folder} does not exist`);
+  const found = await stat(out).catch(() => null);
+  if (!found) return;
+  if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
+  // An empty one, such as `mktemp` makes, holds nothing to lose.
+  if (found.size === 0 || isReport(await beginningOf(out))) return;
+  throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
+}
+
+/** The first bytes of a file, as text; nothing of one that cannot be read. */
+async function beginningOf(file: string): Promise<string> {
+  const handle = await open(file, 'r').catch(() => null);
+  if (!handle) return '';
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Where the report is, and its headline, for people. */

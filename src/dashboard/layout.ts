@@ -46,7 +46,7 @@ ${at ? tabs(base, at.website, at.route) : null}
 <main id="content" tabindex="-1">
 ${content}
 </main>
-<footer>Times are in UTC, dates those of the snapshots.</footer>
+<footer>Times are in UTC; dates are those of the snapshots.</footer>
 </body>
 </html>
 `;

@@ -3,7 +3,6 @@ import { shareChart, trendChart } from '../html/charts/trend-chart.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { counted, moment } from '../observe/format.js';
-import { GENERATOR } from './mark.js';
 import { deindexedPart, flipsPart } from './parts/changed-pages.js';
 import { headlinePart, headlineSentence, overviewPart } from './parts/headline.js';
 import { directoriesPart, transitionsPart } from './parts/moves.js';
@@ -15,6 +14,21 @@ import type { Section } from './section.js';
 
 /** Nothing may be loaded or run, whatever the data contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/** Marks a report as ours, so that a later one may overwrite it. */
+const GENERATOR = 'indexhouse';
+
+const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
+const MARK = `<meta name="generator" content="${GENERATOR} `;
+/** Earlier versions wrote no mark. */
+const UNMARKED = '<title>Index report: ';
+/** The mark is within this many bytes from the beginning. */
+export const MARK_BYTES = 2048;
+
+/** Whether a file that begins like this is a report. */
+export function isReport(beginning: string): boolean {
+  return beginning.startsWith(BEGINNING) && (beginning.includes(MARK) || beginning.includes(UNMARKED));
+}
 
 /** The report as one self-contained HTML document. */
 export function reportPage(report: Report): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hash, unit } from './random.js';
 
 /** What can go wrong with an answer, in the order in which a draw is held against the rates. */
-export const FAULT_KINDS = [
+const FAULT_KINDS = [
   /** 429 with `Retry-After`, whatever the key's allowance. */
   '429',
   '500',

@@ -10,7 +10,7 @@ const SLOW_BODY_PIECES = 10;
 const BREAK_AFTER_MS = 20;
 const ENDLESS_PIECE = ' '.repeat(65_536);
 /** The target of redirects: on this server, but outside of the base URL. */
-export const REDIRECT_PATH = '/elsewhere';
+const REDIRECT_PATH = '/elsewhere';
 
 export interface InterferenceSettings {
   /** Path in front of `/v1`. */

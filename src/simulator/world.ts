@@ -6,7 +6,7 @@ import { Renderer } from './render.js';
 import { SimulatedWebsite, type WebsiteOptions } from './website.js';
 
 export const DEMO_WEBSITE_ID = '645f2e5cd8cd9b7bd8b55ab1';
-export const DEFAULT_PAGES = 3000;
+const DEFAULT_PAGES = 3000;
 const DEFAULT_START = '2026-01-01T02:00:00.000Z';
 const DEFAULT_RECRAWLED = 0.1;
 const DEFAULT_DEINDEXING: Deindexing = { night: 3, directory: '/blog/', share: 0.5 };

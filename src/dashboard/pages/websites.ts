@@ -35,7 +35,7 @@ export async function websitesPage({ base, key, query: given, ask }: DashboardCo
 ${list({
   id: 'websites',
   one: 'website',
-  caption: 'Websites that this key has access to, and their current state',
+  caption: 'Websites that this key has access to',
   columns: columnsOf(base),
   empty: 'This key has no access to any website.',
   query,
