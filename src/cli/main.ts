@@ -4,6 +4,7 @@ import { runCli } from './program.js';
 // A reader that closes early (`| head`) has seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.done);
-  throw error;
+  process.stderr.write(`indexhouse: cannot write to stdout: ${error.message}\n`);
+  process.exit(EXIT.failed);
 });
 process.exitCode = await runCli(process.argv.slice(2), processIo());

@@ -92,6 +92,8 @@ function greeting({ service: { url, websites }, settings, keys, flags }: Told, w
   const path = first === '' ? '/v1' : `/v1/urls/${first}?limit=2`;
   const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand(flags)}\n\n`;
   return `Serving ${safe(settings.warehouse)} at ${url}
+Dashboard: ${url}/
+API docs:  ${url}/docs
 
 ${websites.length === 0 ? none : table}
 ${keys.length === 0 ? noKey : ''}Try, with the token of a key in INDEXHOUSE_KEY:

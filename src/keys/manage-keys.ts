@@ -17,7 +17,7 @@ export type KnownKey = Omit<StoredKey, 'sha256'>;
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
  * @param expires a date, a time or a duration, see `expiryOf`
  * @returns the key and its token, which cannot be shown again
- * @throws UsageError for an unusable label or expiry; and as `changeKeys` does
+ * @throws UsageError for a label that is unusable or taken, for an unusable expiry; and as `changeKeys` does
  */
 export async function addKey(
   warehouse: string,
@@ -34,7 +34,13 @@ export async function addKey(
     created_at: new Date(now()).toISOString(),
     ...(expires === undefined ? {} : { expires_at: new Date(expiryOf(expires, now())).toISOString() }),
   };
-  await changeKeys(warehouse, 'keys add', (keys) => [...keys, key]);
+  await changeKeys(warehouse, 'keys add', (keys) => {
+    const same = keys.find((other) => other.label === label);
+    if (!same) return [...keys, key];
+    throw new UsageError(
+      `there is a key with the label ${label} (${same.id}); choose another label, or revoke that key`,
+    );
+  });
   return { key: known(key), token };
 }
 

@@ -96,7 +96,7 @@ function jsonLine(line: Line): string {
 }
 
 function prettyRenderer(colorize: boolean): (line: Line) => string {
-  const pretty = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
+  const pretty = prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
   return (line) => {
     const harmless = Object.entries(line).map(([key, value]) => [
       safe(key),

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Dispatcher, Pool as UndiciPool } from 'undici';
+import type { Dispatcher, EnvHttpProxyAgent, Pool as UndiciPool } from 'undici';
 import { Stopped } from '../exit.js';
 import { SourceError } from './errors.js';
 
 /** By its own file: the package's index also loads `fetch`, caches and cookies, which every small sync would wait for. */
-const Pool: typeof UndiciPool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js');
+const load = createRequire(import.meta.url);
+const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -36,7 +37,8 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #prefix: string;
   readonly #headers: Record<string, string>;
-  readonly #pool: UndiciPool;
+  readonly #origin: string;
+  readonly #dispatcher: Dispatcher;
   #ended: Error | null = null;
 
   constructor(options: TransportOptions) {
@@ -46,7 +48,8 @@ export class Transport {
     this.#headers = { authorization: `Bearer ${options.token}`, accept: 'application/json' };
     const { connections, timeout } = options;
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
-    this.#pool = new Pool(base.origin, { connections, ...timeouts });
+    this.#origin = base.origin;
+    this.#dispatcher = dispatcherFor(base.origin, { connections, ...timeouts });
   }
 
   /**
@@ -57,8 +60,13 @@ export class Transport {
   get(path: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
-      const request = { path: this.#prefix + path, method: 'GET' as const, headers: this.#headers };
-      this.#pool.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
+      const request = {
+        origin: this.#origin,
+        path: this.#prefix + path,
+        method: 'GET' as const,
+        headers: this.#headers,
+      };
+      this.#dispatcher.dispatch(request, new AnswerCollector(this.#options, resolve, reject));
     });
   }
 
@@ -73,8 +81,16 @@ export class Transport {
 
   async #destroy(reason: Error): Promise<void> {
     this.#ended ??= reason;
-    await this.#pool.destroy(reason);
+    await this.#dispatcher.destroy(reason);
   }
+}
+
+/** Straight to the service, or through the proxy of `HTTPS_PROXY` and `NO_PROXY`; what is not encrypted is on loopback. */
+function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
+  const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
+  if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
+  const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');
+  return new Agent(options);
 }
 
 /** Gathers one answer. `dispatch` with a handler, because a stream for each of a million bodies costs a third more. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { analyses } from '../../src/analysis/catalog.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
-import { run, start } from '../given/cli.js';
+import { PROGRAM, run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readParquet } from '../given/parquet.js';
@@ -147,6 +147,12 @@ describe('the program', () => {
     asking.kill('SIGINT');
     expect(await asking.ended).toMatchObject({ signal: 'SIGINT', stdout: '' });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.runIf(existsSync('/dev/full'))('says in one line that stdout takes nothing more', () => {
+    const command = [process.execPath, PROGRAM, 'query', '--sql', 'from range(100000)', '--warehouse', warehouse.path];
+    const { status, stderr } = spawnSync('sh', ['-c', '"$@" > /dev/full', 'sh', ...command], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^indexhouse: cannot write to stdout: ENOSPC.*\n$/)]);
   });
 
   it('exits with 2 where there is no warehouse', async () => {

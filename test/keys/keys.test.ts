@@ -6,6 +6,7 @@ import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
 import { LastUses, readLastUses } from '../../src/keys/last-uses.js';
 import { LiveKeys } from '../../src/keys/live-keys.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
+import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
 import { start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -88,16 +89,21 @@ describe('revoking', () => {
     const warehouse = emptyWarehouse();
     const [one, two, three] = [
       await addKey(warehouse, { label: 'same', websites: 'all' }),
-      await addKey(warehouse, { label: 'same', websites: 'all' }),
+      await addKey(warehouse, { label: 'twin', websites: 'all' }),
       await addKey(warehouse, { label: 'other', websites: 'all' }),
     ];
+    const again = addKey(warehouse, { label: 'same', websites: 'all' });
+    await expect(again).rejects.toThrow(`there is a key with the label same (${one.key.id})`);
+    // Earlier versions took a label twice.
+    const { keys: file } = warehouseFolder(warehouse);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"twin"', '"same"'));
     const refused = await revokeKey(warehouse, 'same').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(UsageError);
     for (const { key } of [one, two]) expect(String(refused)).toContain(key.id);
     await expect(revokeKey(warehouse, 'nobody')).rejects.toThrow('no key with the id or label nobody');
     expect(await readKeys(warehouse)).toHaveLength(3);
     expect(await revokeKey(warehouse, one.key.id)).toEqual(one.key);
-    expect(await revokeKey(warehouse, 'same')).toEqual(two.key);
+    expect(await revokeKey(warehouse, 'same')).toEqual({ ...two.key, label: 'same' });
     expect((await readKeys(warehouse)).map(({ id }) => id)).toEqual([three.key.id]);
   });
 

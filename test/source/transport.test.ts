@@ -1,5 +1,7 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Stopped } from '../../src/exit.js';
 import { Client } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
@@ -200,3 +202,27 @@ function trickle(socket: import('node:net').Socket, piece: string): undefined {
   const timer = setInterval(() => socket.write(piece), 20);
   socket.on('close', () => clearInterval(timer));
 }
+
+it('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
+  const seen: string[] = [];
+  const proxy = createServer().on('connect', (request: IncomingMessage, socket: Socket) => {
+    seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const address = proxy.address();
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const client = (baseUrl: string) => {
+    const made = new Transport({ baseUrl, token: 'tok-secret', timeout: 5000, connections: 1 });
+    onTestFinished(() => made.close());
+    return made;
+  };
+  expect((await failure(client('https://api.invalid').get('/v1'))).kind).toBe('network');
+  expect(seen).toEqual([expect.stringContaining('CONNECT api.invalid:443')]);
+  expect(seen.join()).not.toContain('tok-secret');
+  vi.stubEnv('NO_PROXY', 'api.invalid');
+  await failure(client('https://api.invalid').get('/v1'));
+  expect(seen).toHaveLength(1);
+});
