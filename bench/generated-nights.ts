@@ -4,6 +4,7 @@ import { type JournalFolder, journalFolder } from '../src/journal/folder.js';
 import { makeFolder } from '../src/storage/durable.js';
 import type { Engine, EngineOptions } from '../src/storage/engine.js';
 import { packageFolder } from '../src/storage/sql.js';
+import { setContract } from '../src/warehouse/journal-views.js';
 import { stateFile } from '../src/warehouse/layout.js';
 import type { StageInput } from '../src/warehouse/stage.js';
 
@@ -42,6 +43,7 @@ export async function makeNight(engine: Engine, night: number): Promise<void> {
 
 /** Lets staging take the night as it takes a journal, without reading one. */
 export async function viewNight(engine: Engine): Promise<void> {
+  await setContract(engine);
   for (const name of JOURNAL_VIEWS) await engine.run(benchSql(name));
 }
 

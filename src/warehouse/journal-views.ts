@@ -14,9 +14,16 @@ const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
 /** Makes the views over a journal as it lies on disk. Both files must exist; they may be empty. */
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
+  await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
+  await setContract(engine);
+  await engine.run(sql('stage/joins_as_written'));
+  await engine.run(sql('stage/journal_listing'));
+  await engine.run(sql('stage/journal_reports'));
+}
+
+/** What the statements of staging know of the contract. */
+export async function setContract(engine: Engine): Promise<void> {
   await engine.set({
-    listing_file: folder.listing,
-    reports_file: folder.reports,
     entry_type: sqlType(coverageEntrySchema),
     report_type: sqlType(urlReportSchema),
     reasons: [...REASONS],
@@ -25,9 +32,6 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
     known_coverage_fields: Object.keys(KNOWN_VALUES.coverage),
     known_url_report_fields: Object.keys(KNOWN_VALUES.url_report),
   });
-  await engine.run(sql('stage/joins_as_written'));
-  await engine.run(sql('stage/journal_listing'));
-  await engine.run(sql('stage/journal_reports'));
 }
 
 /**
