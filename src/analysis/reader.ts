@@ -7,7 +7,7 @@ import { type DamagedFile, DamageError, damagedFile, firstLine } from '../wareho
 import { filesOf, type Marker } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, variableQuery, withEmpty } from '../warehouse/prepare.js';
-import { findStates, makeState, readableStates, type StateOptions, type StatesSeen } from '../warehouse/state.js';
+import { findStates, makeState, type StateOptions, type StatesSeen } from '../warehouse/state.js';
 import { TABLES, type Table, viewStatements } from '../warehouse/tables.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
@@ -185,7 +185,10 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
   const log = await OpenWarehouse.read(engine, warehouse, folder);
   for (const table of TABLES) if (table !== 'page_state') await log.mount(table);
-  const states = await viewStates(engine, log.schemas, await findStates(warehouse, log.markers));
+  const states = await findStates(engine, log);
+  // Over the files that a variable names, because some may have to be made first.
+  await showStates(engine, log.schemas, { ...states, lacking: [] });
+  await engine.view('page_state', variableQuery('page_state', 'state_files'));
   for (const statement of viewStatements(unsummarizedOf(log))) await engine.run(statement);
   await showStates(engine, log.schemas, states);
   return { log, states, making: null };
@@ -196,27 +199,6 @@ function unsummarizedOf(log: OpenWarehouse): string {
   const unsummarized = log.markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
   const query = log.query('coverage', filesOf(log.path, unsummarized, 'coverage'));
   return `create or replace macro unsummarized_coverage() as table ${query}`;
-}
-
-/**
- * Makes the view `page_state` over the files that a variable names, because some may have to be made first.
- *
- * @returns the states, damaged ones among those that are lacking
- */
-async function viewStates(engine: Engine, schemas: string, found: StatesSeen): Promise<StatesSeen> {
-  const view = async ({ present }: StatesSeen) => {
-    await showStates(engine, schemas, { present, lacking: [] });
-    await engine.view('page_state', variableQuery('page_state', 'state_files'));
-  };
-  try {
-    await view(found);
-    return found;
-  } catch (error) {
-    const readable = await readableStates(engine, found);
-    if (readable.lacking.length === found.lacking.length) throw error;
-    await view(readable);
-    return readable;
-  }
 }
 
 /** Lets `page_state` read the states, or, while some are lacking, be refused in a way that `lacksStates` knows. */

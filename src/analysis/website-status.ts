@@ -93,7 +93,7 @@ export async function readWebsites(
   const { warehouse, memoryLimit, onRebuilt } = input;
   const log = await OpenWarehouse.read(engine, warehouse, temporary);
   log.leaveOut(await log.findTorn());
-  const states = await readStates(engine, warehouse, log, { memoryLimit, temporary, onRebuilt });
+  const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });
   log.leaveOut(states.damaged);
   for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
   await log.mount('page_state', states.files);

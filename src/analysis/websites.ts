@@ -15,12 +15,10 @@ export async function checkWebsite(reader: Reader, question: string, given: stri
   const { markers } = reader;
   // The markers are in memory; names are in their files.
   if (markers.length === 0 || markers.some(({ websiteId }) => websiteId === given)) return;
-  const named = await read(reader, 'query/websites');
-  if (named.some(({ website_name }) => website_name === given)) return;
-  const synced = await read(reader, 'query/websites_of_runs');
-  if (synced.some(({ website_id }) => website_id === given)) return;
-  const unnamed = synced.filter(({ website_id }) => !named.some((one) => one.website_id === website_id));
-  throw new QuestionError(`${question}: ${noWebsite(given, [...named, ...unnamed])}`);
+  reader.nextTurn();
+  const websites = await reader.engine.rows(websiteRow, sql('query/websites'));
+  if (websites.some(({ website_id, website_name }) => website_id === given || website_name === given)) return;
+  throw new QuestionError(`${question}: ${noWebsite(given, websites)}`);
 }
 
 /** What to say of an unknown website. */
@@ -31,10 +29,4 @@ export function noWebsite(given: string, websites: readonly Website[]): string {
 /** One line for each website. */
 export function websiteList(websites: readonly Website[]): string {
   return websites.map(({ website_id, website_name }) => `  ${website_id}  ${website_name ?? ''}`.trimEnd()).join('\n');
-}
-
-/** Past `makeReady`: to be looked up once is no reason to keep a table in memory. */
-async function read(reader: Reader, name: string): Promise<Website[]> {
-  reader.nextTurn();
-  return reader.engine.rows(websiteRow, sql(name));
 }

@@ -26,6 +26,8 @@ export interface Shrunk {
   reason: string | null;
 }
 
+const NOTHING_DONE = { retained_from: null, rows_dropped: 0, bytes_before: null, bytes_after: null, reason: null };
+
 /**
  * Drops old rows, and those of files that were put out of use, from `indexhouse.duckdb`, and puts a copy without the
  * space of deleted rows in its place: deleting alone does not make a file smaller. May be called again after it was
@@ -33,24 +35,17 @@ export interface Shrunk {
  */
 export async function shrinkDuckdb(input: FollowDuckdbInput & { retainedFrom: string | null }): Promise<Shrunk> {
   const file = warehouseFolder(input.warehouse).database;
-  const bytes = await sizeOf(file);
+  const shrunk: Shrunk = { ...NOTHING_DONE, bytes_before: await sizeOf(file) };
   try {
     const { retainedFrom, deletedRows } = await dropAndCopy(input, `${file}.new`);
     if (deletedRows > 0) await putInPlace(input.warehouse, `${file}.new`, file);
     crashPoint('put the smaller file in place');
-    const after = await sizeOf(file);
-    return {
-      retained_from: retainedFrom,
-      rows_dropped: deletedRows,
-      bytes_before: bytes,
-      bytes_after: after,
-      reason: null,
-    };
+    Object.assign(shrunk, { retained_from: retainedFrom, rows_dropped: deletedRows });
   } catch (error) {
     await removeDatabase(`${file}.new`);
-    const after = await sizeOf(file);
-    return { retained_from: null, rows_dropped: 0, bytes_before: bytes, bytes_after: after, reason: reasonOf(error) };
+    shrunk.reason = reasonOf(error);
   }
+  return { ...shrunk, bytes_after: await sizeOf(file) };
 }
 
 /**
@@ -65,9 +60,8 @@ export async function lookAtShrinking(
 ): Promise<Shrunk> {
   const { retainedFrom, rowsOfFiles } = dropping;
   const file = warehouseFolder(warehouse).database;
-  const bytes = await sizeOf(file);
-  const looked = { retained_from: retainedFrom, rows_dropped: 0, bytes_before: bytes, bytes_after: null, reason: null };
-  if (bytes === null) return looked;
+  const looked = { ...NOTHING_DONE, retained_from: retainedFrom, bytes_before: await sizeOf(file) };
+  if (looked.bytes_before === null) return looked;
   const held = await probeLock(file);
   try {
     const reading = { ...options, file, readOnly: true };

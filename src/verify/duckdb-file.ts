@@ -9,7 +9,7 @@ import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
 import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { findStates, readableStates } from '../warehouse/state.js';
+import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
 import { columnsOf, rowsDiffer } from './same-rows.js';
@@ -132,7 +132,7 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
 
 /** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
 async function compareState(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
-  const { present, lacking } = await readableStates(engine, await findStates(log.path, log.markers));
+  const { present, lacking } = await findStates(engine, log);
   if (lacking.length > 0) return [];
   const files = present.map(({ file }) => file);
   return compareTable(engine, 'page_state', log.query('page_state', files));

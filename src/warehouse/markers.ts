@@ -11,14 +11,19 @@ const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.str
 export type CommittedFiles = z.infer<typeof filesSchema>;
 
 const markerRow = z.object({
-  commit_id: z.string(),
-  snapshot_id: z.string(),
-  website_id: z.string(),
-  snapshot_at: z.string(),
-  snapshot_date: z.string(),
-  listing_complete: z.boolean(),
-  committed_at: z.string(),
-  files: z.string(),
+  /** The snapshot's id, or the replay's. */
+  commitId: z.string(),
+  /** Of a replay: the snapshot whose rejects it took. */
+  snapshotId: z.string(),
+  websiteId: z.string(),
+  /** ISO 8601. */
+  snapshotAt: z.string(),
+  date: z.string(),
+  /** When it was committed, ISO 8601. */
+  committedAt: z.string(),
+  listingComplete: z.boolean(),
+  /** By table, but for those that a tombstone put out of use, or that turned out to be damaged. */
+  files: z.string().transform((text) => filesSchema.parse(JSON.parse(text))),
 });
 
 /** What tells the two kinds of markers apart. A replay is never a listing by itself. */
@@ -30,21 +35,8 @@ export type MarkerKind = keyof typeof OF_KIND;
 const KINDS = ['replay', 'snapshot'] as const;
 
 /** A commit that the warehouse holds. What has no marker does not exist. */
-export interface Marker {
+export interface Marker extends z.infer<typeof markerRow> {
   kind: MarkerKind;
-  /** The snapshot's id, or the replay's. */
-  commitId: string;
-  /** Of a replay: the snapshot whose rejects it took. */
-  snapshotId: string;
-  websiteId: string;
-  /** ISO 8601. */
-  snapshotAt: string;
-  date: string;
-  /** When it was committed, ISO 8601. */
-  committedAt: string;
-  listingComplete: boolean;
-  /** By table, but for those that a tombstone put out of use, or that turned out to be damaged. */
-  files: CommittedFiles;
   /** Those that a tombstone put out of use; they may be deleted. */
   dropped: CommittedFiles;
   /** Those that whoever reads found damaged, and leaves out. */
@@ -101,8 +93,9 @@ export async function readLog(engine: Engine, warehouse: string, schemas: string
       `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
     );
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
+  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
   return {
-    markers: withoutDropped(markers, tombstones).sort(byCommit),
+    markers: without(markers, dropped, 'dropped').sort(byCommit),
     damaged: [...damaged, ...others],
     tombstones,
     tombstoneFiles: [...readable],
@@ -123,21 +116,15 @@ async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<Mark
   try {
     return { markers: await readMarkerFiles(engine, of, paths), damaged: [] };
   } catch (error) {
-    if (paths.length > 1) return joined(await eachOf(paths, (path) => readKind(engine, of, [path])));
+    if (paths.length > 1) {
+      const read: MarkersRead[] = [];
+      for (const path of paths) read.push(await readKind(engine, of, [path]));
+      return { markers: read.flatMap(({ markers }) => markers), damaged: read.flatMap(({ damaged }) => damaged) };
+    }
     const [path = ''] = paths;
     const reason = (await whyNotParquet(path)) ?? `cannot be read: ${firstLine(error)}`;
     return { markers: [], damaged: [damagedFile(OF_KIND[kind].table, path, reason)] };
   }
-}
-
-async function eachOf<T>(paths: readonly string[], read: (path: string) => Promise<T>): Promise<T[]> {
-  const all: T[] = [];
-  for (const path of paths) all.push(await read(path));
-  return all;
-}
-
-function joined(logs: readonly MarkersRead[]): MarkersRead {
-  return { markers: logs.flatMap(({ markers }) => markers), damaged: logs.flatMap(({ damaged }) => damaged) };
 }
 
 /** @throws Error where a file cannot be read, or holds the marker of another commit */
@@ -146,45 +133,15 @@ async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kin
   const { table, id, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
-    `select ${id} as commit_id, snapshot_id, website_id,
-       strftime(snapshot_at, '%Y-%m-%dT%H:%M:%S.%gZ') as snapshot_at, snapshot_date::varchar as snapshot_date,
-       strftime(${at}, '%Y-%m-%dT%H:%M:%S.%gZ') as committed_at, ${complete} as listing_complete, files::varchar as files
+    `select ${id} as "commitId", snapshot_id as "snapshotId", website_id as "websiteId", snapshot_at as "snapshotAt",
+       snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", files
      from (${tableQuery(schemas, table, paths)})`,
   );
   const there = new Set(paths);
   return rows.map((row) => {
-    const place = { websiteId: row.website_id, date: row.snapshot_date, id: row.commit_id };
-    const path = tableFile(warehouse, table, place);
+    const path = tableFile(warehouse, table, { ...row, id: row.commitId });
     if (!there.delete(path)) throw new Error(`it is the marker that belongs to ${path}`);
-    return {
-      kind,
-      commitId: row.commit_id,
-      snapshotId: row.snapshot_id,
-      websiteId: row.website_id,
-      snapshotAt: row.snapshot_at,
-      date: row.snapshot_date,
-      committedAt: row.committed_at,
-      listingComplete: row.listing_complete,
-      files: filesSchema.parse(JSON.parse(row.files)),
-      dropped: {},
-      unreadable: {},
-      path,
-    };
-  });
-}
-
-/** Takes the files that a tombstone names out of what the markers name. */
-function withoutDropped(markers: Marker[], tombstones: readonly Tombstone[]): Marker[] {
-  const named = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
-  if (named.size === 0) return markers;
-  return markers.map((marker) => {
-    const isDropped = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
-    const all = Object.entries(marker.files);
-    return {
-      ...marker,
-      files: Object.fromEntries(all.filter((entry) => !isDropped(entry))),
-      dropped: Object.fromEntries(all.filter(isDropped)),
-    };
+    return { ...row, kind, dropped: {}, unreadable: {}, path };
   });
 }
 
@@ -195,16 +152,18 @@ function byCommit(a: Marker, b: Marker): number {
 
 /** Takes the files that cannot be read out of what the markers name. */
 export function withoutUnreadable(markers: readonly Marker[], damaged: readonly DamagedFile[]): Marker[] {
-  const named = new Set(damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`));
+  const named = damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`);
+  return without(markers, new Set(named), 'unreadable');
+}
+
+/** @param named tables and commits; their files stand under `as` from now on */
+function without(markers: readonly Marker[], named: ReadonlySet<string>, as: 'dropped' | 'unreadable'): Marker[] {
   if (named.size === 0) return [...markers];
   return markers.map((marker) => {
-    const isUnreadable = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
+    const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);
     const all = Object.entries(marker.files);
-    return {
-      ...marker,
-      files: Object.fromEntries(all.filter((entry) => !isUnreadable(entry))),
-      unreadable: { ...marker.unreadable, ...Object.fromEntries(all.filter(isUnreadable)) },
-    };
+    const files = Object.fromEntries(all.filter((entry) => !isNamed(entry)));
+    return { ...marker, files, [as]: { ...marker[as], ...Object.fromEntries(all.filter(isNamed)) } };
   });
 }
 

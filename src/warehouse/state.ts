@@ -41,39 +41,31 @@ export interface StatesSeen {
   lacking: Marker[];
 }
 
-/** Finds the state that follows each website's newest commit; one that is missing or torn is only named. */
-export async function findStates(warehouse: string, markers: readonly Marker[]): Promise<StatesSeen> {
-  const seen: StatesSeen = { present: [], lacking: [] };
-  for (const newest of newestMarkers(markers)) {
-    const file = stateFileOf(warehouse, newest);
-    if (await isWholeParquet(file)) seen.present.push({ newest, file });
-    else seen.lacking.push(newest);
-  }
-  return seen;
-}
-
-/** Takes those for lacking whose ends are whole, and that DuckDB cannot read all the same. */
-export async function readableStates(engine: Engine, { present, lacking }: StatesSeen): Promise<StatesSeen> {
-  const files = present.map(({ file }) => file);
-  const damaged = new Set((await findDamaged(engine, 'page_state', files)).map(({ path }) => path));
+/** Finds the state that follows each website's newest commit; one that is missing or cannot be read is only named. */
+export async function findStates(
+  engine: Engine,
+  { path, markers }: { path: string; markers: readonly Marker[] },
+): Promise<StatesSeen> {
+  const all = newestMarkers(markers).map((newest) => ({ newest, file: stateFileOf(path, newest) }));
+  const files = all.map(({ file }) => file);
+  const damaged = new Set((await findDamaged(engine, 'page_state', files)).map((file) => file.path));
   return {
-    present: present.filter(({ file }) => !damaged.has(file)),
-    lacking: [...lacking, ...present.filter(({ file }) => damaged.has(file)).map(({ newest }) => newest)],
+    present: all.filter(({ file }) => !damaged.has(file)),
+    lacking: all.filter(({ file }) => damaged.has(file)).map(({ newest }) => newest),
   };
 }
 
 /** The states of websites, made anew where they are lacking, for who needs them at once. */
 export async function readStates(
   engine: Engine,
-  warehouse: string,
-  log: Log,
+  log: Log & { path: string },
   options: StateOptions,
 ): Promise<{ files: string[]; damaged: DamagedFile[] }> {
-  const { present, lacking } = await readableStates(engine, await findStates(warehouse, log.markers));
+  const { present, lacking } = await findStates(engine, log);
   const files = present.map(({ file }) => file);
   const damaged: DamagedFile[] = [];
   for (const newest of lacking) {
-    const made = await makeState(warehouse, { log, newest }, options);
+    const made = await makeState(log.path, { log, newest }, options);
     if (made.file !== null) files.push(made.file);
     damaged.push(...made.damaged);
   }
