@@ -41,19 +41,17 @@ export interface UnfinishedInput {
   isRunning: boolean;
 }
 
-type Reached = Pick<
-  UnfinishedRun,
-  'stage' | 'windows_read' | 'pages_read' | 'pages_expected' | 'reports_done' | 'reports_planned'
->;
-
-const NOTHING: Reached = {
+const NOTHING = {
+  website_name: null,
+  started_at: null,
   stage: 'listing',
   windows_read: null,
   pages_read: null,
   pages_expected: null,
   reports_done: null,
   reports_planned: null,
-};
+  error: null,
+} as const;
 
 /** Reads the journals of unfinished runs without touching them, oldest run first. */
 export async function unfinishedRuns(input: UnfinishedInput): Promise<UnfinishedRun[]> {
@@ -69,6 +67,7 @@ export async function unfinishedRuns(input: UnfinishedInput): Promise<Unfinished
 async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<UnfinishedRun | null> {
   const active = await lastActivity(folder);
   const run = {
+    ...NOTHING,
     run_id: folder.runId,
     website_id: folder.websiteId,
     last_activity_at: new Date(active).toISOString(),
@@ -80,37 +79,26 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
     // It died before its first request: there is nothing to go on from.
     if (header === null) return null;
     const { website_name, started_at } = header;
-    return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)), error: null };
+    return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)) };
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    return {
-      ...run,
-      website_name: null,
-      started_at: null,
-      ...NOTHING,
-      resumable: false,
-      error: `${error.message}: ${NEXT}`,
-    };
+    return { ...run, resumable: false, error: `${error.message}: ${NEXT}` };
   }
 }
 
-async function reachedIn(folder: JournalFolder, now: number): Promise<Reached> {
+async function reachedIn(folder: JournalFolder, now: number): Promise<Partial<UnfinishedRun>> {
   const planned = await readPlanned(folder);
-  if (planned === null) return listingReached(folder, now);
-  const { counts, done } = await readReports(folder);
-  return {
-    ...NOTHING,
-    stage: done ? 'commit' : 'reports',
-    reports_done: totalOf(counts),
-    reports_planned: planned.planned,
-  };
-}
-
-async function listingReached(folder: JournalFolder, now: number): Promise<Reached> {
+  if (planned !== null) {
+    const { counts, done } = await readReports(folder);
+    return {
+      stage: done ? 'commit' : 'reports',
+      reports_done: totalOf(counts),
+      reports_planned: planned.planned,
+    };
+  }
   const left = await readListing(folder, RECENT_PAGES, now);
   const state = left.kind === 'walking' ? left.from?.state : null;
   return {
-    ...NOTHING,
     windows_read: left.windows,
     pages_read: state?.kept ?? null,
     pages_expected: left.kind === 'listed' ? left.listed.count : (state?.count ?? null),

@@ -97,7 +97,7 @@ async function examineService(
     onAnswer: (answer) => seen.push({ answer, at: effects.now() }),
   });
   try {
-    const key = await askForKey(clients, config, { sent: 0, throttled: 0, retried: 0 });
+    const key = await askForKey(clients, config);
     const { answer = null, at = 0 } = seen[0] ?? {};
     const first = [checkBaseUrl(config, key, answer), checkToken(key, config.websites), checkClock(answer, at)];
     const websites = await examineWebsites(config, clients, key);

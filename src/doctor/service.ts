@@ -1,9 +1,7 @@
 import type { Config } from '../config/schema.js';
-import { type KeyDetails, keyDetailsSchema } from '../contract/key.js';
-import { issuesOf, jsonOf } from '../contract/validate.js';
+import type { KeyDetails } from '../contract/key.js';
 import { Stopped } from '../exit.js';
-import type { Clients } from '../run/clients.js';
-import type { RequestCounts } from '../source/client.js';
+import { type Clients, keyDetails } from '../run/clients.js';
 import { type FailureKind, SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { MINUTE_MS } from '../time.js';
@@ -27,16 +25,11 @@ export interface KeyAnswer {
 }
 
 /** The one request that is for no website. */
-export async function askForKey(clients: Clients, { api }: Config, counts: RequestCounts): Promise<KeyAnswer> {
-  const answer: KeyAnswer = { details: null, error: null, schemaProblem: null };
+export async function askForKey(clients: Clients, config: Config): Promise<KeyAnswer> {
   try {
-    const text = await clients.clientOf(api.token).get('/v1', { lane: '', counts });
-    const parsed = keyDetailsSchema.safeParse(jsonOf(text));
-    if (parsed.success) return { ...answer, details: parsed.data };
-    const issue = issuesOf(parsed.error)[0];
-    return { ...answer, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };
+    return { ...(await keyDetails(config, clients)), error: null };
   } catch (error) {
-    if (error instanceof SourceError || error instanceof Stopped) return { ...answer, error };
+    if (error instanceof SourceError || error instanceof Stopped) return { details: null, error, schemaProblem: null };
     throw error;
   }
 }

@@ -43,26 +43,31 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
   if (await isAnalyticsCurrent(warehouse)) return upToDate;
   const { statements, text } = await analyticsText(warehouse);
-  const { analytics } = warehouseFolder(warehouse);
-  const temporary = `${analytics}.tmp`;
-  await makeAnalytics(temporary, statements, engine);
-  crashPoint('made analytics.duckdb');
-  await syncFile(temporary);
-  await publish(temporary, analytics);
+  await publishAnalytics(warehouseFolder(warehouse).analytics, statements, engine);
   crashPoint('published analytics.duckdb');
   await writeDurably(join(warehouse, TEXT), text);
   return upToDate;
 }
 
-/** Makes a DuckDB file of nothing but views, in the place of what an attempt that died left there. */
-export async function makeAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
+/** Puts a DuckDB file of nothing but views in its place. */
+export async function publishAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
+  const temporary = `${file}.indexhouse.tmp`;
   // The log of an attempt that died would be played into the new file.
-  for (const left of [file, `${file}.wal`]) await rm(left, { force: true });
-  await withEngine({ ...engine, file, storageVersion: STORAGE_VERSION }, async (opened) => {
-    await standInForFiles(opened);
-    for (const statement of statements) await opened.run(statement);
-    await opened.run('checkpoint');
-  });
+  for (const left of [temporary, `${temporary}.wal`]) await rm(left, { force: true });
+  try {
+    await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
+      await standInForFiles(opened);
+      for (const statement of statements) await opened.run(statement);
+      await opened.run('checkpoint');
+    });
+    crashPoint('made analytics.duckdb');
+    await syncFile(temporary);
+    // So would what somebody who died wrote into the old one.
+    await rm(`${file}.wal`, { force: true });
+    await publish(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }
 
 /** The warehouse whose files the views read. */

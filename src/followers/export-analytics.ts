@@ -1,14 +1,14 @@
-import { realpath, rm, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, win32 } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
-import { exists, publish, syncFile } from '../storage/durable.js';
+import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/lock-holder.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
-import { analyticsStatements, makeAnalytics } from './analytics.js';
+import { analyticsStatements, publishAnalytics } from './analytics.js';
 
 export interface ExportInput {
   warehouse: string;
@@ -40,7 +40,7 @@ export async function exportAnalytics({ warehouse, root, out, memoryLimit }: Exp
     const engine = { memoryLimit, temporary };
     await checkSchemas(warehouse);
     const file = await replaceable(out, warehouse, engine);
-    await write(file, await analyticsStatements({ warehouse, root: seenAt }), engine);
+    await publishAnalytics(file, await analyticsStatements({ warehouse, root: seenAt }), engine);
     return { file, root: seenAt, views: await viewsIn(file, engine) };
   });
 }
@@ -98,17 +98,4 @@ async function viewsIn(file: string, engine: EngineOptions): Promise<string[]> {
     );
     return relations.some(({ is_view }) => !is_view) ? [] : relations.map(({ name }) => name);
   });
-}
-
-async function write(file: string, statements: string[], engine: EngineOptions): Promise<void> {
-  const temporary = `${file}.indexhouse.tmp`;
-  try {
-    await makeAnalytics(temporary, statements, engine);
-    await syncFile(temporary);
-    // What somebody who died wrote into the old file must not be played into the new one.
-    await rm(`${file}.wal`, { force: true });
-    await publish(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
 }

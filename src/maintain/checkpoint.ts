@@ -1,4 +1,3 @@
-import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
@@ -7,13 +6,11 @@ import type { Engine, EngineOptions } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
 import { columnsOf, rowsDiffer } from '../verify/same-rows.js';
 import { checkpointFile } from '../warehouse/checkpoints.js';
+import { dropSuperseded } from '../warehouse/commit.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
-import { GRACE_MS } from './removal.js';
-
-const CHECKPOINTS_KEPT = 2;
 
 /** The warehouse is not as it should be, so nothing was put out of use. */
 export class MaintainError extends Failure {}
@@ -68,7 +65,5 @@ export async function dropOldCheckpoints(warehouse: string, websiteId: string, n
   const files = (await listTableFiles(warehouse, 'checkpoints'))
     .filter((file) => basename(dirname(dirname(file))) === own)
     .sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  const oldestKept = files.at(-CHECKPOINTS_KEPT);
-  if (!oldestKept || now - (await stat(oldestKept)).mtimeMs < GRACE_MS) return;
-  for (const file of files.slice(0, -CHECKPOINTS_KEPT)) await rm(file, { force: true });
+  await dropSuperseded(files, now);
 }

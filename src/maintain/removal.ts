@@ -5,6 +5,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, publish, syncFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { stateBase } from '../warehouse/checkpoints.js';
+import { GRACE_MS } from '../warehouse/commit.js';
 import { tableFile } from '../warehouse/layout.js';
 import { type Marker, markersOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
@@ -12,9 +13,6 @@ import { parquetFormat } from '../warehouse/stage.js';
 import { rowsQuery, THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
 import type { Kept } from './checkpoint.js';
 import type { PlannedFile } from './thinning.js';
-
-/** How long a file outlives its tombstone, so that whoever listed the files before can still read it. */
-export const GRACE_MS = 60 * 60_000;
 
 /** Files, and how large they are together. */
 export interface Amount {

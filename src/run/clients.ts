@@ -54,16 +54,23 @@ export class Clients {
 export async function configuredWebsites(config: Config, clients: Clients): Promise<Website[]> {
   const named = namedWebsites(config);
   if (named) return named;
-  const text = await clients
-    .clientOf(config.api.token)
-    .get('/v1', { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } });
-  const details = keyDetailsSchema.safeParse(jsonOf(text));
-  if (!details.success) {
-    const [issue] = issuesOf(details.error);
-    throw new SourceError(
-      'bad_body',
-      `the service does not list the key's websites (${[issue?.path, issue?.message].filter(Boolean).join(': ')}); check api.base_url, or list the ids under websites`,
-    );
-  }
-  return websitesFor(config, details.data);
+  const { details, schemaProblem } = await keyDetails(config, clients);
+  if (details) return websitesFor(config, details);
+  throw new SourceError(
+    'bad_body',
+    `the service does not list the key's websites (${schemaProblem}); check api.base_url, or list the ids under websites`,
+  );
+}
+
+/**
+ * What the service says of `api.token`, or what breaks the contract in that.
+ *
+ * @throws SourceError
+ */
+export async function keyDetails({ api }: Config, clients: Clients) {
+  const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
+  const parsed = keyDetailsSchema.safeParse(jsonOf(await clients.clientOf(api.token).get('/v1', purpose)));
+  if (parsed.success) return { details: parsed.data, schemaProblem: null };
+  const [issue] = issuesOf(parsed.error);
+  return { details: null, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };
 }

@@ -4,13 +4,14 @@ import type { JournalFolder } from '../journal/folder.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile, syncFolder } from '../storage/durable.js';
 import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
+import { HOUR_MS } from '../time.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
 import { type Manifest, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
-/** How long a state file outlives the two after it, so that a reader that has just begun still finds it. */
-const STATE_GRACE_MS = 60 * 60_000;
-const STATES_KEPT = 2;
+/** How long a file that is not needed any more is kept, so that a reader that has just begun still finds it. */
+export const GRACE_MS = HOUR_MS;
+const SUPERSEDED_BY = 2;
 
 /**
  * Makes a staged commit visible, whole: the data first, the state, then the marker, renamed into place last. May be
@@ -105,11 +106,18 @@ export async function dropJournal(folder: JournalFolder): Promise<void> {
 export async function dropOldStates(warehouse: string, websiteId: string, now: number): Promise<void> {
   const folder = stateFolder(warehouse, websiteId);
   const states = (await namesIn(folder)).filter((name) => name.endsWith('.parquet'));
-  const oldestKept = states.at(-STATES_KEPT);
-  if (!oldestKept || states.length <= STATES_KEPT) return;
-  const superseded = (await stat(join(folder, oldestKept))).mtimeMs;
-  if (now - superseded < STATE_GRACE_MS) return;
-  for (const name of states.slice(0, -STATES_KEPT)) await rm(join(folder, name), { force: true });
+  await dropSuperseded(
+    states.map((name) => join(folder, name)),
+    now,
+  );
+}
+
+/** @param files oldest first; all but the two newest go */
+export async function dropSuperseded(files: readonly string[], now: number): Promise<void> {
+  const oldestKept = files.at(-SUPERSEDED_BY);
+  if (!oldestKept || files.length <= SUPERSEDED_BY) return;
+  if (now - (await stat(oldestKept)).mtimeMs < GRACE_MS) return;
+  for (const file of files.slice(0, -SUPERSEDED_BY)) await rm(file, { force: true });
 }
 
 function placeOf(manifest: Manifest): { websiteId: string; date: string; id: string } {
