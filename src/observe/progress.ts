@@ -77,8 +77,8 @@ export function createProgress(options: ProgressOptions): Progress {
   const draw = () => {
     if (!work) return;
     drawnAt = now();
-    const line = truncate(lineOf(work, drawnAt, options.color), (stream.columns || DEFAULT_COLUMNS) - 1);
-    stream.write(`${CLEAR_LINE}${line}`);
+    const cells = (stream.columns || DEFAULT_COLUMNS) - 1;
+    stream.write(CLEAR_LINE + lineOf(work, drawnAt, options.color, cells));
     drawn = true;
   };
   const changed = () => {
@@ -153,16 +153,18 @@ function rateOf(work: Work, at: number): number | null {
   return first && elapsed >= SAMPLE_MS ? ((work.done - first.done) / elapsed) * 1000 : null;
 }
 
-function lineOf(work: Work, at: number, color: boolean): string {
-  const bar = work.total === null ? [] : [barOf(work.total === 0 ? 1 : work.done / work.total, color)];
-  const label = color ? `\x1b[1m${work.label}\x1b[22m` : work.label;
-  return [[label, ...bar].join(' '), ...figures(work, at)].join('  ');
+/** Cut to a number of cells, then coloured. */
+function lineOf(work: Work, at: number, color: boolean, cells: number): string {
+  const bar = work.total === null ? [] : [barOf(work.total === 0 ? 1 : work.done / work.total)];
+  const line = truncate([[work.label, ...bar].join(' '), ...figures(work, at)].join('  '), cells);
+  if (!color || !line.startsWith(work.label)) return line;
+  const rest = line.slice(work.label.length);
+  return `\x1b[1m${work.label}\x1b[22m${rest.replace(/^ ([█░]+)/, ' \x1b[36m$1\x1b[39m')}`;
 }
 
-function barOf(share: number, color: boolean): string {
+function barOf(share: number): string {
   const full = Math.round(Math.min(Math.max(share, 0), 1) * BAR_CELLS);
-  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
-  return color ? `\x1b[36m${bar}\x1b[39m` : bar;
+  return '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
 }
 
 function plainLine(work: Work, at: number): string {
@@ -183,17 +185,12 @@ function figures(work: Work, at: number): string[] {
   ].filter((text) => text !== '');
 }
 
-/** Cut to a number of cells; colours take no cells and are closed if they were cut. */
 function truncate(line: string, cells: number): string {
   if (stringWidth(line) <= cells) return line;
-  let width = 0;
   let cut = '';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are this module's own colours
-  for (const [piece] of line.matchAll(/\x1b\[\d+m|[\s\S]/gu)) {
-    const more = piece.startsWith('\x1b') ? 0 : stringWidth(piece);
-    if (width + more > cells - 1) break;
-    cut += piece;
-    width += more;
+  for (const character of line) {
+    if (stringWidth(cut + character) > cells - 1) break;
+    cut += character;
   }
-  return `${cut}…${cut.includes('\x1b') ? '\x1b[0m' : ''}`;
+  return `${cut}…`;
 }

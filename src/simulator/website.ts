@@ -1,6 +1,5 @@
-import { foundPage } from './founding.js';
 import { REMOVED } from './lifecycle.js';
-import { type Deindexing, PageLife } from './page-life.js';
+import { type Deindexing, foundPage, PageLife } from './page-life.js';
 import { PageTable } from './page-table.js';
 import { PageUrls } from './page-urls.js';
 import { hash, hashText, unit } from './random.js';

@@ -113,7 +113,9 @@ describe('on a terminal', () => {
     const line = written[0]?.slice(CLEAR.length) ?? '';
     expect(stringWidth(line)).toBeLessThan(columns);
     expect(stringWidth(line)).toBeGreaterThanOrEqual(columns - 3);
-    expect(line.endsWith('…\x1b[0m')).toBe(true);
+    expect(line.endsWith('…')).toBe(true);
+    const styles = (code: string) => line.split(`\x1b[${code}m`).length;
+    expect([styles('1'), styles('36')]).toEqual([styles('22'), styles('39')]);
   });
 
   it('has no colours unless asked to, and shows foreign text harmlessly', () => {

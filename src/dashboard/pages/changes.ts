@@ -50,11 +50,12 @@ interface Changes {
   rows: ChangeRow[];
 }
 
-/** Which changes of a website. */
-interface Selection {
-  since?: string | null;
-  url?: string | null;
-  contains?: string | null;
+/** Which changes of a website, as `sql/dashboard` takes it. */
+function selectionOf(
+  website: string,
+  { since, url, contains }: { since?: string | null; url?: string; contains?: string | undefined },
+) {
+  return { website, since: since ?? null, url: url ?? null, url_contains: contains ?? null };
 }
 
 /** What a change is, what it went from and to, and when it was observed. */
@@ -89,46 +90,33 @@ ${list({
 /** The changes of the last nights, a window of them. @throws ServiceError 404 for a page behind the last one */
 async function readChanges(reader: Reader, website: string, query: ChangesQuery): Promise<Changes> {
   const since = newestDates(reader.markers, website, query.nights).at(-1) ?? null;
-  const selection = { since, contains: query.q ?? null };
-  const kinds = await readKinds(reader, website, selection);
+  const selection = selectionOf(website, { since, contains: query.q });
+  const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
   const chosen = kinds.filter(({ change }) => isChosen(change, query.kind));
-  return { since, kinds, ...(await windowOf(reader, website, { selection, chosen, paging: query })) };
+  return { since, kinds, ...(await windowOf(reader, { selection, chosen, paging: query })) };
 }
 
 /** All changes of one page, a window of them. @throws ServiceError 404 for a page behind the last one */
 export async function readChangesOf(reader: Reader, website: string, url: string, paging: Paging) {
-  const selection = { url };
-  const chosen = await readKinds(reader, website, selection);
-  return windowOf(reader, website, { selection, chosen, paging });
+  const selection = selectionOf(website, { url });
+  const chosen = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
+  return windowOf(reader, { selection, chosen, paging });
 }
 
-/** How many changes of each kind there are. */
-export async function readKinds(
-  reader: Reader,
-  website: string,
-  { since = null, url = null, contains = null }: Selection,
-): Promise<KindCount[]> {
-  return askRows(reader, 'dashboard/changes_by_kind', kindRow, { website, since, url, url_contains: contains });
+/** How many changes of each kind there are since a date. */
+export async function readKinds(reader: Reader, website: string, since: string): Promise<KindCount[]> {
+  return askRows(reader, 'dashboard/changes_by_kind', kindRow, selectionOf(website, { since }));
 }
 
 async function windowOf(
   reader: Reader,
-  website: string,
-  { selection, chosen, paging }: { selection: Selection; chosen: KindCount[]; paging: Paging },
+  { selection, chosen, paging }: { selection: ReturnType<typeof selectionOf>; chosen: KindCount[]; paging: Paging },
 ): Promise<{ count: number; rows: ChangeRow[] }> {
-  const { since = null, url = null, contains = null } = selection;
   const count = chosen.reduce((sum, { changes }) => sum + changes, 0);
   checkPage(paging, count);
-  const rows = await askRows(reader, 'dashboard/changes', changeRow, {
-    website,
-    since,
-    url,
-    url_contains: contains,
-    kinds: chosen.map(({ change }) => change),
-    limit: paging.per,
-    skip: skipOf(paging),
-  });
-  return { count, rows };
+  const kinds = chosen.map(({ change }) => change);
+  const window = { limit: paging.per, skip: skipOf(paging) };
+  return { count, rows: await askRows(reader, 'dashboard/changes', changeRow, { ...selection, kinds, ...window }) };
 }
 
 function isChosen(change: string, kind: string | undefined): boolean {

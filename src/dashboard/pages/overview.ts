@@ -1,12 +1,11 @@
 import { askOf, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { dated, number } from '../../html/cells.js';
+import { dated, number, tiles } from '../../html/cells.js';
 import { agesChart } from '../../html/charts/bar-charts.js';
 import { type Drawing, legend } from '../../html/charts/draw.js';
 import { type Counts, type Day, type Span, trendDrawings } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { tiles } from '../../html/tiles.js';
 import { count, dayOfMonth, percent, points, shareOf, signed } from '../../observe/format.js';
 import { addDays } from '../../report/period.js';
 import { reportAgeRow, type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
@@ -74,7 +73,7 @@ async function readOverview(reader: Reader, website: string): Promise<Overview> 
     days: trendOf(listings, snapshots, span),
     span,
     newest: snapshots.at(-1) ?? null,
-    changes: await readKinds(reader, website, { since: until }),
+    changes: await readKinds(reader, website, until),
     reportAges: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
   };
 }

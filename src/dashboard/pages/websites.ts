@@ -11,7 +11,7 @@ import type { ServedWebsite } from '../../store/live-reader.js';
 import { type DashboardContext, linkTo } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
-import { checkPage, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { checkPage, pagingQuery, readQuery, skipOf } from '../query.js';
 
 const websiteRow = z.object({
   website_id: z.string(),
@@ -30,7 +30,9 @@ type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
 /** The websites that a key may read, each once. @throws ServiceError 404 behind the last page of the list */
 export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
   const query = readQuery(z.object(pagingQuery), given);
-  const websites = await ask((reader) => readWebsites(reader, key, query));
+  const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
+  checkPage(query, names.size);
+  const rows = await ask((reader) => readRows(reader, names, { limit: query.per, skip: skipOf(query) }));
   return html`<h1>Websites</h1>
 ${list({
   id: 'websites',
@@ -39,20 +41,10 @@ ${list({
   columns: columnsOf(base),
   empty: 'This key has no access to any website.',
   query,
-  ...websites,
+  rows,
+  count: names.size,
   linkOf: (page) => `${base}/?per=${query.per}&page=${page}`,
 })}`;
-}
-
-async function readWebsites(
-  reader: Reader,
-  { websites_access }: KeyDetails,
-  query: Paging,
-): Promise<{ count: number; rows: WebsiteRow[] }> {
-  const names = new Map(websites_access.map(({ _id, url }) => [_id, url]));
-  checkPage(query, names.size);
-  const rows = await readRows(reader, names, { limit: query.per, skip: skipOf(query) });
-  return { count: names.size, rows };
 }
 
 async function readRows(

@@ -1,7 +1,6 @@
-import { dated, number } from '../../html/cells.js';
+import { dated, number, tiles } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { tiles } from '../../html/tiles.js';
 import {
   changeOf,
   count,
