@@ -9,8 +9,9 @@ import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
 import { explained, UnreadableError } from './unreadable.js';
 
-/** How long what was seen of the warehouse is believed to be all of it. */
+/** How long what was seen of the warehouse is believed to be all of it, and at least so many times as long as it took. */
 const LOOK_INTERVAL_MS = 1000;
+const LOOK_INTERVAL_TIMES = 10;
 /** The files whose coming or going changes what a reader sees. */
 const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
@@ -56,6 +57,7 @@ export class LiveReader {
   readonly #unreadable = new Map<string, Unreadable>();
   #current: Opened | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #intervalMs = LOOK_INTERVAL_MS;
   #looking: Promise<void> | null = null;
 
   constructor(
@@ -141,7 +143,7 @@ export class LiveReader {
   }
 
   async #newest(): Promise<Opened> {
-    if (this.#current === null || this.clock() - this.#lookedAt >= LOOK_INTERVAL_MS) {
+    if (this.#current === null || this.clock() - this.#lookedAt >= this.#intervalMs) {
       this.#looking ??= this.#look().finally(() => {
         this.#looking = null;
       });
@@ -154,6 +156,7 @@ export class LiveReader {
   async #look(): Promise<void> {
     const lookedAt = this.clock();
     const files = await this.#files();
+    this.#intervalMs = Math.max(LOOK_INTERVAL_MS, LOOK_INTERVAL_TIMES * (this.clock() - lookedAt));
     const changed = await this.#changed();
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -163,6 +164,26 @@ describe('a client of a served warehouse', () => {
     await abandoned;
     // The connection that it was asked on answers again: only one slow question of a key runs at a time.
     expect(await read('a', 2)).toMatchObject({ pagination: { count: 1 } });
+  });
+
+  it('waits for a look at a long log at most a tenth of the time', async () => {
+    const { path: warehouse, remove } = await buildWarehouse([
+      { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
+    ]);
+    onTestFinished(remove);
+    const clock = { now: 0, step: 500 };
+    const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT }, () => {
+      clock.now += clock.step;
+      return clock.now;
+    });
+    onTestFinished(() => reader.close());
+    const [marker] = await reader.markers();
+    clock.step = 0;
+    rmSync(marker?.path ?? '');
+    clock.now += 4000;
+    expect(await reader.markers()).toHaveLength(1);
+    clock.now += 1000;
+    expect(await reader.markers()).toHaveLength(0);
   });
 
   it('holds no place in the line while it reads nothing of a streamed listing', async () => {

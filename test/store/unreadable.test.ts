@@ -44,16 +44,17 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
   const warehouse = copyOf(built.path);
   await damage(warehouse);
   const keys = { k: ['sick', 'well'], sick: ['sick'], well: ['well'] };
-  let looks = 0;
+  let now = 0;
   const served = await serveWarehouse({
     warehouse,
     now: () => Date.parse('2025-03-03T00:00:00Z'),
     keys,
-    // Each request looks at the warehouse again.
-    clock: () => 1000 * looks++,
+    clock: () => now,
   });
   onTestFinished(served.close);
   const get = async (path: string, token = 'k') => {
+    // Each request looks at the warehouse again.
+    now += 1000;
     const answer = await fetch(served.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
