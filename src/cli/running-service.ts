@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { metricsOf } from '../analysis/metrics.js';
+import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
@@ -25,6 +27,7 @@ const LAST_WORDS_MS = 500;
 /** How long the last use of a key may stay in memory only. */
 const WRITE_USES_MS = 60_000;
 const IDLE_CHECK_MS = 20;
+const METRICS_FOR_MS = 10_000;
 
 export interface ServiceOptions {
   warehouse: string;
@@ -35,6 +38,8 @@ export interface ServiceOptions {
   /** Path in front of `/v1`, or nothing. */
   prefix: string;
   service: Config['service'];
+  /** What the metrics are read with. */
+  status: StatusInput;
   log: Logger;
 }
 
@@ -81,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     setup: (server) => {
       log.setup?.(server);
       addHealth(server, { reader, findKey, prefix });
+      addMetrics(server, { status: options.status, findKey, prefix });
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       allowOrigins(server, service.cors, prefix);
       const { secure_cookies: secureCookie } = service;
@@ -110,13 +116,18 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /**
- * Adds `/healthz`, which needs no key: whether everything that is asked for can be answered; with a key, everything that
+ * Adds `/readyz`, which is a 200 once websites can be read, and `/healthz`, which needs no key: whether everything that is asked for can be answered; with a key, everything that
  * this key may ask for. A degraded service answers what does not need the files that cannot be read, so both are a 200.
  */
 export function addHealth(
   app: FastifyInstance,
   { reader, findKey, prefix }: { reader: LiveReader; findKey: Store['findKey']; prefix: string },
 ): void {
+  app.get(`${prefix}/readyz`, async (_, reply) => {
+    reply.header('cache-control', 'no-store');
+    await reader.websites();
+    return { status: 'ready' };
+  });
   app.get(`${prefix}/healthz`, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const hasKey = request.headers.authorization !== undefined;
@@ -130,6 +141,25 @@ export function addHealth(
       commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
       unreadable_files: unreadable,
     };
+  });
+}
+
+/** Adds `/metrics`: the websites of the key, in Prometheus' text format. Read at most once in a while, whoever asks. */
+function addMetrics(
+  app: FastifyInstance,
+  { status, findKey, prefix }: { status: StatusInput; findKey: Store['findKey']; prefix: string },
+): void {
+  let known: { at: number; status: Promise<Status> } | null = null;
+  app.get(`${prefix}/metrics`, async (request, reply) => {
+    const readable = readableBy(await presentedKey(request, { findKey }));
+    const now = Date.now();
+    if (known === null || now - known.at > METRICS_FOR_MS) known = { at: now, status: readStatus({ ...status, now }) };
+    const found = await known.status;
+    const ofKey = <T extends { website_id: string }>(all: T[]) =>
+      all.filter((one) => readable.includes(one.website_id));
+    const [websites, quarantine, damaged] = [ofKey(found.websites), ofKey(found.quarantine), ofKey(found.damaged)];
+    reply.header('cache-control', 'no-store').type('text/plain; version=0.0.4; charset=utf-8');
+    return metricsOf({ ...found, websites, quarantine, damaged });
   });
 }
 

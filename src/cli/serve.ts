@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import type { StatusInput } from '../analysis/status.js';
 import { serviceSettings } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
@@ -10,6 +11,7 @@ import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
 import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
+import { STATUS_DEFAULTS, statusInputOf } from './metrics.js';
 import { formatTable } from './output.js';
 import type { Globals } from './program.js';
 import { type RunningService, startService } from './running-service.js';
@@ -26,6 +28,7 @@ interface Settings {
   warehouse: string;
   memoryLimit: number;
   service: Config['service'];
+  status: StatusInput;
 }
 
 /** `indexhouse serve`: the service's own interface over the warehouse, until it is stopped. */
@@ -52,10 +55,14 @@ async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
   const overrides = { service: { host, port, requests_per_minute: rateLimit } };
   if (folder !== undefined) {
     const service = serviceSettings(io.env, overrides);
-    return { warehouse: resolve(io.cwd, folder), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service };
+    const warehouse = resolve(io.cwd, folder);
+    const status = { ...STATUS_DEFAULTS, warehouse, now: 0 };
+    return { warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service, status };
   }
-  const { warehouse, service } = await configOf(flags, io, { withoutTokens: true, overrides });
-  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service };
+  const config = await configOf(flags, io, { withoutTokens: true, overrides });
+  const { warehouse, service } = config;
+  const status = statusInputOf(config);
+  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service, status };
 }
 
 /** @throws UsageError where other machines could connect and no key exists to authenticate them */

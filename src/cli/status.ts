@@ -4,24 +4,13 @@ import type { FollowerLag } from '../analysis/follower-lag.js';
 import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
-import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
-import { longestGap } from '../schedule/cron.js';
-import { DAY_MS, HOUR_MS } from '../time.js';
-import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, rebuiltLog } from './configured.js';
+import { configOf, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
+import { STATUS_DEFAULTS, statusInputOf } from './metrics.js';
 import { count, duration, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
-
-/** What holds where only a folder is named: the defaults of the configuration. */
-const DEFAULTS = {
-  memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
-  resumeWithin: 6 * HOUR_MS,
-  maxRejectRatio: 0.01,
-  maxAge: 2 * DAY_MS,
-  websites: [],
-};
 
 /** Lines of drift that are printed. */
 const DRIFT_SHOWN = 10;
@@ -40,26 +29,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 }
 
 async function inputOf(flags: Flags, io: Io): Promise<StatusInput> {
-  const now = Date.now();
-  if (flags.warehouse) return { ...DEFAULTS, warehouse: resolve(io.cwd, flags.warehouse), now };
-  const config = await configOf(flags, io, { withoutTokens: true });
-  const { warehouse, sync, quality, websites } = config;
-  return {
-    warehouse: warehouse.path,
-    memoryLimit: warehouse.memory_limit,
-    resumeWithin: sync.resume_within,
-    maxRejectRatio: quality.max_reject_ratio,
-    maxAge: maxAgeOf(config),
-    websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
-    now,
-  };
-}
-
-/** Milliseconds. Whoever has another clock than our own for the nights most likely has it nightly too. */
-function maxAgeOf({ status, schedule }: Config): number {
-  if (status.max_age !== 'auto') return status.max_age;
-  const cron = schedule['nightly-sync'];
-  return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || DEFAULTS.maxAge;
+  if (flags.warehouse) return { ...STATUS_DEFAULTS, warehouse: resolve(io.cwd, flags.warehouse), now: Date.now() };
+  return statusInputOf(await configOf(flags, io, { withoutTokens: true }));
 }
 
 async function checkFolder(path: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { createLogger, type LogLevel } from '../observe/log.js';
 import { createProgress, type Progress } from '../observe/progress.js';
@@ -22,6 +23,7 @@ const CUT_BY: Readonly<Record<string, string>> = {
 export interface Flags extends RunFlags {
   recover?: boolean;
   dryRun?: boolean;
+  metricsFile?: string;
   retryFor?: string;
 }
 
@@ -35,6 +37,11 @@ export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> 
     },
   });
   const receipt = await syncOnce(config, flags, io);
+  if (flags.metricsFile) {
+    // Only now: most runs do without what reads the warehouse.
+    const { writeMetrics } = await import('./metrics.js');
+    await writeMetrics(config, resolve(io.cwd, flags.metricsFile));
+  }
   io.stdout.write(
     flags.json ? formatJson(receipt) : syncSummary(receipt, namesOf(config.websites), widthOf(io.stdout)),
   );

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
+import { STATUS_DEFAULTS } from '../../src/cli/metrics.js';
 import { type ServiceOptions, startService } from '../../src/cli/running-service.js';
 import { serviceSettings } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
@@ -60,6 +61,7 @@ async function served(settings: Partial<Config['service']> = {}, options: Partia
     timeZone: 'UTC',
     prefix: '',
     service: { ...serviceSettings({}, { service: { port: 0 } }), ...settings },
+    status: { ...STATUS_DEFAULTS, warehouse: built.path, now: 0 },
     log: createLogger({ level: 'silent' }),
     ...options,
   });
@@ -84,6 +86,20 @@ async function until(condition: () => Promise<boolean>): Promise<boolean> {
 }
 
 describe('indexhouse serve', () => {
+  it('gives metrics of the websites of a key, in the format of Prometheus', async () => {
+    const { token } = await added('prometheus', ['shop']);
+    const get = (path: string, headers = {}) => fetch(`${shared.url}${path}`, { headers });
+    expect((await get('/metrics')).status).toBe(401);
+    const answer = await get('/metrics', { authorization: `Bearer ${token}` });
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const lines = (await answer.text()).split('\n');
+    expect(lines).toContain('# TYPE indexhouse_snapshot_age_seconds gauge');
+    const series = lines.filter((line) => line.startsWith('indexhouse_snapshots{'));
+    expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
+    expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
+    expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' });
+  });
+
   it('lets a client that has an address and a key read everything that it was granted', async () => {
     const { token } = await added('script', ['shop', 'blog']);
     const { url, said } = shared;

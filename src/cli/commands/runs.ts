@@ -52,6 +52,7 @@ export function runCommands(define: Define): Command[] {
     withRunFlags(define('sync', () => import('../sync.js')))
       .description('fetch the listing and the reports of each website, and commit a snapshot')
       .option('--recover', 'only finish an interrupted run')
+      .option('--metrics-file <file>', 'afterwards write metrics there, for a Prometheus textfile collector')
       .option('--retry-for <duration>', 'wait this long for an outage to pass, such as 6h, and resume')
       .addOption(new Option('--dry-run', 'fetch nothing, and print the plan of this run').conflicts('recover'))
       .addHelpText('after', SYNC_HELP),

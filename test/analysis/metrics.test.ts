@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+
+test('sync --metrics-file writes what it did, and what failed, for a textfile collector', async () => {
+  const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5, nasty: false }] });
+  onTestFinished(() => simulator.close());
+  const folder = temporaryFolder();
+  const file = join(folder, 'indexhouse.prom');
+  const sync = (token?: string) =>
+    run([
+      'sync',
+      '--metrics-file',
+      file,
+      '--config',
+      writeConfig(folder, { baseUrl: simulator.url, websites: ['one'], ...(token && { token }) }),
+    ]);
+  const told = () => readFileSync(file, 'utf8').split('\n');
+  const label = '{website_id="one",website="one"}';
+
+  expect((await sync()).code).toBe(0);
+  expect(told()).toEqual(
+    expect.arrayContaining([
+      '# TYPE indexhouse_snapshots gauge',
+      `indexhouse_snapshots${label} 1`,
+      `indexhouse_listing_complete${label} 1`,
+      `indexhouse_pages_listed${label} 5`,
+      `indexhouse_last_run_success${label} 1`,
+      'indexhouse_follower_behind{follower="duckdb"} 0',
+      'indexhouse_warnings 0',
+      'indexhouse_running 0',
+    ]),
+  );
+  expect((await sync('wrong')).code).toBe(1);
+  expect(told()).toEqual(
+    expect.arrayContaining([
+      `indexhouse_last_run_success${label} 0`,
+      `indexhouse_snapshots${label} 1`,
+      'indexhouse_warnings 1',
+    ]),
+  );
+  expect(existsSync(`${file}.tmp`)).toBe(false);
+});
