@@ -22,6 +22,14 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
   },
   pages_monitored: { help: 'Pages that are monitored now.', value: ({ pages }) => pages?.monitored },
   pages_with_report: { help: 'Monitored pages with a report.', value: ({ pages }) => pages?.with_report },
+  report_age_median_seconds: {
+    help: 'Median age of the reports of monitored pages.',
+    value: ({ pages }) => pages?.median_report_seconds,
+  },
+  report_age_max_seconds: {
+    help: 'Age of the oldest report of a monitored page.',
+    value: ({ pages }) => pages?.oldest_report_seconds,
+  },
   reports_fetched: {
     help: 'Reports of the newest snapshot.',
     value: ({ last_snapshot }) => last_snapshot?.reports_fetched,
@@ -54,8 +62,8 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
 };
 
 /**
- * How the warehouse is doing, in Prometheus' text format. Labels are websites, followers and two quantiles, so there are
- * never many series.
+ * How the warehouse is doing, in Prometheus' text format. Labels are websites and followers, so there are never many
+ * series.
  */
 export async function metricsOf(status: Status): Promise<string> {
   const registry = new Registry();
@@ -77,11 +85,6 @@ export async function metricsOf(status: Status): Promise<string> {
       websites.map((website) => [labelsOf(website), value(website)]),
     );
   }
-  const ages = websites.flatMap((website): [Record<string, string>, Value][] => [
-    [{ ...labelsOf(website), quantile: '0.5' }, website.pages?.median_report_seconds],
-    [{ ...labelsOf(website), quantile: '1' }, website.pages?.oldest_report_seconds],
-  ]);
-  gauge('report_age_seconds', 'Age of the reports of monitored pages.', ages);
   gauge(
     'quarantine_records',
     'Records in quarantine that no replay has taken.',
