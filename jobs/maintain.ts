@@ -1,5 +1,4 @@
-import { maintain } from '../src/maintain/maintain.js';
-import { exitCodeOf } from '../src/maintain/receipt.js';
+import { exitCodeOf, maintain } from '../src/maintain/maintain.js';
 import type { Job } from '../src/schedule/job.js';
 
 /** Removes what retention says is too old. */

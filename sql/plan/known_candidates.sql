@@ -11,5 +11,5 @@ select
   end as reason,
   report_fetched_at,
   consecutive_failures >= 2 as keeps_failing
-from previous_state
-where disappeared_at is null
+from page_state
+where website_id = getvariable('website_id')::varchar and disappeared_at is null

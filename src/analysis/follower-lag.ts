@@ -4,8 +4,7 @@ import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { knownCommits } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
-import { lockHolder } from '../storage/lock-holder.js';
-import { type LockHolder, probeLock } from '../storage/lock-probe.js';
+import { type LockHolder, lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 

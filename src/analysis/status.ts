@@ -1,32 +1,13 @@
 import { journalsSetAside } from '../journal/folder.js';
 import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
-import { type LockHolder, probeLock } from '../storage/lock-probe.js';
+import { type LockHolder, probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { analyticsLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type NewDrift, readWebsites, type WebsiteStatus, type WebsitesInput } from './website-status.js';
-
-/** How many records of a website break the contract, and what became of them. */
-export interface QuarantineStatus {
-  website_id: string;
-  /** All that ever were rejected. */
-  records: number;
-  replayed: number;
-  /** Those that no replay has taken. */
-  waiting: number;
-}
-
-/** A file that cannot be read: what it says is left out. */
-export interface DamagedStatus {
-  path: string;
-  table: string;
-  website_id: string;
-  /** What follows the path in a sentence: `is missing`, `is empty`, … */
-  reason: string;
-}
 
 /** The names are those of `status --json`. */
 export interface Status {
@@ -42,9 +23,9 @@ export interface Status {
   /** What is new in the drift diary since the snapshot before the newest one of each website. */
   new_drift: NewDrift[];
   /** Websites with rejected records. */
-  quarantine: QuarantineStatus[];
+  quarantine: ReturnType<typeof quarantineOf>;
   /** Files of the log that cannot be read. */
-  damaged: DamagedStatus[];
+  damaged: { path: string; table: string; website_id: string; reason: string }[];
   /** What somebody should look at, a sentence each. */
   warnings: string[];
 }
@@ -88,7 +69,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
 }
 
 /** Counts what is quarantined of each website that has such records, from the markers alone. */
-function quarantineOf(markers: readonly Marker[]): QuarantineStatus[] {
+function quarantineOf(markers: readonly Marker[]) {
   const counts = new Map<string, { records: number; replayed: number }>();
   for (const { kind, websiteId, files } of markers) {
     const rows = (table: string) => files[table]?.rows ?? 0;
@@ -97,9 +78,12 @@ function quarantineOf(markers: readonly Marker[]): QuarantineStatus[] {
     else count.replayed += rows('coverage') + rows('url_reports');
     counts.set(websiteId, count);
   }
-  return [...counts]
-    .filter(([, { records }]) => records > 0)
-    .map(([website_id, count]) => ({ website_id, ...count, waiting: count.records - count.replayed }));
+  return (
+    [...counts]
+      .filter(([, { records }]) => records > 0)
+      // What no replay has taken waits.
+      .map(([website_id, count]) => ({ website_id, ...count, waiting: count.records - count.replayed }))
+  );
 }
 
 /** Of the folder of a damaged journal. */

@@ -1,6 +1,5 @@
 import type { Shrunk } from '../followers/shrink.js';
-import { maintain } from '../maintain/maintain.js';
-import { exitCodeOf, type MaintainReceipt, type TableThinned } from '../maintain/receipt.js';
+import { exitCodeOf, type MaintainReceipt, maintain } from '../maintain/maintain.js';
 import { safe } from '../observe/terminal.js';
 import { configOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
@@ -38,7 +37,7 @@ function summary(receipt: MaintainReceipt, width: number | undefined): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-const BECAUSE: Record<TableThinned['kept'][number]['reason'], string> = {
+const BECAUSE: Record<MaintainReceipt['parquet'][number]['kept'][number]['reason'], string> = {
   recent: 'not old enough',
   last_of_period: 'last of its week or month',
   newest_listing: 'newest complete listing',

@@ -9,7 +9,15 @@ import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { checkDisk, checkMemory, checkNode } from './machine.js';
-import { askForKey, checkBaseUrl, checkClock, checkToken, type KeyAnswer } from './service.js';
+import {
+  askForKey,
+  checkBaseUrl,
+  checkClock,
+  checkToken,
+  checkWebsite,
+  type KeyAnswer,
+  type WebsiteCheck,
+} from './service.js';
 import {
   checkAnalytics,
   checkDuckdb,
@@ -19,7 +27,6 @@ import {
   checkRunLock,
   nearestExisting,
 } from './warehouse.js';
-import { checkWebsite, type WebsiteCheck } from './website.js';
 
 /** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
 const PATIENCE_MS = 120_000;
@@ -36,22 +43,17 @@ const realDoctorEffects: DoctorEffects = {
   availableMemory: () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
 };
 
-export interface Examination {
-  findings: CheckResult[];
-  /** Whether the configuration could be used. */
-  configured: boolean;
-}
-
 /**
  * Checks everything that a sync needs, with one request for the key and one for each website. Changes nothing.
  *
  * @param load the configuration; throws ConfigError
+ * @returns whether the configuration could be used, too
  */
 export async function examine(
   load: () => Promise<Config>,
   signal: AbortSignal,
   effects: DoctorEffects = realDoctorEffects,
-): Promise<Examination> {
+): Promise<{ findings: CheckResult[]; configured: boolean }> {
   const node = checkNode(effects.nodeVersion);
   const { config, found } = await checkConfig(load);
   if (config === null) return { findings: [node, ...found], configured: false };

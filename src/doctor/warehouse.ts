@@ -7,7 +7,7 @@ import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
-import { probeLock } from '../storage/lock-probe.js';
+import { probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { REMEDY, told } from '../warehouse/damage.js';
 import { warehouseFolder } from '../warehouse/layout.js';

@@ -5,7 +5,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
-import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
+import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
 import { findDamaged, firstLine, readReadable } from '../warehouse/damage.js';
 import { scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';

@@ -4,36 +4,31 @@ import { z } from 'zod';
 import { UsageError } from '../exit.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
-import { lockHolder } from '../storage/lock-holder.js';
+import { lockHolder } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
 import { analyticsStatements, publishAnalytics } from './analytics.js';
 
-export interface ExportInput {
-  warehouse: string;
-  /** Where the readers see the warehouse: an absolute path of theirs. */
-  root: string;
-  /** The file to write. */
-  out: string;
-  /** Bytes. */
-  memoryLimit: number;
-}
-
-export interface Exported {
-  file: string;
-  root: string;
-  /** Names of the views. */
-  views: string[];
-}
-
 /**
  * Writes what `analytics.duckdb` holds for readers that see the warehouse under another path. Takes no lock, and leaves
  * the warehouse as it is.
  *
+ * @param input the root is where the readers see the warehouse: an absolute path of theirs
+ * @returns the names of the views, too
  * @throws WarehouseError where there is none that can be read; UsageError for a root or a file that cannot be meant
  */
-export async function exportAnalytics({ warehouse, root, out, memoryLimit }: ExportInput): Promise<Exported> {
+export async function exportAnalytics({
+  warehouse,
+  root,
+  out,
+  memoryLimit,
+}: {
+  warehouse: string;
+  root: string;
+  out: string;
+  memoryLimit: number;
+}) {
   const seenAt = rootOf(root);
   await checkWarehouseThere(warehouse);
   return withTemporary('analytics', async (temporary) => {

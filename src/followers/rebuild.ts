@@ -3,7 +3,7 @@ import { BusyError, Failure } from '../exit.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
-import { lockHolder } from '../storage/lock-holder.js';
+import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowerState, followDuckdb } from './duckdb.js';
 import { type Retention, readRetention } from './native-file.js';

@@ -66,8 +66,7 @@ export class Known {
       await engine.setTimes({ planned_at: new Date(now) });
       await setPlanOrder(engine, reports, now);
       const rows = await engine.rows(websiteRow, sql('forecast/websites'));
-      await reader.withStates(() => engine.run(sql('forecast/previous_state')));
-      await engine.run(sql('plan/known_candidates'));
+      await reader.withStates(() => engine.run(sql('plan/known_candidates')));
       await engine.view('report_plan', sql('plan/report_plan'));
       return new Known(reader, new Map(rows.map((row) => [row.website_id, row])));
     } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { issuesOf, jsonOf } from '../contract/validate.js';
 import { codeOf, readIfThere, writeDurably } from '../storage/durable.js';
-import { waitingForLock } from '../storage/lock-holder.js';
+import { waitingForLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { checkWarehouseThere, WarehouseError } from '../warehouse/prepare.js';

@@ -13,11 +13,9 @@ import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { currentState, rebuildState } from '../warehouse/state.js';
-import { dropOldCheckpoints, keepState } from './checkpoint.js';
-import { type MaintainReceipt, type TableThinned, thinnedTables } from './receipt.js';
-import { removeDue, writeTombstone } from './removal.js';
+import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './removal.js';
 import type { ThinningRule } from './thinning.js';
-import { type PlannedFile, planFiles } from './thinning.js';
+import { type PlannedFile, planFiles, thinnedTables } from './thinning.js';
 
 export interface MaintainOptions {
   config: Config;
@@ -27,6 +25,9 @@ export interface MaintainOptions {
   now?: () => number;
 }
 
+/** The names are those of `maintain --json`. */
+export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
+
 /**
  * Drops what `retention` says is too old: deletes the Parquet files that were put out of use more than an hour ago,
  * puts those out of use that are due, and makes `indexhouse.duckdb` smaller. May be started again after it was
@@ -34,7 +35,7 @@ export interface MaintainOptions {
  *
  * @throws BusyError, WarehouseError, MaintainError, CheckpointError
  */
-export async function maintain(options: MaintainOptions): Promise<MaintainReceipt> {
+export async function maintain(options: MaintainOptions) {
   const { path, time_zone, memory_limit } = options.config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
@@ -50,7 +51,12 @@ export async function maintain(options: MaintainOptions): Promise<MaintainReceip
   }
 }
 
-function maintainIn(options: MaintainOptions, temporary: string): Promise<MaintainReceipt> {
+/** 3 where `indexhouse.duckdb` could not be made smaller now. */
+export function exitCodeOf({ dry_run, duckdb }: MaintainReceipt): 0 | 3 {
+  return !dry_run && duckdb?.reason ? 3 : 0;
+}
+
+function maintainIn(options: MaintainOptions, temporary: string) {
   const { path, memory_limit: memoryLimit } = options.config.warehouse;
   return withEngine({ memoryLimit, temporary }, async (engine) => {
     const log = await OpenWarehouse.readWhole(engine, path, temporary);
@@ -81,12 +87,12 @@ class Maintenance {
     this.#retainedFrom = retainedFrom(options.config, this.#now);
   }
 
-  async run(): Promise<MaintainReceipt> {
+  async run() {
     const { dryRun } = this.options;
     const configured = this.#rule !== null || this.#retainedFrom !== null;
     const { markers } = this.log;
     const removed = await removeDue(this.log, { now: this.#now, dryRun });
-    const parquet: TableThinned[] = [];
+    const parquet: ReturnType<typeof thinnedTables> = [];
     const planned: PlannedFile[] = [];
     for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
       const own = await this.#thin(markersOf(markers, websiteId));
@@ -95,6 +101,7 @@ class Maintenance {
     }
     return {
       dry_run: dryRun,
+      /** Whether `retention` names anything that is not to be kept for good. */
       configured,
       thinned_before: this.#rule?.dailyFrom ?? null,
       thinned_to: this.#rule?.period ?? null,

@@ -135,3 +135,27 @@ async function plannedFile(warehouse: string, marker: Marker, table: ThinnedTabl
   const rows = marker.files[table]?.rows ?? 0;
   return { marker, table, file, rows, bytes: (await stat(file)).size, fate };
 }
+
+/** What became of the files of one website, by table, as `maintain --json` writes it. */
+export function thinnedTables(websiteId: string, planned: readonly PlannedFile[]) {
+  return THINNED_TABLES.flatMap((table) => {
+    const own = planned.filter((file) => file.table === table);
+    if (own.length === 0) return [];
+    const goes = own.filter(({ fate }) => fate === 'goes');
+    const dates = goes.map(({ marker }) => marker.date).sort();
+    const kept = FATES.flatMap((fate) => {
+      const staying = own.filter((file) => file.fate === fate);
+      return fate === 'goes' || staying.length === 0 ? [] : [{ reason: fate, ...sumOf(staying) }];
+    });
+    const ends = { first_date: dates.at(0) ?? null, last_date: dates.at(-1) ?? null };
+    return [{ website_id: websiteId, table, ...sumOf(goes), ...ends, kept }];
+  });
+}
+
+function sumOf(files: readonly PlannedFile[]) {
+  return {
+    files: files.length,
+    rows: files.reduce((all, { rows }) => all + rows, 0),
+    bytes: files.reduce((all, { bytes }) => all + bytes, 0),
+  };
+}

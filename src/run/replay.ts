@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
 import { Stopped } from '../exit.js';
-import type { FollowerState } from '../followers/duckdb.js';
 import { followAll } from '../followers/follow.js';
 import { type JournalFolder, replayFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import { readHeader } from '../journal/header.js';
@@ -36,28 +35,8 @@ export interface ReplayOptions {
   contract?: Contract;
 }
 
-/** What became of the rejected records of one snapshot. The names are those of `replay --json`. */
-export interface SnapshotReplayed {
-  website_id: string;
-  snapshot_id: string;
-  snapshot_date: string;
-  /** Null where nothing was committed: no record passed, or it was a dry run. */
-  replay_id: string | null;
-  /** Records that pass now. */
-  coverage: number;
-  url_reports: number;
-  /** Changes that they told. */
-  changes: number;
-  still_rejected: number;
-}
-
-export interface ReplayReceipt {
-  dry_run: boolean;
-  snapshots: SnapshotReplayed[];
-  /** Websites that were left alone, and why. */
-  skipped: { website_id: string; reason: string }[];
-  followers: FollowerState[];
-}
+/** What became of the rejected records of each snapshot, under the names of `replay --json`. */
+export type ReplayReceipt = Awaited<ReturnType<typeof replay>>;
 
 /**
  * Holds quarantined records against the contract of today, and commits what passes, without a request: one commit for
@@ -65,7 +44,7 @@ export interface ReplayReceipt {
  *
  * @throws BusyError, WarehouseError, ReplayStopped
  */
-export async function replay(options: ReplayOptions): Promise<ReplayReceipt> {
+export async function replay(options: ReplayOptions) {
   const { path, time_zone, memory_limit } = options.config.warehouse;
   await checkWarehouseThere(path);
   await prepareWarehouse(path, time_zone, memory_limit);
@@ -97,14 +76,14 @@ class Replay {
     this.#scratch = engineOptions(options.config, scratchFolder(this.#warehouse));
   }
 
-  async run(): Promise<ReplayReceipt> {
+  async run() {
     const { config, dryRun, signal } = this.options;
     if (!dryRun) await recoverReplays(this.#warehouse, this.options.log);
     const log = await this.#readLog();
     checkWebsites(this.options.websites, log.markers);
     const waiting = this.#waiting(log.markers);
     const unfinished = await unfinishedWebsites(this.#warehouse);
-    const snapshots: SnapshotReplayed[] = [];
+    const snapshots = [];
     for (const snapshot of waiting.filter(({ websiteId }) => !unfinished.has(websiteId))) {
       if (signal.aborted) throw new Stopped(STOPPED);
       snapshots.push(await this.#replayOne(snapshot, log));
@@ -131,7 +110,7 @@ class Replay {
     );
   }
 
-  async #replayOne(snapshot: Marker, log: OpenWarehouse): Promise<SnapshotReplayed> {
+  async #replayOne(snapshot: Marker, log: OpenWarehouse) {
     const { websiteId, snapshotId, date } = snapshot;
     const about = { website_id: websiteId, snapshot_id: snapshotId, snapshot_date: date };
     if (this.options.dryRun) return { ...about, ...receiptOf(await this.#judge(snapshot, log, null), null) };
@@ -248,7 +227,9 @@ function replayedOf({ snapshotId }: Marker, markers: Marker[]): number {
 
 function receiptOf({ coverage, urlReports, stillRejected }: Judged, manifest: Manifest | null) {
   return {
+    /** Null where nothing was committed: no record passed, or it was a dry run. */
     replay_id: manifest?.commit_id ?? null,
+    /** Records that pass now. */
     coverage,
     url_reports: urlReports,
     changes: manifest?.files['page_changes']?.rows ?? 0,

@@ -3,7 +3,7 @@ import { messageOf } from '../exit.js';
 import { isDropped, knownCommits, readRetention } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
-import { lockHolder } from '../storage/lock-holder.js';
+import { lockHolder } from '../storage/locks.js';
 import { literal } from '../storage/sql.js';
 import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';

@@ -4,7 +4,7 @@ import { BusyError, messageOf } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import { duckdb } from '../storage/duckdb.js';
 import { codeOf, exists } from '../storage/durable.js';
-import { lockHolder, waitingForLock } from '../storage/lock-holder.js';
+import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { warehouseFolder } from './layout.js';
 
 /** `status` and `doctor` may hold the file for a moment while they look who holds it. */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
+import type { MaintainReceipt } from '../../src/maintain/maintain.js';
 import { maintain } from '../../src/maintain/maintain.js';
-import type { MaintainReceipt } from '../../src/maintain/receipt.js';
 import type { GivenPage } from './service.js';
 import { type BuiltWarehouse, buildWarehouse, configFor } from './warehouse.js';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { exitCodeOf } from '../../src/maintain/receipt.js';
+import { exitCodeOf } from '../../src/maintain/maintain.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
