@@ -76,22 +76,22 @@ async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<S
   );
 }
 
-interface Told {
+interface Started {
   service: RunningService;
   settings: Settings;
   keys: readonly StoredKey[];
   flags: Flags;
 }
 
-/** One line, so that who started it can read until its end. */
-function summary({ service: { url, websites }, settings, keys }: Told): string {
+/** One line, so that a parent process can read until its end. */
+function summary({ service: { url, websites }, settings, keys }: Started): string {
   const perMinute = settings.service.requests_per_minute;
   const requests_per_minute = Number.isFinite(perMinute) ? perMinute : 'unlimited';
   const { warehouse } = settings;
   return `${escapedJson(JSON.stringify({ base_url: url, warehouse, websites, keys: keys.length, requests_per_minute }))}\n`;
 }
 
-function greeting({ service: { url, websites }, settings, keys, flags }: Told, width: number | undefined): string {
+function greeting({ service: { url, websites }, settings, keys, flags }: Started, width: number | undefined): string {
   const rows = websites.map(({ id, name }) => [id, name]);
   const table = formatTable(['website', 'name'], rows, { width });
   const none = 'No snapshots yet. New ones are served without a restart.\n';

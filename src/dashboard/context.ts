@@ -12,6 +12,8 @@ export interface DashboardContext {
   query: unknown;
   /** Milliseconds since 1970: what ages are counted to. */
   now: number;
+  /** The websites that have a snapshot, from memory. */
+  websites(): Promise<readonly ServedWebsite[]>;
   /** Asks something of one state of the warehouse. */
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }

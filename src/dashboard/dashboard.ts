@@ -30,7 +30,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
   /** Answers all queries of the dashboard. The caller closes it. */
-  reader: Pick<LiveReader, 'ask'>;
+  reader: Pick<LiveReader, 'ask' | 'websites'>;
   /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
@@ -128,7 +128,8 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
-      return sendPage(reply, await page({ base, key, query: request.query, now: now(), ask }, request));
+      const websites = () => reader.websites();
+      return sendPage(reply, await page({ base, key, query: request.query, now: now(), websites, ask }, request));
     });
   };
   addPage('/', homePage);
@@ -153,7 +154,7 @@ const websiteParameters = z.object({ websiteId: z.string() });
 
 async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
   const { websiteId } = websiteParameters.parse(request.params);
-  const website = await context.ask((reader) => findWebsite(reader, context.key, websiteId));
+  const website = await findWebsite(context, websiteId);
   const { title, content } = await PAGES[route]({ ...context, website });
   const { base, key } = context;
   return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);

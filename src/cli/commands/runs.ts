@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander';
 import type { Define } from '../program.js';
 import { calendarDate, wholeNumber } from './flag-values.js';
 
+const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;
+
 const PLAN_HELP = `
 Shows how many requests the next run takes, when it ends and which pages it does not reach. Reads the newest snapshots;
 for a website without one it asks the service for the number of pages.
@@ -62,7 +64,7 @@ export function runCommands(define: Define): Command[] {
       .addHelpText('after', SCHEDULE_HELP),
     define('replay', () => import('../replay.js'))
       .description('validate quarantined records again and commit what is valid now, without a request')
-      .option('-w, --website <id...>', 'only these websites, by id or name')
+      .option(...WEBSITES)
       .option('--since <date>', 'only snapshots of this date or later, such as 2026-11-01', calendarDate)
       .option('--dry-run', 'only show what would be committed')
       .addHelpText('after', REPLAY_HELP),
@@ -72,7 +74,7 @@ export function runCommands(define: Define): Command[] {
 /** The options that say which run it is. */
 function withRunFlags(command: Command): Command {
   return command
-    .option('-w, --website <id...>', 'only these websites, by id or name')
+    .option(...WEBSITES)
     .option('--max-reports <number>', 'reports to fetch at most; 0: the listing only', wholeNumber())
     .option('--deadline <duration>', 'stop fetching reports after this long, such as 6h, and commit what is there');
 }

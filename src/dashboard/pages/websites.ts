@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import type { KeyDetails } from '../../contract/key.js';
 import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
@@ -64,10 +63,13 @@ async function readRows(
  *
  * @throws ServiceError 404
  */
-export async function findWebsite(reader: Reader, { websites_access }: KeyDetails, id: string): Promise<ServedWebsite> {
-  const granted = websites_access.find(({ _id }) => _id === id);
+export async function findWebsite({ key, websites, ask }: DashboardContext, id: string): Promise<ServedWebsite> {
+  const granted = key.websites_access.find(({ _id }) => _id === id);
   if (!granted) throw new ServiceError(404, 'There is no such website, or this key has no access to it.');
-  const [row] = await readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 });
+  const served = (await websites()).find((website) => website.id === id);
+  if (served) return served;
+  // It may have a run, if no snapshot.
+  const [row] = await ask((reader) => readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
   if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
   return row.website;
 }
