@@ -26,7 +26,7 @@ const BEHIND_ALL = '\u{10ffff}';
 const WHOLE = { from_url: '', to_url: BEHIND_ALL };
 
 /** The files that a listing is read from; a bare object of lists, as statements take it. */
-export type ListingFiles = { coverage: string[]; rejected: string[]; earlier: string[] };
+type ListingFiles = { coverage: string[]; rejected: string[]; earlier: string[] };
 
 /** Where the entries of a listing are found. */
 interface ListingIndex {
@@ -103,7 +103,7 @@ export class Listings {
     { selection, window, now }: { selection: Selection; window: WindowBounds; now: number },
   ): Promise<{ entries: CoverageEntry[]; count: number }> {
     const name = keyOf(commits, selection);
-    const files = await this.files(reader, commits);
+    const files = await this.#filesOf(reader, commits);
     const read = [...listed(files), `selected as (${sql('serve/selected')}\n)`];
     const choose = <T>(schema: z.ZodType<T>, answer: string, given: Parameters = {}) =>
       ask(reader, schema, files, { read, answer, given: { ...WHOLE, ...valuesOf(selection), ...given } });
@@ -121,15 +121,15 @@ export class Listings {
   }
 
   /** The entries of those of some pages that are listed. */
-  async of(reader: Reader, files: ListingFiles, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
-    return (await rowsNamed(reader, files, urls)).map((row) => entryOf(row, now));
+  async of(reader: Reader, commits: ServedCommits, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
+    return (await rowsNamed(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
   }
 
   /**
    * The files that a listing is read from. Of the commits before it only those that hold a page which is in quarantine
    * now: mostly none.
    */
-  async files(reader: Reader, commits: ServedCommits): Promise<ListingFiles> {
+  async #filesOf(reader: Reader, commits: ServedCommits): Promise<ListingFiles> {
     const key = keyOf(commits);
     const known = this.#files.get(key);
     if (known) return known;
@@ -145,7 +145,7 @@ export class Listings {
     const key = keyOf(commits);
     const known = this.#indexes.get(key);
     if (known) return known;
-    const files = await this.files(reader, commits);
+    const files = await this.#filesOf(reader, commits);
     const read = listed(files);
     const [counted] = await ask(reader, countRow, files, { read, answer: 'serve/counted', given: WHOLE });
     const step = { ...WHOLE, step: BLOCK_ENTRIES };

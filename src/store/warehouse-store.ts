@@ -177,9 +177,8 @@ export class WarehouseStore implements Store {
 
   async #reports(reader: Reader, seen: Seen, markers: readonly Marker[], pages: readonly KnownPage[]) {
     const { commits, now, until } = seen;
-    const files = await this.#listings.files(reader, commits);
     const urls = pages.map(({ url }) => url);
-    const entries = await this.#listings.of(reader, files, urls, now);
+    const entries = await this.#listings.of(reader, commits, urls, now);
     if (entries.length === 0) return [];
     // The newest reports are in the snapshots that the state names, so that no other file is opened.
     const named = new Set(pages.map(({ report_snapshot_id }) => report_snapshot_id));

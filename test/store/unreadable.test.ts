@@ -79,6 +79,7 @@ describe('a file that is no Parquet any more', () => {
       expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
       const degraded = { status: 'degraded', unreadable_files: unreadable.length };
       expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
+      expect((await get('/healthz', 'nobody')).status).toBe(401);
       expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
     },
   );
