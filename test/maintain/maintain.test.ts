@@ -184,9 +184,14 @@ describe('thinning the Parquet files', () => {
 
 describe('indexhouse.duckdb', () => {
   const KEEP = { duckdb_keep: '10d' };
+  let followed: BuiltWarehouse;
+  beforeAll(async () => {
+    followed = await buildNights([1, 2, 11, 18], { withBlog: false, followed: 'followed' });
+  });
+  afterAll(() => followed.remove());
 
   test('loses old rows only, for good, and verify and rebuild honour it', async () => {
-    const warehouse = copyOf(built.path);
+    const warehouse = copyOf(followed.path);
     const parquet = await fileCount(warehouse, 'coverage');
     const dry = await maintainAt(warehouse, { retention: KEEP, dryRun: true });
     const done = await maintainAt(warehouse, { retention: KEEP });
@@ -194,7 +199,7 @@ describe('indexhouse.duckdb', () => {
     expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
     const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
     const left = await counts();
-    expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
+    expect(left).toMatchObject({ coverage: 6, url_reports: 3 });
     expect(left['page_changes']).toBeGreaterThan(4);
     expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
 
@@ -206,11 +211,11 @@ describe('indexhouse.duckdb', () => {
     expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
     expect(await counts()).toEqual(left);
     await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-    expect(await counts()).toMatchObject({ coverage: 36 });
+    expect(await counts()).toMatchObject({ coverage: 14 });
   });
 
   test('gets smaller by what is deleted from it, once', async () => {
-    const warehouse = copyOf(built.path);
+    const warehouse = copyOf(followed.path);
     await inDuckdb(
       warehouse,
       `insert into coverage select coverage.* replace (uuid()::varchar as url)
@@ -224,7 +229,7 @@ describe('indexhouse.duckdb', () => {
   });
 
   test('stays as it is while a reader holds it, and nothing is lost', async () => {
-    const warehouse = copyOf(built.path);
+    const warehouse = copyOf(followed.path);
     const database = join(warehouse, 'indexhouse.duckdb');
     const reader = await holdOpen(database, 'READ_ONLY');
     const held = await maintainAt(warehouse, {

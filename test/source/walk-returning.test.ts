@@ -6,7 +6,7 @@ import { type Happening, happenings, MovingListing } from '../given/moving-listi
 import { Walking } from '../given/walking.js';
 
 /** Random walks for each size of windows. */
-const WALKS = seeds(100, 800).length;
+const WALKS = seeds(100, 400).length;
 const WINDOW_SIZES = [1, 2, 3, 7, 100];
 
 interface Answer {
@@ -129,14 +129,15 @@ describe('the requests of a walk', () => {
     );
   });
 
-  it.each([7, 100])('are at most two more for pages that came or went (windows of %i)', async (cap) => {
+  it.each([7, 100])('are at most three more for pages that came or went (windows of %i)', async (cap) => {
     const events = happenings(['insert', 'remove'], { at: 9, size: Math.floor(cap / 2), events: 1 });
     await fc.assert(
+      // Back by half a window twice, and the window that did not fit once more.
       fc.asyncProperty(fc.nat({ max: 9 * cap }), events, async (count, moves) => {
         const listing = new MovingListing(count, moves, cap);
         const { kept } = await new Walking(listing.get, { pageSize: 100 }).walk();
         expect({ walks: kept.walk, requests: listing.requests }).toEqual({ walks: 1, requests: expect.any(Number) });
-        expect(listing.requests).toBeLessThanOrEqual(ordinary(Math.max(count, listing.pages.length), cap) + 2);
+        expect(listing.requests).toBeLessThanOrEqual(ordinary(Math.max(count, listing.pages.length), cap) + 3);
       }),
       { numRuns: WALKS },
     );
