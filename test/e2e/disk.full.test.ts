@@ -78,8 +78,8 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
   });
 
   test.for([
-    ['the schema', () => 0, '/schema/'],
-    ['the run lock', () => takenBeforeTheLock(), '/run.lock.duckdb'],
+    ['the schema', (): number => 0, '/schema/'],
+    ['the run lock', (): number => takenBeforeTheLock(), '/run.lock.duckdb'],
   ] as const)('in a new warehouse, before %s', async ([, taken, file]) => {
     expect(await syncTwice(fresh, () => disk.fill(taken() + 8 * KIB))).toContain(file);
   });

@@ -139,7 +139,7 @@ async function servedOf(warehouse: string, website: string): Promise<string[]> {
   }
 }
 
-describe.each(casesAtLength(Object.entries(DAMAGES), 'missing', 'truncated', 'garbled'))(
+describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated', 'garbled'))(
   'a file that is %s',
   (how, { damage, reason }) => {
     test('a state: made anew by whoever reads it, and kept', async () => {

@@ -5,6 +5,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.js
 import { withEngine } from '../../src/storage/engine.js';
 import { namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import { currentState } from '../../src/warehouse/state.js';
+import { casesAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { readMarkers } from '../given/markers.js';
@@ -42,12 +43,13 @@ async function stateIn(warehouse: string): Promise<string> {
   return join(folder, (await namesIn(folder)).at(-1) ?? '');
 }
 
-test.each([
+const SPOILT: [string, (file: string) => void][] = [
   ['missing', (file: string) => rmSync(file)],
   ['garbage', (file: string) => writeFileSync(file, 'no Parquet at all, but long enough')],
   ['torn', (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 500))],
   ['empty', (file: string) => writeFileSync(file, '')],
-])(
+];
+test.each(casesAtLength(SPOILT, 'missing', 'torn'))(
   'a state file that is %s is made anew from the log, and the next sync compares with what it was',
   async (_, spoil) => {
     spoil(await stateIn(home.warehouse));
