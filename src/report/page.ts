@@ -1,5 +1,4 @@
-import { legend } from '../html/charts/draw.js';
-import { shareChart, trendChart } from '../html/charts/trend-chart.js';
+import { shareChart, trendChart, trendLegend } from '../html/charts/trend-chart.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { counted, moment } from '../observe/format.js';
@@ -121,16 +120,10 @@ function trendPart(id: string, { trend, websites }: Section, period: Period): Ht
   const known = trend.filter(({ counts }) => counts !== null);
   if (known.length === 0) return part('Trend', note('No listing was complete in this time, so there is no trend.'));
   const partial = trend.filter((day) => day.partial).length;
-  const marked = (first: string | undefined) => first !== undefined && first < period.since;
+  const first = trend[0]?.date;
   return part(
     'Trend',
-    legend(
-      ['indexed', 'indexed'],
-      ['not-indexed', 'not indexed'],
-      ['no-data', 'no data: never inspected'],
-      ...(partial > 0 ? [['partial', 'no complete listing that night'] as const] : []),
-      ...(marked(trend[0]?.date) ? [['period', 'the period of this report'] as const] : []),
-    ),
+    trendLegend(trend, first !== undefined && first < period.since),
     trendChart(`${id}-trend`, trend, period),
     known.length > 1
       ? html`<h4>Share of the pages that is indexed</h4>${shareChart(`${id}-share`, trend, period)}`

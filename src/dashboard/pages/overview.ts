@@ -1,12 +1,20 @@
 import { askOf, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { dated, number, tiles } from '../../html/cells.js';
-import { agesChart } from '../../html/charts/bar-charts.js';
-import { type Drawing, legend } from '../../html/charts/draw.js';
-import { type Counts, type Day, type Span, trendDrawings } from '../../html/charts/trend-chart.js';
+import type { Age } from '../../html/charts/bar-charts.js';
+import type { Drawing } from '../../html/charts/draw.js';
+import {
+  type Counts,
+  type Day,
+  type Span,
+  trendDrawings,
+  trendLegend,
+  UNLISTED,
+} from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, dayOfMonth, percent, points, shareOf, signed } from '../../observe/format.js';
+import { reportAges } from '../../report/parts/quality.js';
 import { addDays } from '../../report/period.js';
 import { reportAgeRow, type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
 import { trendOf } from '../../report/trend.js';
@@ -19,8 +27,6 @@ const DAYS_SHOWN = 90;
 const REPORT_ROWS = 10;
 
 const NUMBERS_ID = 'trend-numbers';
-/** Shown for a date that is not in the table of numbers. */
-const UNLISTED = 'no complete listing that night';
 
 const TREND_COLUMNS: readonly Column<TrendRow>[] = [
   { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
@@ -40,7 +46,7 @@ interface Overview {
   newest: SnapshotRow | null;
   /** What changed in the newest night. */
   changes: KindCount[];
-  reportAges: { span: string; pages: number }[];
+  reportAges: Age[];
 }
 
 /** The state of a website: its numbers compared with the previous listing, the trend, and the newest night's changes. */
@@ -56,7 +62,7 @@ ${trendPart(overview)}</section>
 <section aria-labelledby="h-night"><h2 id="h-night">Newest night</h2>
 ${newestNight(context, overview)}</section>
 <section aria-labelledby="h-age"><h2 id="h-age">Age of the reports</h2>
-${reportAges(overview)}</section>`;
+${reportAges('ages', overview.reportAges)}</section>`;
   return { title, content };
 }
 
@@ -115,24 +121,13 @@ function kindLink(context: WebsiteContext, kind: string): Html {
   return html`<a href="${linkTo(context, 'changes', { nights: 1, kind })}">${changeName(kind)}</a>`;
 }
 
-function reportAges({ reportAges: ages }: Overview): Html {
-  return html`<p>Monitored pages by days since their report was fetched, counted from the newest snapshot.</p>
-${ages.length > 0 ? agesChart({ id: 'ages', title: 'Pages by days since their report was fetched' }, ages) : null}`;
-}
-
 /** The trend as a chart that its numbers can be read from, and as a table of them. */
 function trendPart(overview: Overview): Part {
   const { days, listings } = overview;
   if (listings.length === 0) return html`<p class="empty">No complete listing yet.</p>`;
-  const entries: (readonly [string, string])[] = [
-    ['indexed', 'indexed'],
-    ['not-indexed', 'not indexed'],
-    ['no-data', 'without data: never inspected'],
-  ];
-  const hasPartial = days.some(({ partial }) => partial);
   const caption = 'Numbers of the chart, newest first';
   const numbers = table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' });
-  return html`${legend(...entries, ...(hasPartial ? [['partial', UNLISTED] as const] : []))}
+  return html`${trendLegend(days)}
 ${chart(overview)}
 <details><summary>Numbers of the chart</summary>
 ${numbers}</details>`;

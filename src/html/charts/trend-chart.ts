@@ -7,6 +7,7 @@ import {
   figure,
   GRID,
   LABEL,
+  legend,
   NAMES,
   type Naming,
   STILL,
@@ -17,6 +18,8 @@ import { type Colour, colour } from './palette.js';
 const HEIGHT = 240;
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
+/** Shown for a date without counts. */
+export const UNLISTED = 'no complete listing that night';
 /** How far the axis of shares goes below a share that never changed. */
 const SHARE_BELOW = 0.05;
 
@@ -46,6 +49,17 @@ const STATES: { key: Exclude<keyof Counts, 'pages'>; colour: Colour }[] = [
   { key: 'not_indexed', colour: 'notIndexed' },
   { key: 'without_data', colour: 'noData' },
 ];
+
+/** What the colours of the trend mean. @param isShaded whether the chart shades a period */
+export function trendLegend(days: readonly Day[], isShaded = false): Html {
+  return legend(
+    ['indexed', 'indexed'],
+    ['not-indexed', 'not indexed'],
+    ['no-data', 'without data: never inspected'],
+    ...(days.some(({ partial }) => partial) ? [['partial', UNLISTED] as const] : []),
+    ...(isShaded ? [['period', 'the period of this report'] as const] : []),
+  );
+}
 
 /** How many pages were in the index and out of it, day by day; nights without a complete listing are marked. */
 export function trendChart(id: string, days: readonly Day[], period: Span): Html {

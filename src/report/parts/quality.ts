@@ -1,5 +1,5 @@
 import { dated, number, orUnknown, status, text } from '../../html/cells.js';
-import { agesChart } from '../../html/charts/bar-charts.js';
+import { type Age, agesChart } from '../../html/charts/bar-charts.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, counted, duration, percent, shareOf } from '../../observe/format.js';
@@ -86,6 +86,7 @@ export function freshnessPart(id: string, section: Section): Html {
 export function qualityPart(id: string, section: Section, period: Period): Html {
   const { rejected, drift, websites } = section;
   const nights = nightsOf(section, period);
+  const ages = reportAges(`${id}-reports`, section.report_ages);
   const columns: Column<SnapshotRow>[] = [
     ...websiteColumn(section),
     { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
@@ -99,7 +100,7 @@ export function qualityPart(id: string, section: Section, period: Period): Html 
     websites.length === 1 && nights.length > NIGHTS_LISTED
       ? note(`The newest ${NIGHTS_LISTED} of ${nights.length} nights.`)
       : null,
-    reportAges(id, section),
+    ages && html`<h4>Age of the reports</h4>${ages}`,
     rejected.length > 0 ? html`<h4>Quarantined records</h4>${table(REJECTED_COLUMNS, rejected)}` : null,
     rejected[0] && rejected[0].total > rejected.length
       ? note(`The most frequent ${rejected.length} of ${rejected[0].total} problems.`)
@@ -139,10 +140,9 @@ function sum(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-function reportAges(id: string, { report_ages }: Section): Part {
-  const pages = report_ages.reduce((added, age) => added + age.pages, 0);
-  if (pages === 0) return null;
-  return html`<h4>Age of the reports</h4>
-<p>Pages by days since their URL report was fetched. Robots.txt, sitemaps and page fetch are as old as that.</p>
-${agesChart({ id: `${id}-reports`, title: 'Pages by days since their report was fetched' }, report_ages)}`;
+/** How old the reports of pages are; nothing without pages. */
+export function reportAges(id: string, ages: readonly Age[]): Part {
+  if (ages.every(({ pages }) => pages === 0)) return null;
+  return html`<p>Pages by days since their URL report was fetched. Robots.txt, sitemaps and page fetch are as old as that.</p>
+${agesChart({ id, title: 'Pages by days since their report was fetched' }, ages)}`;
 }
