@@ -30,6 +30,9 @@ VOLUME /data
 WORKDIR /data
 USER node
 
+# Not healthy: a run failed, or no snapshot came for two nights. `indexhouse status` says which.
+HEALTHCHECK --interval=10m --timeout=1m --start-period=26h CMD ["node", "/app/dist/src/cli/indexhouse.cjs", "status"]
+
 # Node itself gets SIGTERM: a sync that runs leaves its journal, and the next one goes on from there. Give it time to
 # commit what it is committing: docker stop --time 60.
 ENTRYPOINT ["node", "/app/dist/src/cli/indexhouse.cjs"]
