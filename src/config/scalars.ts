@@ -172,10 +172,16 @@ export function cron() {
 const lines = says('is not a list', 'Write each entry on a line of its own that begins with "- ".');
 const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
+function listOf(isValid: (value: string) => boolean, bad: ReturnType<typeof says>) {
+  return z.array(z.string(bad).refine(isValid, bad), lines);
+}
+
 /** Addresses such as `127.0.0.1`, or ranges of them such as `10.0.0.0/8`. */
 export function addressRanges() {
-  const bad = says('is not an address', 'Write an address, or a range of them: 127.0.0.1, 10.0.0.0/8, ::1.');
-  return z.array(z.string(bad).refine(isRange, bad), lines);
+  return listOf(
+    isRange,
+    says('is not an address', 'Write an address, or a range of them: 127.0.0.1, 10.0.0.0/8, ::1.'),
+  );
 }
 
 function isRange(value: string): boolean {
@@ -187,17 +193,14 @@ function isRange(value: string): boolean {
 
 /** Names of hosts, without scheme and port. */
 export function hostNames() {
-  const bad = says('is not the name of a host', 'Write it without scheme and port: indexhouse.example.com.');
-  return z.array(
-    z.string(bad).refine((value) => HOST_NAME.test(value), bad),
-    lines,
-  );
+  const remedy = 'Write it without scheme and port: indexhouse.example.com.';
+  return listOf((value) => HOST_NAME.test(value), says('is not the name of a host', remedy));
 }
 
 /** Origins of web pages, as browsers name them; or `*`. */
 export function origins() {
-  const bad = says('is not an origin', 'Write scheme and host, and nothing behind them: https://app.example.com.');
-  return z.array(z.string(bad).refine(isOrigin, bad), lines);
+  const remedy = 'Write scheme and host, and nothing behind them: https://app.example.com.';
+  return listOf(isOrigin, says('is not an origin', remedy));
 }
 
 function isOrigin(value: string): boolean {

@@ -3,13 +3,6 @@ import { sum } from './reports.js';
 
 const MINUTE_MS = 60_000;
 
-/** What the last complete walk of a website's listing took. */
-export interface MeasuredWalk {
-  requests: number;
-  /** Entries that it listed. */
-  pages: number;
-}
-
 /** What the websites of one API key cost. */
 export interface KeyCost {
   /** Pages of each website, and those of them whose report may be fetched. */
@@ -33,8 +26,13 @@ export interface CostRules {
  * many for each page as then.
  *
  * @param window entries of one answer
+ * @param measured what the last complete walk took, and what it listed
  */
-export function listingRequests(pages: number, window: number, measured: MeasuredWalk | null = null): number {
+export function listingRequests(
+  pages: number,
+  window: number,
+  measured: { requests: number; pages: number } | null = null,
+): number {
   if (!measured) return requestsOfWalk(pages, window);
   const walks = measured.requests / requestsOfWalk(measured.pages, window);
   if (Number.isInteger(walks)) return walks * requestsOfWalk(pages, window);

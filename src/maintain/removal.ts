@@ -6,7 +6,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
-import { columnsOf, rowsDiffer } from '../verify/same-rows.js';
+import { columnsOf, rowsDiffer } from '../verify/state.js';
 import { checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, tableFile } from '../warehouse/layout.js';
@@ -17,47 +17,25 @@ import { rebuildState } from '../warehouse/state.js';
 import { rowsQuery, THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
 import type { PlannedFile } from './thinning.js';
 
-/** Files, and how large they are together. */
-export interface Amount {
-  files: number;
-  bytes: number;
-}
-
-/** A file that a tombstone names and that is there still. */
-interface Leftover {
-  file: string;
-  bytes: number;
-  isDue: boolean;
-}
-
-/** What became of the files that are out of use. The names are those of `maintain --json`. */
-export interface Removed {
-  deleted: Amount;
-  /** Their hour is not over. */
-  waiting: Amount;
-}
-
 /**
  * Deletes the files whose tombstone is older than an hour. May be called again after it was interrupted anywhere.
  *
  * @param now milliseconds since 1970
  * @throws CheckpointError where nothing would stand for them
  */
-export async function removeDue(
-  log: OpenWarehouse,
-  { now, dryRun }: { now: number; dryRun: boolean },
-): Promise<Removed> {
+export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: number; dryRun: boolean }) {
   const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
   if (!dryRun) for (const { file } of due) await remove(file);
   crashPoint('deleted the files');
+  // What waits is not an hour old.
   return { deleted: amountOf(due), waiting: amountOf(leftovers.filter(({ isDue }) => !isDue)) };
 }
 
 /** By the names that markers give: whatever a tombstone says, nothing else is ever deleted. */
-async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number): Promise<Leftover[]> {
+async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number) {
   const since = new Map(tombstones.map((one) => [`${one.table_name} ${one.commit_id}`, Date.parse(one.tombstoned_at)]));
-  const leftovers: Leftover[] = [];
+  const leftovers = [];
   for (const { marker, table } of droppedFiles(markers)) {
     const { websiteId, date, commitId } = marker;
     const file = tableFile(path, table, { websiteId, date, id: commitId });
@@ -86,7 +64,7 @@ async function remove(file: string): Promise<void> {
   }
 }
 
-function amountOf(leftovers: readonly Leftover[]): Amount {
+function amountOf(leftovers: readonly { bytes: number }[]): { files: number; bytes: number } {
   return { files: leftovers.length, bytes: leftovers.reduce((all, { bytes }) => all + bytes, 0) };
 }
 

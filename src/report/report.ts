@@ -1,7 +1,6 @@
-import { askOf, askRows } from '../analysis/ask-rows.js';
+import { askOf, askRows, noWebsite, websiteList } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
-import { noWebsite, websiteList } from '../analysis/websites.js';
 import { type Headline, headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';

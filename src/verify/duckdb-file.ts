@@ -12,7 +12,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import type { Finding } from './finding.js';
-import { columnsOf, rowsDiffer } from './same-rows.js';
+import { columnsOf, rowsDiffer } from './state.js';
 
 const CHECK = 'indexhouse.duckdb';
 const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';

@@ -8,17 +8,15 @@ import type { OpenWarehouse } from '../warehouse/open.js';
 import { DATA_TABLES, type DataTable } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
 
-export interface FilesChecked {
-  /** Commits whose files are all whole: the only ones whose rows can be looked at. */
-  whole: Marker[];
-  files: number;
-  rows: number;
-  findings: Finding[];
-}
-
-/** Holds every file of every commit against its marker: there, the bytes of its SHA-256, and the rows it should have. */
-export async function checkFiles(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<FilesChecked> {
-  const checked: FilesChecked = { whole: [], files: 0, rows: 0, findings: [] };
+/**
+ * Holds every file of every commit against its marker: there, the bytes of its SHA-256, and the rows it should have.
+ *
+ * @returns with the commits whose files are all whole: the only ones whose rows can be looked at
+ */
+export async function checkFiles(engine: Engine, warehouse: string, markers: readonly Marker[]) {
+  const whole: Marker[] = [];
+  const findings: Finding[] = [];
+  const checked = { whole, files: 0, rows: 0, findings };
   for (const marker of markers) {
     const before = checked.findings.length;
     for (const table of DATA_TABLES) {
