@@ -71,6 +71,14 @@ describe('indexhouse schedule', () => {
     expect(await run(['schedule', '--once', 'nightly-sync', '--config', file])).toMatchObject({ code: 4 });
   });
 
+  test('runs until it is asked to stop', async () => {
+    const stop = new AbortController();
+    const { file } = configured('http://127.0.0.1:1');
+    const daemon = run(['schedule', '--config', file], { signal: stop.signal });
+    stop.abort();
+    expect(await daemon).toMatchObject({ code: 0, stderr: expect.stringContaining('"next_run"') });
+  });
+
   test('a job that does not exist is a usage error that lists the jobs', async () => {
     const { file } = configured('http://127.0.0.1:1', { backup: '0 1 * * *' });
     const daemon = await run(['schedule', '--config', file]);

@@ -130,7 +130,9 @@ describe('the requests of a walk', () => {
   });
 
   it.each([7, 100])('are at most three more for pages that came or went (windows of %i)', async (cap) => {
-    const events = happenings(['insert', 'remove'], { at: 9, size: Math.floor(cap / 2), events: 1 });
+    // Where half a window comes or goes at once, too little of it is known to go on: such a walk begins anew.
+    const size = Math.floor(cap / 2) - 1;
+    const events = happenings(['insert', 'remove'], { at: 9, size, events: 1 });
     await fc.assert(
       // Back by half a window twice, and the window that did not fit once more.
       fc.asyncProperty(fc.nat({ max: 9 * cap }), events, async (count, moves) => {
