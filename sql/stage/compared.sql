@@ -41,14 +41,7 @@ from (
       when getvariable('is_replay') then greatest(now.listed_at, was_last_seen_at)
       else coalesce(now.listed_at, now.quarantined_at)
     end as seen_at,
-    now.listed_at,
-    now.index_summary,
-    now.index_coverage_state,
-    now.canonicals_match,
-    now.canonicals_match_present,
-    now.searchengine_selected_canonical,
-    now.user_selected_canonical,
-    now.last_crawl_time,
+    now.* exclude (url, listed, quarantined_at),
     was.* replace (
       coalesce(was_absences, 0) as was_absences,
       coalesce(was_consecutive_failures, 0) as was_consecutive_failures
