@@ -48,6 +48,7 @@ const STARTER = `# yaml-language-server: $schema=node_modules/indexhouse/docs/in
 api:
   base_url: https://api.example.com     # yours: the service's address, https; may carry a path prefix
   token: \${INDEXHOUSE_TOKEN}            # yours: the bearer token, better kept in the environment than here
+  # token_file: /run/secrets/token      # or a file that holds it, as Docker and Kubernetes mount secrets
   requests_per_minute: 60               # for each token; or unlimited. The service's rate headers may lower it
   concurrency: 8                        # concurrent requests, 1 to 256
   timeout: 30s                          # how long one request may take

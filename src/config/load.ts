@@ -35,6 +35,7 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
   if (withoutTokens) leaveTokensOut(document);
+  else await readTokenFiles(document);
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(document.value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -71,10 +72,42 @@ export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' 
 
 /** Takes every token out of what was read, and with it the complaint that its variable is not set. */
 function leaveTokensOut(document: ConfigDocument): void {
-  const { api, websites } = document.value;
-  if (isMapping(api)) api['token'] = NO_TOKEN;
-  for (const website of Array.isArray(websites) ? websites : []) if (isMapping(website)) delete website['token'];
+  for (const [path, section] of tokenSections(document)) {
+    if (path === 'api') section['token'] = NO_TOKEN;
+    else delete section['token'];
+  }
   document.problems = document.problems.filter(({ path }) => !/^(api|websites\[\d+\])\.token$/.test(path));
+}
+
+/** Fills in the tokens that stand in files of their own, as Docker and Kubernetes mount secrets. */
+async function readTokenFiles(document: ConfigDocument): Promise<void> {
+  for (const [path, section] of tokenSections(document)) {
+    const named = section['token_file'];
+    if (typeof named !== 'string') continue;
+    const place = document.values.get(`${path}.token_file`) ?? { line: null, column: null };
+    const problem = (message: string, remedy: string) =>
+      void document.problems.push({ file: document.file, ...place, path: `${path}.token_file`, message, remedy });
+    if (section['token'] !== undefined) {
+      problem('stands beside token', 'Remove one of the two.');
+      continue;
+    }
+    try {
+      section['token'] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
+    } catch (error) {
+      section['token'] = NO_TOKEN;
+      problem(`cannot be read (${codeOf(error)})`, 'Check the path, and that this user may read the file.');
+    }
+  }
+}
+
+/** `api` and the websites of a list, by their paths. */
+function tokenSections({ value: { api, websites } }: ConfigDocument): [path: string, Record<string, unknown>][] {
+  const listed = Array.isArray(websites) ? websites : [];
+  const sections: [string, unknown][] = [
+    ['api', api],
+    ...listed.map((one, at): [string, unknown] => [`websites[${at}]`, one]),
+  ];
+  return sections.flatMap(([path, section]) => (isMapping(section) ? [[path, section]] : []));
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

@@ -28,11 +28,17 @@ const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
 const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
 
+/** The loader reads it, so that `token` is always there. */
+function tokenFile() {
+  return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
+}
+
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
 const api = z.strictObject(
   {
     base_url: baseUrl().describe('Address of the service: https, except on loopback; may carry a path prefix.'),
     token: token().describe(`Bearer token; \${NAME} reads the environment.`),
+    token_file: tokenFile(),
     requests_per_minute: orUnlimited((bad) => z.number(bad).positive(bad), 'a number above 0, or `unlimited`')
       .prefault(60)
       .describe('Requests per minute and token, or "unlimited"; rate headers may lower the pace, never raise it.'),
@@ -56,6 +62,7 @@ const website = z.strictObject(
       .describe('Id of the website in the service.'),
     name: text('a name').optional().describe('Name in reports; the id if left out.'),
     token: token().optional().describe('Token for this website, if it is not `api.token`.'),
+    token_file: tokenFile(),
   },
   mapping,
 );
@@ -284,5 +291,8 @@ export type WebsiteConfig = z.output<typeof website>;
 export function configJsonSchema(): Record<string, unknown> {
   // Draft 7 is what the YAML language server understands best.
   const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
+  const section = generated.properties?.['api'];
+  // The token may stand in `token_file`.
+  if (typeof section === 'object') section.required = ['base_url'];
   return { ...generated, title: 'indexhouse.yaml' };
 }

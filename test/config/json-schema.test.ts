@@ -17,7 +17,7 @@ describe('docs/indexhouse.schema.json', () => {
       additionalProperties: false,
       properties: {
         api: {
-          required: ['base_url', 'token'],
+          required: ['base_url'],
           properties: { timeout: { type: 'string', default: '30s' }, page_size: { maximum: 100_000 } },
         },
       },

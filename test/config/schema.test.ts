@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { temporaryFolder } from '../given/folder.js';
 import { failure, load, MINIMAL, withKey } from './given.js';
 
 const DAY_MS = 86_400_000;
@@ -231,6 +233,26 @@ describe('cron expressions', () => {
   it('lets a job be switched off, and others be switched on', async () => {
     const { schedule } = await load(withKey('schedule', 'nightly-sync: false\n  verify: "0 5 * * sun"'));
     expect(schedule).toMatchObject({ 'nightly-sync': false, verify: '0 5 * * sun', maintain: false });
+  });
+});
+
+describe('token_file', () => {
+  const config = (api: string) => `api:\n  base_url: https://api.example.com\n${api}`;
+
+  it('holds the token, also of a website', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'secret'), 'tok-of-a-file\n');
+    const website = `websites:\n  - id: w\n    token_file: ${join(folder, 'secret')}\n`;
+    const { api, websites } = await load(config(`  token_file: ${join(folder, 'secret')}\n${website}`));
+    expect([api.token, websites]).toEqual(['tok-of-a-file', [expect.objectContaining({ token: 'tok-of-a-file' })]]);
+  });
+
+  it.each([
+    ['  token_file: /no/such/file\n', 'indexhouse.yaml:3:15: api.token_file cannot be read (ENOENT). Check the path'],
+    ['  token: abc\n  token_file: /dev/null\n', 'api.token_file stands beside token. Remove one of the two.'],
+    ['  token_file: /dev/null\n', 'api.token'],
+  ])('is refused: %s', async (api, words) => {
+    expect((await failure(config(api))).message).toContain(words);
   });
 });
 
