@@ -284,9 +284,6 @@ export const configSchema = z.strictObject(
  */
 export type Config = z.output<typeof configSchema> & { file: string };
 
-/** A website of the configuration's list. */
-export type WebsiteConfig = z.output<typeof website>;
-
 /** The JSON Schema of `indexhouse.yaml` as it is written (durations and sizes as text), for completion in editors. */
 export function configJsonSchema(): Record<string, unknown> {
   // Draft 7 is what the YAML language server understands best.
