@@ -59,7 +59,7 @@ export async function checkOutside(warehouse: string, out: string): Promise<void
   const [folder, root] = await Promise.all([realOf(dirname(resolve(out))), realOf(resolve(warehouse))]);
   const way = relative(root, join(folder, basename(resolve(out))));
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return;
-  throw new UsageError(`--out ${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
+  throw new UsageError(`${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
 }
 
 /** A path without symbolic links, as far as there is such a place. */

@@ -283,7 +283,7 @@ describe('--out', () => {
     const { database } = warehouseFolder(warehouse.path);
     const before = readFileSync(database);
     expect(await refusal(['--sql', 'select 1 as n', '--out', database, '--force'])).toBe(
-      `--out ${database} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
+      `${database} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
     );
     expect(readFileSync(database).equals(before)).toBe(true);
   });

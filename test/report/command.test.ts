@@ -101,7 +101,7 @@ describe('indexhouse report', () => {
       join(linked, 'new.html'),
     ]) {
       await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
-        new UsageError(`--out ${out} is inside the warehouse ${shop.path}: choose a path outside of it`),
+        new UsageError(`${out} is inside the warehouse ${shop.path}: choose a path outside of it`),
       );
     }
     expect(readFileSync(marker).equals(before)).toBe(true);

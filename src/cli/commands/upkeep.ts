@@ -29,6 +29,16 @@ Examples:
   indexhouse maintain --dry-run      only show what would be removed, and why the rest stays
   indexhouse maintain                best once a day, after the sync`;
 
+const BACKUP_HELP = `
+Copies what cannot be derived, and the states. You can run it during a sync. Files that an earlier backup copied are not
+copied again. indexhouse.duckdb and analytics.duckdb are not in it: the first sync with the copy rebuilds them.
+
+To restore, name the copy in \`warehouse.path\`, or copy it back.
+
+Examples:
+  indexhouse backup /mnt/backup/warehouse
+  indexhouse backup /mnt/backup/warehouse --keys     with the keys of \`indexhouse serve\``;
+
 /** The commands that keep a warehouse in order. */
 export function upkeepCommands(define: Define): Command[] {
   return [
@@ -43,5 +53,11 @@ export function upkeepCommands(define: Define): Command[] {
       .description('remove what is older than the configured retention, and free disk space')
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
       .addHelpText('after', MAINTAIN_HELP),
+    define('backup', () => import('../backup.js'))
+      .description('copy the warehouse to another folder while it is in use')
+      .argument('<folder>', 'where to copy to')
+      .option('--keys', 'also the keys of `indexhouse serve`')
+      .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
+      .addHelpText('after', BACKUP_HELP),
   ];
 }

@@ -1,0 +1,83 @@
+import { copyFile, stat } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { ifThere, makeFolder, publish, sizeOf, syncFile } from '../storage/durable.js';
+import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
+import { checkWarehouseThere } from '../warehouse/prepare.js';
+import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
+
+/** What makes commits visible. Listed before the data, so that whatever is visible in the copy has its data there. */
+const TELLING: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs'];
+
+export interface BackupReceipt {
+  folder: string;
+  /** Copied now. */
+  files: number;
+  bytes: number;
+  /** Were there from an earlier backup: committed files never change. */
+  unchanged: number;
+  /** Files that retention deleted while the backup was under way; the copy does not need them. */
+  gone: number;
+}
+
+/**
+ * Copies everything of a warehouse that cannot be derived, and the states, which take long to derive, while it is in use.
+ * Killed at any moment, the copy holds an earlier state of the warehouse, or none yet; the next backup completes it.
+ *
+ * @param keys whether the keys of `serve` are copied, too
+ * @throws WarehouseError where there is no warehouse
+ */
+export async function backUp(warehouse: string, folder: string, { keys = false } = {}): Promise<BackupReceipt> {
+  await checkWarehouseThere(warehouse);
+  const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
+  const telling = await filesOf(warehouse, TELLING);
+  const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
+  const { identity, keys: keyFile } = warehouseFolder(warehouse);
+  const others = [...(await filesBelow(join(warehouse, 'schema'))), ...(await filesBelow(join(warehouse, 'state')))];
+  const small = [identity, ...(keys ? [keyFile] : [])];
+  for (const file of [...data, ...others, ...telling]) {
+    await copyOnce(file, join(folder, relative(warehouse, file)), receipt);
+  }
+  for (const file of small) await copy(file, join(folder, relative(warehouse, file)), receipt);
+  return receipt;
+}
+
+async function filesOf(warehouse: string, tables: readonly LogFolder[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const table of tables) files.push(...(await listTableFiles(warehouse, table)));
+  return files;
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name);
+    const found = await ifThere(stat(path), null);
+    if (found?.isDirectory()) files.push(...(await filesBelow(path)));
+    else if (found && !name.endsWith('.tmp')) files.push(path);
+  }
+  return files;
+}
+
+/** A file that is there with its whole size is that file. */
+async function copyOnce(from: string, to: string, receipt: BackupReceipt): Promise<void> {
+  const size = await sizeOf(to);
+  if (size > 0 && size === (await sizeOf(from))) receipt.unchanged++;
+  else await copy(from, to, receipt);
+}
+
+async function copy(from: string, to: string, receipt: BackupReceipt): Promise<void> {
+  await makeFolder(dirname(to));
+  const temporary = `${to}.tmp`;
+  const copied = await ifThere(
+    copyFile(from, temporary).then(() => true),
+    false,
+  );
+  if (!copied) {
+    receipt.gone++;
+    return;
+  }
+  await syncFile(temporary);
+  await publish(temporary, to);
+  receipt.files++;
+  receipt.bytes += await sizeOf(to);
+}
