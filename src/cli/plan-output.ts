@@ -1,14 +1,14 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { many } from '../forecast/cost.js';
 import type { Forecast, WantedOf } from '../forecast/forecast.js';
 import type { WantedPage } from '../forecast/known.js';
 import { sum } from '../forecast/reports.js';
 import type { PlannedWebsite } from '../forecast/website.js';
 import { REASONS } from '../journal/plan.js';
+import { csvText } from '../observe/csv.js';
 import { safe } from '../observe/terminal.js';
-import { type Column, count, duration, formatCsv, formatTable, wrapped } from './output.js';
+import { type Column, count, counted, duration, figures, formatTable, wrapped } from './output.js';
 import { inPlace } from './query-output.js';
 
 /** Websites whose cut is told one by one, and those that are named in one line. */
@@ -30,15 +30,12 @@ export interface PlanTextOptions {
 
 /** Writes each page on a line of a CSV file, which appears under its name when it is whole. */
 export function writeWanted(file: string, pages: AsyncIterable<WantedOf>): Promise<void> {
-  return inPlace(file, (temporary) => pipeline(Readable.from(csvLines(pages)), createWriteStream(temporary)));
+  const text = csvText(CSV_COLUMNS, rowsOf(pages));
+  return inPlace(file, (temporary) => pipeline(Readable.from(text), createWriteStream(temporary)));
 }
 
-async function* csvLines(pages: AsyncIterable<WantedOf>): AsyncGenerator<string> {
-  const header = formatCsv(CSV_COLUMNS, []);
-  yield header;
-  for await (const page of pages) {
-    yield formatCsv(CSV_COLUMNS, [CSV_COLUMNS.map((column) => page[column])]).slice(header.length);
-  }
+async function* rowsOf(pages: AsyncIterable<WantedOf>): AsyncGenerator<unknown[][]> {
+  for await (const page of pages) yield [CSV_COLUMNS.map((column) => page[column])];
 }
 
 /** The plan for people: one sentence, when the run ends, tables, and the pages that come first. */
@@ -88,7 +85,7 @@ function endText({ totals, websites, max_reports, deadline_seconds }: Forecast):
   if (totals.not_reached.total === 0) return ', with all reports';
   const isLate = websites.some(({ limit }) => limit === 'deadline');
   const what = isLate ? `its deadline of ${duration(deadline_seconds * 1000)}` : 'reports.max_per_run';
-  return `: it does not reach ${many(totals.not_reached.total, 'report')} because of ${what}`;
+  return `: it does not reach ${counted(totals.not_reached.total, 'report')} because of ${what}`;
 }
 
 /** `2026-11-22 05:47 (Europe/Berlin)` */
@@ -100,19 +97,19 @@ function localTime(iso: string, timeZone: string): string {
 type Table = [columns: (string | Column)[], rows: unknown[][]];
 
 function websiteTable({ websites, younger_than_days }: Forecast): Table {
-  const figures = ['pages', 'listing', 'wanted', 'reached', 'not reached', `all under ${younger_than_days} d`];
+  const young = `all under ${younger_than_days} d`;
   const rows = websites.map((website) => [
     nameOf(website),
     ...[website.pages, website.listing_requests].map(count),
     ...[website.wanted, website.reached, website.not_reached].map(({ total }) => count(total)),
     nightsText(website.nights_until_young),
   ]);
-  return [['website', ...figures.map(right)], rows];
+  return [['website', ...figures('pages', 'listing', 'wanted', 'reached', 'not reached', young)], rows];
 }
 
 function nightsText(nights: number | null): string {
   if (nights === null) return 'never';
-  return nights === 0 ? 'now' : many(nights, 'night');
+  return nights === 0 ? 'now' : counted(nights, 'night');
 }
 
 /** Why reports are wanted, a line for each reason that there is. */
@@ -125,7 +122,7 @@ function reasonTable(websites: readonly PlannedWebsite[]): Table {
       ...[website.wanted, website.reached, website.not_reached].map((counts) => count(counts[reason])),
     ]),
   );
-  return [[...(isOne ? [] : ['website']), 'reason', ...['wanted', 'reached', 'not reached'].map(right)], rows];
+  return [[...(isOne ? [] : ['website']), 'reason', ...figures('wanted', 'reached', 'not reached')], rows];
 }
 
 /** Where each key's token stands, and how long it works; nothing where there is one. */
@@ -137,11 +134,7 @@ function keyTable({ keys, time_zone }: Forecast): Table {
     key.duration_seconds === null ? '' : duration(key.duration_seconds * 1000),
     key.ends_at === null ? '' : localTime(key.ends_at, time_zone),
   ]);
-  return [['key', right('websites'), right('requests'), right('takes'), 'ends at'], rows.length > 1 ? rows : []];
-}
-
-function right(name: string): Column {
-  return { name, align: 'right' };
+  return [['key', ...figures('websites', 'requests', 'takes'), 'ends at'], rows.length > 1 ? rows : []];
 }
 
 function notReachedLines(websites: readonly PlannedWebsite[]): string[] {
@@ -156,7 +149,7 @@ function notReachedLines(websites: readonly PlannedWebsite[]): string[] {
 }
 
 function ageText({ report_age_days: days }: WantedPage): string {
-  return days === null ? 'none' : many(days, 'day');
+  return days === null ? 'none' : counted(days, 'day');
 }
 
 /** The first of each website, then the second of each, because websites are fetched side by side. */
@@ -168,13 +161,13 @@ function firstPages(websites: readonly PlannedWebsite[]): Table {
     .sort((one, other) => one.page.place - other.page.place)
     .slice(0, most)
     .map(({ page, website }) => [count(page.place), page.reason, ageText(page), ...(isOne ? [] : [website]), page.url]);
-  return [[right('place'), 'why', right('report age'), ...(isOne ? [] : ['website']), 'comes first'], rows];
+  return [[...figures('place'), 'why', ...figures('report age'), ...(isOne ? [] : ['website']), 'comes first'], rows];
 }
 
 function neverYoungLines({ websites, younger_than_days, max_reports }: Forecast): string[] {
   if (max_reports === 0) return [];
   const never = websites.filter(({ never_young_because }) => never_young_because !== null);
-  const age = many(younger_than_days, 'day');
+  const age = counted(younger_than_days, 'day');
   return never.map(
     (website) => `The reports of ${nameOf(website)} are never all newer than ${age}: ${website.never_young_because}.`,
   );
@@ -191,7 +184,7 @@ function estimateLines(websites: readonly PlannedWebsite[]): string[] {
   return [
     ...(known.length > 0
       ? [
-          `Estimated from the last ${many(snapshots, 'listing')}: about ${count(total('changed') + total('recrawled'))} changed or recrawled pages tonight, ${count(total('new'))} new and ${count(total('missing'))} missing. They are counted above, before the oldest.`,
+          `Estimated from the last ${counted(snapshots, 'listing')}: about ${count(total('changed') + total('recrawled'))} changed or recrawled pages tonight, ${count(total('new'))} new and ${count(total('missing'))} missing. They are counted above, before the oldest.`,
         ]
       : []),
     ...(mute.length > 0 ? [`Fewer than 2 complete listings, so changes cannot be estimated: ${names}.`] : []),
@@ -204,13 +197,13 @@ function noteLines(forecast: Forecast, { withoutTokens, out }: PlanTextOptions):
   const never = sum(websites.map((website) => website.pages_never_fetched));
   return [
     ...keys.flatMap(slowText),
-    ...(never > 0 ? [`${many(never, 'report')} never fetched, by reports.priority.never.`] : []),
+    ...(never > 0 ? [`${counted(never, 'report')} never fetched, by reports.priority.never.`] : []),
     ...(failing > 0
-      ? [`${many(failing, 'report')} kept failing: last in the plan, and not counted as under or over ${days} days.`]
+      ? [`${counted(failing, 'report')} kept failing: last in the plan, and not counted as under or over ${days} days.`]
       : []),
     ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync resumes it first.'] : []),
     ...(withoutTokens ? ['No token available: this assumes that all websites share one key.'] : []),
-    ...(requests_sent > 0 ? [`This plan took ${many(requests_sent, 'request')}.`] : []),
+    ...(requests_sent > 0 ? [`This plan took ${counted(requests_sent, 'request')}.`] : []),
     ...(out === undefined ? [] : [`Wrote every page to fetch to ${out}.`]),
   ];
 }

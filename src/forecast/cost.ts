@@ -1,4 +1,4 @@
-import { count, duration } from '../observe/format.js';
+import { count, counted, duration } from '../observe/format.js';
 import { sum } from './reports.js';
 
 const MINUTE_MS = 60_000;
@@ -86,17 +86,12 @@ export function costSentence(keys: readonly KeyCost[], rules: CostRules): string
     const rate = requestsPerMs(rules);
     return Number.isFinite(rate) ? ` (${duration(Math.max(0, ...keys.map(requests)) / rate)})` : '';
   };
-  const lists = `${many(listing, 'request')}${takes((key) => key.listingRequests)} ${listing === 1 ? 'lists' : 'list'} ${pages === 1 ? 'it' : 'them'}`;
-  const begin = `${many(pages, 'page')}${paceText(keys.length, rules)}: ${lists}`;
+  const lists = `${counted(listing, 'request')}${takes((key) => key.listingRequests)} ${listing === 1 ? 'lists' : 'list'} ${pages === 1 ? 'it' : 'them'}`;
+  const begin = `${counted(pages, 'page')}${paceText(keys.length, rules)}: ${lists}`;
   if (rules.maxPerRun === 0) return `${begin}; reports.max_per_run is 0, so no report is fetched.`;
   const reports = sum(keys.map(reportsOf));
   const fetches = `${count(reports)}${takes(reportsOf)} ${reports === 1 ? 'fetches' : 'fetch'} every report once`;
   return `${begin}, ${fetches}${nightsText(keys, rules)}.`;
-}
-
-/** 1 → `1 page`, 2000 → `2,000 pages` */
-export function many(amount: number, what: string): string {
-  return `${count(amount)} ${what}${amount === 1 ? '' : 's'}`;
 }
 
 function reportsOf({ websites }: KeyCost): number {
@@ -105,7 +100,7 @@ function reportsOf({ websites }: KeyCost): number {
 
 function paceText(keys: number, { requestsPerMinute, measuredPerSecond }: CostRules): string {
   const each = keys > 1 ? ` for each of ${keys} keys` : '';
-  if (Number.isFinite(requestsPerMinute)) return ` at ${many(requestsPerMinute, 'request')} a minute${each}`;
+  if (Number.isFinite(requestsPerMinute)) return ` at ${counted(requestsPerMinute, 'request')} a minute${each}`;
   if (measuredPerSecond === null) return ', as fast as the service answers';
   return ` at the ${count(Number(measuredPerSecond.toPrecision(3)))} requests a second of the last run${each}`;
 }
@@ -114,11 +109,13 @@ function nightsText(keys: readonly KeyCost[], rules: CostRules): string {
   const { deadline, maxPerRun } = rules;
   const limits = [
     ...(Number.isFinite(requestsPerMs(rules)) ? [`a deadline of ${duration(deadline)}`] : []),
-    ...(Number.isFinite(maxPerRun) ? [`at most ${many(maxPerRun, 'report')} of a website a night`] : []),
+    ...(Number.isFinite(maxPerRun) ? [`at most ${counted(maxPerRun, 'report')} of a website a night`] : []),
   ];
   if (limits.length === 0) return '';
   const nights = Math.max(0, ...keys.map((key) => nightsOf(key, rules)));
-  const takes = Number.isFinite(nights) ? `that is ${many(nights, 'night')}` : 'the listing leaves no time for reports';
+  const takes = Number.isFinite(nights)
+    ? `that is ${counted(nights, 'night')}`
+    : 'the listing leaves no time for reports';
   return `; with ${limits.join(' and ')} ${takes}`;
 }
 

@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.js';
 import { namedWebsites, tokenPlace, type Website, websiteOf } from '../config/websites.js';
-import { count } from '../observe/format.js';
+import { count, counted } from '../observe/format.js';
 import { DAY_MS } from '../time.js';
 import type { ListingSize } from './ask-service.js';
-import { listingRequests, many } from './cost.js';
+import { listingRequests } from './cost.js';
 import type { Known } from './known.js';
 import { nightsUntilYoung, type PageGroup, planOf, reachedOf, reportsBy, sum, wantedOf } from './reports.js';
 
@@ -142,9 +142,9 @@ function whyNeverYoung(outlook: Outlook, share: Share, rules: Rules): string | n
     return 'the listing takes all the time until reports.deadline: raise that, or api.requests_per_minute';
   }
   const refreshDays = Math.ceil(reports.refresh_after / DAY_MS);
-  const age = many(youngDays, 'day');
+  const age = counted(youngDays, 'day');
   if (refreshDays > youngDays) {
-    return `reports.refresh_after keeps the report of an unchanged page for ${many(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`;
+    return `reports.refresh_after keeps the report of an unchanged page for ${counted(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`;
   }
   if (nights !== null) return null;
   const pages = pagesOf(outlook.groups);
