@@ -39,9 +39,6 @@ export const faultRatesSchema = z
   .refine((rates) => total(rates) <= 1 + Number.EPSILON, 'the rates add up to more than 1');
 export type FaultRates = z.infer<typeof faultRatesSchema>;
 
-/** Which operations faults are for; default: every one. */
-export const faultTargetsSchema = z.array(z.enum(['key', 'listing', 'report', 'other']));
-
 /**
  * Decides from the seed, the number of a request and its operation alone which fault it meets, so that a sequence of
  * requests meets the same faults again.

@@ -52,23 +52,6 @@ describe('the control path', () => {
     }
     expect(simulator.world.night).toBe(night + 3);
   });
-
-  it('tells the truth of each page', async () => {
-    const answer = await fetch(`${simulator.origin}/control/world?website=${encodeURIComponent('a/b')}`);
-    const lines = (await answer.text()).trimEnd().split('\n');
-    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([...simulator.world.pages('a/b')]);
-    expect(lines.length).toBeGreaterThan(400);
-    expect((await control('/control/world?website=none')).status).toBe(404);
-  });
-
-  it('sets faults, and refuses what is none', async () => {
-    expect((await control('/control/faults?only=listing', { '503': 1 })).body).toEqual({ faults: { '503': 1 } });
-    expect([(await get('/v1/urls/v')).status, (await get('/v1')).status]).toEqual([503, 200]);
-    for (const rates of [{ rest: 1 }, { reset: 2 }, [], 'reset', { reset: 0.7, html: 0.7 }]) {
-      expect((await control('/control/faults', rates)).status).toBe(400);
-    }
-    expect((await get('/v1/urls/v')).status).toBe(503);
-  });
 });
 
 describe('counters', () => {
