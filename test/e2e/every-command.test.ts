@@ -21,6 +21,7 @@ const COMMANDS = [
   'replay',
   'maintain',
   'rebuild',
+  'backup copy',
   'verify',
   'demo --pages 10 --nights 1',
 ];
