@@ -29,7 +29,10 @@ counted as (
   where disappeared_at is null and website_id in (select website_id from shown)
   group by website_id
 )
-select shown.*, coalesce(pages, 0) as pages, coalesce(indexed, 0) as indexed
+select
+  shown.*,
+  if(newest_date is null, null, coalesce(pages, 0)) as pages,
+  if(newest_date is null, null, coalesce(indexed, 0)) as indexed
 from shown
 left join counted using (website_id)
 order by coalesce(website_name, website_id), website_id

@@ -145,7 +145,12 @@ export function tellPace(
   { key, now }: { key: string; now: number },
 ): void {
   if (notice.kind === 'shared_key') {
-    tellOfOthers(log, notice.othersPerMinute, key);
+    const others = notice.othersPerMinute;
+    log.warn(
+      { key, others_per_minute: others },
+      `somebody else uses the same API key for about ${others} requests a minute, which the pace leaves to them; ` +
+        'a separate key would be faster',
+    );
     return;
   }
   if (notice.kind === 'learned_pace') {
@@ -159,14 +164,6 @@ export function tellPace(
     `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request probes`,
   );
   progress.waiting(until, key);
-}
-
-function tellOfOthers(log: Logger, othersPerMinute: number, key: string): void {
-  log.warn(
-    { key, others_per_minute: othersPerMinute },
-    `somebody else uses the same API key for about ${othersPerMinute} requests a minute, which the pace leaves to them; ` +
-      'a separate key would be faster',
-  );
 }
 
 function tellOfLearnedPace(log: Logger, perMinute: number, key: string): void {

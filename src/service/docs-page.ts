@@ -10,8 +10,6 @@ const schemaSchema = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
   enum: z.array(z.string()).optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
   default: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
   items: z.unknown().optional(),
@@ -24,16 +22,14 @@ const parameterSchema = z.object({
   description: z.string().default(''),
   schema: schemaSchema,
 });
-const answerSchema = z.looseObject({
-  content: z.record(z.string(), z.object({ schema: z.unknown() })).optional(),
-});
+const bodySchema = z.looseObject({ content: z.record(z.string(), z.object({ schema: z.unknown() })).optional() });
 const operationSchema = z.object({
   operationId: z.string(),
   summary: z.string(),
   description: z.string(),
   parameters: z.array(parameterSchema).default([]),
-  requestBody: z.object({ content: z.record(z.string(), z.object({ schema: z.unknown() })) }).optional(),
-  responses: z.looseObject({ 200: answerSchema }),
+  requestBody: bodySchema.optional(),
+  responses: z.looseObject({ 200: bodySchema }),
 });
 type Operation = z.infer<typeof operationSchema> & { path: string; method: string };
 const documentSchema = z.object({
@@ -108,7 +104,7 @@ ${table(ERROR_COLUMNS, errorsOf(operations))}
 
 function section(operation: Operation, document: Document, prefix: string): Html {
   const { path, method, operationId, summary, description, parameters, requestBody, responses } = operation;
-  const body = requestBody?.content['application/json']?.schema;
+  const body = requestBody?.content?.['application/json']?.schema;
   const answer = responses[200].content?.['application/json']?.schema;
   return html`<h2 id="${operationId}">${summary}</h2>
 <p class="path">${code(`${method} ${prefix}${path}`)}</p>

@@ -20,8 +20,9 @@ const websiteRow = z.object({
   listing_status: z.string().nullable(),
   /** Whether there was a run. */
   is_known: z.boolean(),
-  pages: z.int(),
-  indexed: z.int(),
+  /** Null before the first snapshot, as the next. */
+  pages: z.int().nullable(),
+  indexed: z.int().nullable(),
 });
 /** With the name that it has in its newest snapshot, or else with the key. */
 type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
@@ -75,24 +76,11 @@ export async function findWebsite({ key, websites, ask }: DashboardContext, id: 
 }
 
 function columnsOf(base: string): Column<WebsiteRow>[] {
-  // Before the first snapshot nothing is known of the pages.
-  const known = (value: (row: WebsiteRow) => number | null) => (row: WebsiteRow) =>
-    row.newest_date === null ? null : value(row);
   return [
     { head: 'Website', cell: (row) => nameLink(base, row) },
-    number(
-      'Pages',
-      known((row) => row.pages),
-    ),
-    number(
-      'Indexed',
-      known((row) => row.indexed),
-    ),
-    number(
-      'Share',
-      known((row) => shareOf(row.indexed, row.pages)),
-      percent,
-    ),
+    number('Pages', ({ pages }) => pages),
+    number('Indexed', ({ indexed }) => indexed),
+    number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
     { head: 'Newest snapshot', cell: newest },
   ];
 }

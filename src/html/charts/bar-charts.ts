@@ -2,7 +2,7 @@ import { count } from '../../observe/format.js';
 import { safe } from '../../observe/terminal.js';
 import { type Html, shortened } from '../html.js';
 import { figure, GRID, LABEL, NAMES, STILL, VALUES } from './draw.js';
-import { type Colour, colour } from './palette.js';
+import { colour } from './palette.js';
 
 const AGES_HEIGHT = 190;
 const DIRECTORY_HEIGHT = 40;
@@ -19,6 +19,11 @@ interface Moved {
   deindexed: number;
   newly_indexed: number;
 }
+
+const SIDES = [
+  ['notIndexed', 'deindexed'],
+  ['indexed', 'newly_indexed'],
+] as const;
 
 /** How many pages left the index and came into it, by directory. */
 export function directoryChart(id: string, directories: readonly Moved[]): Html {
@@ -38,29 +43,16 @@ export function directoryChart(id: string, directories: readonly Moved[]): Html 
         shortened(safe(directory.slice(0, 500)), narrow ? NAME_CHARACTERS.narrow : NAME_CHARACTERS.wide),
       ),
     },
-    series: [
-      side(
-        'notIndexed',
-        directories.map(({ deindexed }) => deindexed),
-      ),
-      side(
-        'indexed',
-        directories.map(({ newly_indexed }) => newly_indexed),
-      ),
-    ],
+    series: SIDES.map(([name, moved]) => ({
+      ...STILL,
+      type: 'bar',
+      barGap: '10%',
+      barCategoryGap: '30%',
+      itemStyle: { color: colour(name) },
+      label: numbers('right'),
+      data: directories.map((directory) => directory[moved]),
+    })),
   }));
-}
-
-function side(name: Colour, data: number[]) {
-  return {
-    ...STILL,
-    type: 'bar' as const,
-    barGap: '10%',
-    barCategoryGap: '30%',
-    itemStyle: { color: colour(name) },
-    label: numbers('right'),
-    data,
-  };
 }
 
 /** How many pages are how many days old in some way. */
