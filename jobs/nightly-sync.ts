@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { toldRun } from '../src/notify/notify.js';
 import { createProgress } from '../src/observe/progress.js';
 import { exitCodeOf } from '../src/run/receipt.js';
 import { sync } from '../src/run/sync.js';
@@ -17,7 +18,7 @@ export const nightlySync: Job = {
       log: (line) => log.info(line),
     });
     const options = { config, version, log, signal, progress, websites: [], recoverOnly: false, retryFor };
-    const receipt = await sync(options);
+    const receipt = await toldRun({ config, log }, () => sync(options));
     const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';
     log[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');

@@ -6,7 +6,7 @@ import { readStates, type StateOptions } from '../warehouse/state.js';
 
 const time = z.iso.datetime();
 
-const websiteRow = z.object({
+export const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
   /** How many snapshots there are. */

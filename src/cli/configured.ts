@@ -1,18 +1,16 @@
 import { resolve } from 'node:path';
 import type { ReaderOptions } from '../analysis/reader.js';
+import { DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
 import { loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
-import { knownId } from '../config/websites.js';
+import { knownId, secretsOf } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
 import { EXIT, type Io } from './io.js';
 import type { Globals } from './program.js';
-
-/** What holds where only a folder is named: the default of the configuration. */
-export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
 
 /** Loads the configuration that the flags name. `withoutTokens`: for what asks the service nothing. */
 export function configOf(
@@ -68,10 +66,4 @@ export function loggerOf(flags: Globals, io: Io, config?: Config): Logger {
     color: colorsWanted(io.stderr, io.env),
     secrets: config ? secretsOf(config) : [],
   });
-}
-
-/** A token of the configuration, as the logger masks them. */
-export function secretsOf({ api, websites }: Config): string[] {
-  const own = websites === 'all' ? [] : websites.flatMap(({ token }) => (token ? [token] : []));
-  return [api.token, ...own];
 }

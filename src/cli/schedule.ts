@@ -1,4 +1,5 @@
 import { UsageError } from '../exit.js';
+import { tell } from '../notify/notify.js';
 import { runDaemon } from '../schedule/daemon.js';
 import type { JobContext } from '../schedule/job.js';
 import { jobNamed, timetable, whichJobs } from '../schedule/timetable.js';
@@ -19,7 +20,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return stoppable(io, async (signal) => {
     const context: JobContext = { config, version, log: loggerOf(flags, io, config), signal };
     if (flags.once !== undefined) return runOnce(flags.once, context);
-    await runDaemon({ ...context, jobs });
+    // A night that nobody ran is told as well, and what a channel did not take is told again.
+    await runDaemon({ ...context, jobs, hourly: () => tell(context) });
     return EXIT.done;
   });
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { StatusInput } from '../analysis/status.js';
+import { DEFAULT_MEMORY_LIMIT_BYTES, STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import { serviceSettings } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
@@ -9,9 +10,8 @@ import { shellWord } from '../observe/format.js';
 import { escapedJson, safe } from '../observe/terminal.js';
 import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
-import { configOf, DEFAULT_MEMORY_LIMIT_BYTES, loggerOf } from './configured.js';
+import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
-import { STATUS_DEFAULTS, statusInputOf } from './metrics.js';
 import { formatTable } from './output.js';
 import type { Globals } from './program.js';
 import { type RunningService, startService } from './running-service.js';

@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FollowerLag } from '../analysis/follower-lag.js';
 import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
 import { configOf, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
-import { STATUS_DEFAULTS, statusInputOf } from './metrics.js';
 import { count, duration, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/schema.js';
+import { secretsOf } from '../config/websites.js';
 import { createLogger, type LogLevel } from '../observe/log.js';
 import { createProgress, type Progress } from '../observe/progress.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
 import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
-import { configOf, secretsOf, websiteIds } from './configured.js';
+import { configOf, websiteIds } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { count, duration, figures, formatJson, formatTable, percent, warningLines } from './output.js';
 import type { RunFlags } from './plan.js';
@@ -53,9 +54,13 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
   const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
   const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
-  return stoppable(io, (signal) =>
-    sync({ config, version, websites, recoverOnly: flags.recover ?? false, retryFor, log, progress, signal }),
-  );
+  const recoverOnly = flags.recover ?? false;
+  return stoppable(io, async (signal) => {
+    const once = () => sync({ config, version, websites, recoverOnly, retryFor, log, progress, signal });
+    if (config.notify.channels.length === 0) return once();
+    const { toldRun } = await import('../notify/notify.js');
+    return toldRun({ config, log }, once);
+  });
 }
 
 /** Logs and a progress line on stderr, which keep out of each other's way. */

@@ -93,6 +93,35 @@ quality:
 status:
   max_age: auto                         # status warns of older snapshots; auto: twice the time between nightly syncs
 
+notify:                                 # who is told when something is wrong; try it: indexhouse notify --test
+  channels: []                          # none; or a list:
+  # channels:
+  #   - type: slack                     # or teams: an incoming webhook
+  #     url: \${SLACK_WEBHOOK_URL}
+  #   - type: email
+  #     smtp: smtps://mail.example.com
+  #     user: indexhouse
+  #     password: \${SMTP_PASSWORD}
+  #     from: indexhouse@example.com
+  #     to: [you@example.com]
+  #   - type: ping                      # a dead man's switch such as healthchecks.io, told of each run
+  #     url: \${PING_URL}
+  #   - type: webhook                   # JSON, signed with the secret
+  #     url: https://hooks.example.com/indexhouse
+  #     secret: \${WEBHOOK_SECRET}
+  #   - type: command                   # gets the same JSON on stdin
+  #     run: [/usr/local/bin/on-notice]
+  failed: true                          # a run got no snapshot
+  stale: true                           # the newest snapshot is older than status.max_age
+  partial_nights: 2                     # listings stayed partial for so many nights; false: never
+  drift: true                           # the interface shows something new
+  rejects: true                         # more rejected records than quality.max_reject_ratio
+  indexed_drop: 5%                      # a website has fewer indexed pages by more than this; or a number; or false
+  directory_drop: 20%                   # the same of one directory
+  watch: []                             # patterns of pages that must stay indexed: ["/checkout/*"]
+  robots_blocked: 10                    # more pages than this are newly blocked by robots.txt; or false
+  canonical_flips: 50                   # more canonicals than this changed to another page; or false
+
 schedule:                               # for: indexhouse schedule
   time_zone: UTC                        # of the times below
   catch_up: 12h                         # a job that was missed by less runs once the daemon is back

@@ -19,7 +19,7 @@ export interface LoadOptions {
   cwd: string;
   /** Values of flags, which win over everything; text is read as the key's own type. */
   overrides?: Overrides | undefined;
-  /** For what asks the service nothing: tokens are not read, so their variables need not be set. */
+  /** For what asks the service nothing and tells nobody: tokens and channels are not read, so their variables need not be set. */
   withoutTokens?: boolean | undefined;
 }
 
@@ -70,13 +70,16 @@ export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' 
   return resolve(cwd, file || env[FILE_VARIABLE] || DEFAULT_FILE);
 }
 
-/** Takes every token out of what was read, and with it the complaint that its variable is not set. */
+/** Takes tokens and channels out of what was read, and with them the complaint that a variable is not set. */
 function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
     if (path === 'api') section['token'] = NO_TOKEN;
     else delete section['token'];
   }
-  document.problems = document.problems.filter(({ path }) => !/^(api|websites\[\d+\])\.token$/.test(path));
+  const { notify } = document.value;
+  if (isMapping(notify)) delete notify['channels'];
+  const left = /^((api|websites\[\d+\])\.token$|notify\.channels\b)/;
+  document.problems = document.problems.filter(({ path }) => !left.test(path));
 }
 
 /** Fills in the tokens that stand in files of their own, as Docker and Kubernetes mount secrets. */

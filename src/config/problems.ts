@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { safe } from '../observe/terminal.js';
 import { type ConfigDocument, type Path, pathText } from './document.js';
 import type { ConfigProblem } from './errors.js';
+import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
 import { configSchema, priority, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
@@ -66,6 +67,7 @@ function suggestion(key: string, parent: Path): string {
 function knownKeys(parent: Path): string[] {
   const [section, key] = parent;
   if (section === 'reports' && key === 'priority') return Object.keys(priority.shape);
+  if (section === 'notify' && key === 'channels') return CHANNEL_KEYS;
   if (section === undefined) return Object.keys(configSchema.shape);
   return section === 'websites' ? WEBSITE_KEYS : Object.keys(SECTIONS[section as Section].shape);
 }

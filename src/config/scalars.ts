@@ -35,6 +35,13 @@ function wrong(input: unknown, problem: string): string {
   return input === null ? 'has no value' : problem;
 }
 
+export const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
+
+/** `true` or `false`. */
+export function yesOrNo() {
+  return z.boolean(says('is neither true nor false', 'Write true or false.'));
+}
+
 /** Text such as `500ms`, `30s`, `10m`, `6h`, `30d` → milliseconds, within [`min`, `max`] milliseconds. */
 export function duration(min = 0, max = MAX_DURATION_MS) {
   const bad = says('is not a duration', 'Write a number and a unit: 500ms, 30s, 10m, 6h or 30d.');
@@ -143,10 +150,36 @@ function addressProblem(value: string): string | null {
   }
   if (value.includes('?')) return 'holds a query\nRemove everything from the question mark on.';
   if (value.includes('#')) return 'holds a fragment\nRemove everything from the # on.';
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return 'is not encrypted: http would send the token unencrypted\nWrite https://; http is for localhost only.';
   }
   return null;
+}
+
+/** Where messages go, such as a webhook's address with all that it holds: https, except on loopback. */
+export function webhookUrl() {
+  const remedy = 'Write it as https://hooks.example.com/…; http is for localhost only.';
+  return z
+    .string(says('is not an address', remedy))
+    .refine((value) => hasScheme(value, 'https:', 'http:'), says('is not an https address', remedy));
+}
+
+/** A mail server: `smtps://` for TLS from the start, `smtp://` for STARTTLS, which only loopback does without. */
+export function smtpUrl() {
+  const remedy =
+    'Write it as smtps://mail.example.com, or smtp://mail.example.com:587 with STARTTLS; user and password have keys of their own.';
+  const bad = says('is not the address of a mail server', remedy);
+  return z.string(bad).refine((value) => /^smtps?:\/\/[^/@?#\s]+\/?$/.test(value) && URL.canParse(value), bad);
+}
+
+function hasScheme(value: string, secure: string, onLoopback: string): boolean {
+  if (!URL.canParse(value) || /[\s\p{Cc}\\]/u.test(value)) return false;
+  const { protocol, hostname } = new URL(value);
+  return protocol === secure || (protocol === onLoopback && isLoopback(hostname));
+}
+
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
 }
 
 /** A job's time: a cron expression that node-cron takes, or false for a job that is switched off. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
 import { globs } from './globs.js';
+import { notify } from './notify.js';
 import {
   addressRanges,
   baseUrl,
@@ -8,6 +9,7 @@ import {
   daysOrUnlimited,
   duration,
   hostNames,
+  mapping,
   origins,
   orUnlimited,
   says,
@@ -16,13 +18,13 @@ import {
   timeZone,
   token,
   whole,
+  yesOrNo,
 } from './scalars.js';
 
 const MIN_MEMORY_BYTES = 64e6;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;
 
-const mapping = says('is not a mapping', 'Write its keys below it, indented by two spaces.');
 const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
 const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
@@ -239,11 +241,6 @@ const service = z.strictObject(
   mapping,
 );
 
-/** `true` or `false`. */
-function yesOrNo() {
-  return z.boolean(says('is neither true nor false', 'Write true or false.'));
-}
-
 /** The sections, whose keys flags and the environment can override one by one where they are scalars. */
 export const SECTIONS = {
   api,
@@ -253,6 +250,7 @@ export const SECTIONS = {
   sync,
   quality,
   status,
+  notify,
   schedule,
   report,
   service,
@@ -271,6 +269,7 @@ export const configSchema = z.strictObject(
     sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
     quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
     status: status.prefault({}).describe('When `indexhouse status` warns.'),
+    notify: notify.prefault({}).describe('Who is told when something is wrong.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
     report: report.prefault({}).describe('Where the scheduled reports go.'),
     service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),

@@ -40,3 +40,22 @@ export function knownId(text: string, websites: Config['websites']): string | nu
   if (websites === 'all') return null;
   return (websites.find(({ id }) => id === text) ?? websites.find(({ name }) => name === text))?.id ?? null;
 }
+
+/** What must never be told: tokens, and what opens the channels. */
+export function secretsOf({ api, websites, notify }: Configured & Pick<Config, 'notify'>): string[] {
+  const own = websites === 'all' ? [] : websites.map(({ token }) => token);
+  const channels = notify.channels.flatMap((channel) => {
+    if (channel.type === 'email') return [channel.password];
+    if (channel.type === 'command') return [];
+    const { href, pathname, search } = new URL(channel.url);
+    // Who knows what stands behind the host can write there.
+    const path = `${pathname}${search}`;
+    return [
+      channel.url,
+      href,
+      ...(path.length > 8 ? [path] : []),
+      ...(channel.type === 'webhook' ? [channel.secret] : []),
+    ];
+  });
+  return [api.token, ...own, ...channels].filter((secret) => secret !== undefined);
+}

@@ -60,7 +60,8 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
 }
 
-function masker(secrets: readonly string[]): (text: string) => string {
+/** Masks these secrets in a text, encoded forms included. */
+export function masker(secrets: readonly string[]): (text: string) => string {
   // The longest first: one secret may be the beginning of another.
   const known = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
   if (known.length === 0) return (text) => text;

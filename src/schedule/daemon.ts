@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
 import { BusyError, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
+import { HOUR_MS } from '../time.js';
 import { lastTime } from './cron.js';
 import type { Job, JobContext } from './job.js';
 import type { TimedJob } from './timetable.js';
 
-/** The longest time-out of Node. */
-const LONGEST_WAIT_MS = 2 ** 31 - 1;
-
 export interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
+  /** Called every hour; it never throws. */
+  hourly?: () => Promise<unknown>;
 }
 
 /** A job that is not switched off. */
@@ -21,7 +21,7 @@ type Timed = TimedJob & { cron: string };
  * A job never runs twice at once, and one that fails does not end the daemon.
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
-  const { jobs, log, signal } = options;
+  const { jobs, log } = options;
   const running = new Set<Promise<void>>();
   const timed = jobs.flatMap(({ cron, ...job }) => (cron === null ? [] : [{ ...job, cron }]));
   const tasks = timed.map((job) => newTask(job, options, running));
@@ -34,7 +34,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       const job = timed[at];
       if (job && (await isMissed(job, options))) void task.execute();
     }
-    await untilAborted(signal);
+    await untilAborted(options);
   } finally {
     log.info({ running: running.size }, running.size > 0 ? 'stopping; waiting for running jobs' : 'stopping');
     for (const task of tasks) await task.stop();
@@ -117,12 +117,14 @@ function quiet(log: Logger): NonNullable<TaskOptions['logger']> {
 }
 
 /** Keeps the process alive until the signal fires, also where no job has a time. */
-async function untilAborted(signal: AbortSignal): Promise<void> {
+async function untilAborted({ signal, hourly }: DaemonOptions): Promise<void> {
   while (!signal.aborted) {
     try {
-      await delay(LONGEST_WAIT_MS, undefined, { signal });
+      await delay(HOUR_MS, undefined, { signal });
     } catch (error) {
       if (!signal.aborted) throw error;
+      return;
     }
+    await hourly?.();
   }
 }

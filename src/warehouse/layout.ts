@@ -18,6 +18,10 @@ export function warehouseFolder(path: string) {
     keyUses: join(path, 'service-keys-used.json'),
     /** Held open while the keys are changed. */
     keysLock: join(path, 'service-keys.lock.duckdb'),
+    /** What was told to which channel, and what waits for one that is down. */
+    notices: join(path, 'notices.json'),
+    /** Held open while somebody is told. */
+    noticesLock: join(path, 'notices.lock.duckdb'),
   };
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
-import { STATUS_DEFAULTS } from '../../src/cli/metrics.js';
+import { STATUS_DEFAULTS } from '../../src/analysis/status-input.js';
 import { type ServiceOptions, startService } from '../../src/cli/running-service.js';
 import { serviceSettings } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';

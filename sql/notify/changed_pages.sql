@@ -1,0 +1,48 @@
+-- The pages that a snapshot shows as changed in a way that a rule is about (`$kind`): how many, the directory and state
+-- now that most of them have, and five of them. Views `page_changes`: one row per change; `page_state`: one row per page.
+with changed as (
+  select distinct url
+  from page_changes
+  where
+    snapshot_id = $snapshot
+    and case $kind
+      when 'watched' then change in ('deindexed', 'data_lost', 'disappeared')
+      when 'robots_blocked' then
+        change = 'robots_blocked'
+        or (change = 'coverage_state' and to_value = 'Blocked by robots.txt')
+      when 'canonical_flips' then
+        change in ('searchengine_canonical', 'user_canonical') and from_value is not null and to_value is not null
+    end
+    and ($pattern::varchar is null or regexp_matches(url, $pattern::varchar))
+),
+found as (
+  select
+    changed.url,
+    directory_of(changed.url) as directory,
+    if(
+      page_state.disappeared_at is null,
+      coalesce(page_state.index_coverage_state, 'no data'),
+      'not listed any more'
+    ) as state
+  from changed
+  left join page_state on page_state.website_id = $website and page_state.url = changed.url
+),
+by_directory as (
+  select directory, count(*) as pages from found group by directory
+),
+by_state as (
+  select state, count(*) as pages from found group by state
+),
+examples as (
+  select url, by_directory.pages
+  from found
+  join by_directory using (directory)
+  order by by_directory.pages desc, url
+  limit 5
+)
+select
+  (select count(*)::integer from found) as pages,
+  (select arg_max(directory, (pages, directory)) from by_directory) as directory,
+  (select max(pages)::integer from by_directory) as directory_pages,
+  (select arg_max(state, (pages, state)) from by_state) as state,
+  (select coalesce(list(url order by pages desc, url), []) from examples) as examples

@@ -1,0 +1,43 @@
+-- The pages that one complete listing shows as indexed and a later one (`$now`) does not: how many, the directory and
+-- state that most of them have, and five of them. A page that is quarantined in the later one is not counted. Views
+-- `coverage`: one row per snapshot and page; `rejected_records`: what was rejected.
+with earlier as (
+  select url from coverage where snapshot_id = $before and index_summary = 'Indexed'
+),
+later as (
+  select url, index_summary, index_coverage_state from coverage where snapshot_id = $now
+),
+quarantined as (
+  select url from rejected_records where snapshot_id = $now and source = 'coverage' and url is not null
+),
+found as (
+  select
+    earlier.url,
+    directory_of(earlier.url) as directory,
+    if(later.url is null, 'not listed any more', coalesce(later.index_coverage_state, 'no data')) as state
+  from earlier
+  left join later using (url)
+  where
+    later.index_summary is distinct from 'Indexed'
+    and earlier.url not in (select url from quarantined)
+    and ($directory::varchar is null or directory_of(earlier.url) = $directory::varchar)
+),
+by_directory as (
+  select directory, count(*) as pages from found group by directory
+),
+by_state as (
+  select state, count(*) as pages from found group by state
+),
+examples as (
+  select url, by_directory.pages
+  from found
+  join by_directory using (directory)
+  order by by_directory.pages desc, url
+  limit 5
+)
+select
+  (select count(*)::integer from found) as pages,
+  (select arg_max(directory, (pages, directory)) from by_directory) as directory,
+  (select max(pages)::integer from by_directory) as directory_pages,
+  (select arg_max(state, (pages, state)) from by_state) as state,
+  (select coalesce(list(url order by pages desc, url), []) from examples) as examples

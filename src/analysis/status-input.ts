@@ -1,0 +1,36 @@
+import type { Config } from '../config/schema.js';
+import { longestGap } from '../schedule/cron.js';
+import { DAY_MS, HOUR_MS } from '../time.js';
+import type { StatusInput } from './status.js';
+
+/** What holds where only a folder is named: the default of the configuration. */
+export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
+
+/** What holds where only a folder is named: the defaults of the configuration. */
+export const STATUS_DEFAULTS = {
+  memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
+  resumeWithin: 6 * HOUR_MS,
+  maxRejectRatio: 0.01,
+  maxAge: 2 * DAY_MS,
+  websites: [],
+};
+
+export function statusInputOf(config: Config): StatusInput {
+  const { warehouse, sync, quality, websites } = config;
+  return {
+    warehouse: warehouse.path,
+    memoryLimit: warehouse.memory_limit,
+    resumeWithin: sync.resume_within,
+    maxRejectRatio: quality.max_reject_ratio,
+    maxAge: maxAgeOf(config),
+    websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    now: Date.now(),
+  };
+}
+
+/** The age above which a snapshot is stale, in milliseconds. Whoever has another clock than our own for the nights most likely has it nightly too. */
+export function maxAgeOf({ status, schedule }: Config): number {
+  if (status.max_age !== 'auto') return status.max_age;
+  const cron = schedule['nightly-sync'];
+  return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
+}

@@ -1,0 +1,40 @@
+import { secretsOf } from '../config/websites.js';
+import { UsageError } from '../exit.js';
+import { type Told, tell, tellTest } from '../notify/notify.js';
+import { masker } from '../observe/log.js';
+import { safe } from '../observe/terminal.js';
+import { configOf, loggerOf } from './configured.js';
+import { EXIT, type Io } from './io.js';
+import { counted, formatJson } from './output.js';
+import type { Globals } from './program.js';
+
+export interface Flags extends Globals {
+  test?: boolean;
+}
+
+/** `indexhouse notify`: tells the channels what is wrong and what they were not told yet, or tries them out. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const config = await configOf(flags, io);
+  if (config.notify.channels.length === 0) {
+    throw new UsageError(
+      'no channel is configured: name one under `notify.channels`; `indexhouse init` writes examples',
+    );
+  }
+  // What became of each channel is printed.
+  const options = { config, log: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
+  const told = flags.test ? await tellTest(options) : await tell(options);
+  const mask = masker(secretsOf(config));
+  const shown = told.map((one) => ({ ...one, error: one.error === null ? null : mask(one.error) }));
+  io.stdout.write(flags.json ? formatJson(shown) : printed(shown));
+  return shown.some(({ error }) => error !== null) ? EXIT.failed : EXIT.done;
+}
+
+function printed(told: readonly Told[]): string {
+  if (told.length === 0) return 'Nothing to tell.\n';
+  const lines = told.map(({ channel, type, notices, error }) => {
+    const name = channel === type ? type : `${channel} (${type})`;
+    const what = type === 'ping' ? 'start, fail and success' : counted(notices, 'notice');
+    return error === null ? `${name}: took ${what}` : `! ${name}: did not take ${what}: ${error}`;
+  });
+  return lines.map((line) => `${safe(line)}\n`).join('');
+}

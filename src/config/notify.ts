@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { globs } from './globs.js';
+import { mapping, says, smtpUrl, text, token, webhookUrl, whole, yesOrNo } from './scalars.js';
+
+const TYPES = 'webhook, slack, teams, email, command or ping';
+const MAX_CHANNELS = 100;
+
+const name = text('a name').optional().describe('Name in logs; by default its type and place in the list.');
+const url = webhookUrl().describe('Address: https, except on loopback.');
+const address = text('an address').refine(
+  (value) => /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value),
+  says('is not an e-mail address', 'Write it as you@example.com.'),
+);
+
+const channel = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject(
+      {
+        type: z.literal('webhook'),
+        name,
+        url,
+        secret: token().optional().describe('Signs the body: `X-Indexhouse-Signature: sha256=<HMAC>`.'),
+      },
+      mapping,
+    ),
+    z.strictObject({ type: z.literal('slack'), name, url }, mapping),
+    z.strictObject({ type: z.literal('teams'), name, url }, mapping),
+    z.strictObject({ type: z.literal('ping'), name, url }, mapping),
+    z.strictObject(
+      {
+        type: z.literal('email'),
+        name,
+        smtp: smtpUrl().describe('Mail server: smtps://host, or smtp://host:587 with STARTTLS.'),
+        user: text('a name').optional().describe('User at the mail server.'),
+        password: text('a password').optional().describe('Password at the mail server.'),
+        from: address.describe('Address of the sender.'),
+        to: z
+          .array(address, says('is not a list', 'Write [you@example.com].'))
+          .min(1, says('is an empty list', 'Write [you@example.com].'))
+          .describe('Addresses that get the message.'),
+      },
+      mapping,
+    ),
+    z.strictObject(
+      {
+        type: z.literal('command'),
+        name,
+        run: z
+          .array(text('a word'), says('is not a list', 'Write [/path/to/program, argument].'))
+          .min(1, says('is an empty list', 'Write [/path/to/program, argument].'))
+          .describe('Program and arguments; no shell reads them.'),
+      },
+      mapping,
+    ),
+  ],
+  says('is not the type of a channel', `Write type: ${TYPES}.`),
+);
+
+/** Where messages go. */
+export type Channel = z.output<typeof channel>;
+
+/** Every key that some channel has. */
+export const CHANNEL_KEYS = ['type', 'name', 'url', 'secret', 'smtp', 'user', 'password', 'from', 'to', 'run'];
+
+/** How much fewer is too few; false: no number is. */
+export type Drop = false | { pages: number } | { share: number };
+
+const SHARE = /^(\d{1,2}(?:\.\d{1,3})?)%$/;
+
+/** A number of pages, or a share such as `5%`, or false. */
+function drop() {
+  const bad = says('is not a drop', 'Write a share such as 5%, a number of pages, or false.');
+  return z
+    .union([z.literal(false), z.number(bad).int(bad).min(0, bad), z.string(bad).regex(SHARE, bad)], bad)
+    .transform((value): Drop => {
+      if (value === false) return false;
+      return typeof value === 'number' ? { pages: value } : { share: Number.parseFloat(value) / 100 };
+    });
+}
+
+function orFalse(least: number) {
+  return z.union(
+    [z.literal(false), whole(least, 1_000_000_000)],
+    says('is neither a whole number nor false', 'Write one.'),
+  );
+}
+
+/** `notify`: who is told, and of what. */
+export const notify = z.strictObject(
+  {
+    channels: z
+      .array(channel, says('is not a list', 'Write one `- type: …` for each channel.'))
+      .max(MAX_CHANNELS, says(`holds more than ${MAX_CHANNELS} channels`, 'Remove some.'))
+      .refine(
+        (all) => new Set(all.flatMap((one) => one.name ?? [])).size === all.flatMap((one) => one.name ?? []).length,
+        says('has a name twice', 'Give each channel a name of its own.'),
+      )
+      .prefault([])
+      .describe(`Where messages go: ${TYPES}.`),
+    failed: yesOrNo().prefault(true).describe('Tell of a run without a snapshot.'),
+    stale: yesOrNo().prefault(true).describe('Tell of a website whose newest snapshot is older than `status.max_age`.'),
+    partial_nights: orFalse(1).prefault(2).describe('Tell of listings that were partial for so many nights; or false.'),
+    drift: yesOrNo().prefault(true).describe('Tell of what the service sends for the first time against the contract.'),
+    rejects: yesOrNo().prefault(true).describe('Tell of more rejected records than `quality.max_reject_ratio`.'),
+    indexed_drop: drop()
+      .prefault('5%')
+      .describe('Tell if a website lost more indexed pages than this share or number since its last complete listing.'),
+    directory_drop: drop().prefault('20%').describe('The same of a directory, where the website did not lose as many.'),
+    watch: globs().prefault([]).describe('URL patterns, * for any characters: tell if such pages leave the index.'),
+    robots_blocked: orFalse(0).prefault(10).describe('Tell if robots.txt newly blocks more pages than this; or false.'),
+    canonical_flips: orFalse(0)
+      .prefault(50)
+      .describe('Tell if more canonicals than this changed to another page in one snapshot; or false.'),
+  },
+  mapping,
+);

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { createHash, createHmac } from 'node:crypto';
+import { request } from 'undici';
+import type { Channel } from '../config/notify.js';
+import { isLoopback } from '../config/scalars.js';
+import { SECOND_MS } from '../time.js';
+import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
+
+/** For each attempt, whatever the channel. */
+const LIMIT_MS = 10 * SECOND_MS;
+
+/** Where a run stands, as healthchecks.io and its like are told. */
+export type Beat = 'start' | 'success' | 'fail';
+
+export type Ping = Extract<Channel, { type: 'ping' }>;
+export type Talking = Exclude<Channel, Ping>;
+
+/** What a channel is called in logs: nothing that it keeps secret. */
+export function labelOf({ name, type }: Channel): string {
+  return name ?? type;
+}
+
+/** What its journal calls it: another address is another channel. */
+export function keyOf(channel: Channel): string {
+  if (channel.name !== undefined) return channel.name;
+  const { name, ...rest } = channel;
+  // A new password or secret makes no new channel.
+  const target = 'url' in rest ? rest.url : 'smtp' in rest ? [rest.smtp, rest.from, rest.to] : rest.run;
+  return `${channel.type}-${createHash('sha256').update(JSON.stringify(target)).digest('hex').slice(0, 12)}`;
+}
+
+/** Sends one message. @throws Error where the channel did not take it, within a time limit */
+export async function send(channel: Talking, message: Message, limitMs = LIMIT_MS): Promise<void> {
+  if (channel.type === 'email') return mail(channel, message, limitMs);
+  if (channel.type === 'command') return runCommand(channel.run, jsonOf(message), limitMs);
+  const body = { webhook: jsonOf, slack: slackOf, teams: teamsOf }[channel.type](message);
+  const signature =
+    channel.type === 'webhook' && channel.secret ? { 'x-indexhouse-signature': signed(body, channel.secret) } : {};
+  await ask(
+    channel.url,
+    { method: 'POST', body, headers: { 'content-type': 'application/json', ...signature } },
+    limitMs,
+  );
+}
+
+function signed(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+/** Tells a dead man's switch: the address itself on success, `/start` and `/fail` below it. */
+export async function ping({ url }: Ping, beat: Beat, limitMs = LIMIT_MS): Promise<void> {
+  const address = new URL(url);
+  if (beat !== 'success') address.pathname = `${address.pathname.replace(/\/$/, '')}/${beat}`;
+  await ask(address.href, { method: 'GET' }, limitMs);
+}
+
+async function ask(
+  url: string,
+  options: { method: 'GET' | 'POST'; body?: string; headers?: Record<string, string> },
+  limitMs: number,
+): Promise<void> {
+  const { statusCode, body } = await request(url, { ...options, signal: AbortSignal.timeout(limitMs) });
+  await body.dump({ limit: 100_000 }).catch(() => {});
+  // Redirects are not followed: they would take the message elsewhere.
+  if (statusCode < 200 || statusCode > 299) throw new Error(`it answered ${statusCode}`);
+}
+
+async function mail(channel: Extract<Channel, { type: 'email' }>, message: Message, limitMs: number): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const { protocol, hostname, port } = new URL(channel.smtp);
+  const secure = protocol === 'smtps:';
+  const transport = createTransport({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port) || (secure ? 465 : 587),
+    secure,
+    requireTLS: !secure && !isLoopback(hostname),
+    ...(channel.user === undefined ? {} : { auth: { user: channel.user, pass: channel.password ?? '' } }),
+    connectionTimeout: limitMs,
+    greetingTimeout: limitMs,
+    socketTimeout: limitMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const { from, to } = channel;
+  const sent = transport.sendMail({ from, to, ...mailOf(message), headers: { 'Auto-Submitted': 'auto-generated' } });
+  try {
+    await within(sent, limitMs);
+  } finally {
+    transport.close();
+  }
+}
+
+/** Each step of a mail has a limit of its own; this one is for all of them. */
+async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${limitMs / SECOND_MS} seconds`)), limitMs);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** No shell: what is told goes to the program's stdin and nowhere else. */
+function runCommand([program = '', ...args]: readonly string[], input: string, limitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      timeout: limitMs,
+      killSignal: 'SIGKILL',
+    });
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(signal ? `it was stopped by ${signal}` : `it exited with ${code}`)),
+    );
+    // A program that reads nothing may be gone already.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}

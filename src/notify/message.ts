@@ -1,0 +1,139 @@
+import { Html, html, pageLink, shortened } from '../html/html.js';
+import { count, counted, moment, signed } from '../observe/format.js';
+import { safe } from '../observe/terminal.js';
+import type { TrendRow } from '../report/rows.js';
+import { KINDS, type Kind, type Notice } from './notice.js';
+
+/** Foreign texts are cut to this: one of them must not hide the others. */
+const SHOWN_CHARACTERS = 500;
+const NAME_CHARACTERS = 60;
+const KINDS_IN_TITLE = 3;
+/** What Slack takes in one message is 40,000 characters, what Teams takes 28 kB. */
+const MESSAGE_CHARACTERS = 12_000;
+
+/** How much of a website is indexed, date by date. */
+export interface Trend {
+  website: string;
+  rows: Pick<TrendRow, 'snapshot_date' | 'pages' | 'indexed'>[];
+}
+
+/** What one message tells, for any channel. */
+export interface Message {
+  /** One line of our own words. */
+  title: string;
+  notices: Notice[];
+  trends: Trend[];
+  /** ISO 8601. */
+  sentAt: string;
+}
+
+/** Groups notices to one message, the worst first. */
+export function newMessage(given: readonly Notice[], trends: Trend[], now: number): Message {
+  const order = Object.keys(KINDS);
+  const notices = [...given].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
+  const kinds = [...new Set(notices.map(({ kind }) => kind))];
+  const more = kinds.length - KINDS_IN_TITLE;
+  const named = kinds.slice(0, KINDS_IN_TITLE).map((kind: Kind) => KINDS[kind]);
+  const title = `indexhouse: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return { title, notices, trends, sentAt: new Date(now).toISOString() };
+}
+
+/** The JSON that webhooks and commands get. */
+export function jsonOf({ title, notices, sentAt }: Message): string {
+  return JSON.stringify({ version: 1, title, sent_at: sentAt, notices });
+}
+
+/** Text that is read as it stands: what could turn its direction or begin a line is made visible. */
+export function textOf({ notices }: Message): string {
+  const text = notices.map((one) => `${linesOf(one).join('\n')}\n`).join('\n');
+  return text.length <= MESSAGE_CHARACTERS
+    ? text
+    : `${[...text.slice(0, MESSAGE_CHARACTERS)].slice(0, -1).join('')}…\n\n${counted(notices.length, 'notice')} in all: indexhouse status\n`;
+}
+
+function linesOf(notice: Notice): string[] {
+  const { what, since, directory, state, examples, command } = notice;
+  const most = [
+    ...(directory === null ? [] : [`directory: ${shown(directory)}`]),
+    ...(state === null ? [] : [`state: ${shown(state)}`]),
+    ...(since === null ? [] : [`since: ${sinceText(since)}`]),
+  ];
+  return [
+    `${nameOf(notice)}${shown(what)}`,
+    ...(most.length > 0 ? [`  ${most.join(', ')}`] : []),
+    ...examples.map((url) => `  ${shown(url)}`),
+    `  $ ${shown(command)}`,
+  ];
+}
+
+function nameOf({ website_name, website_id }: Notice): string {
+  const name = website_name ?? website_id;
+  return name === null ? '' : `${safe(shortened(name, NAME_CHARACTERS))}: `;
+}
+
+function sinceText(since: string): string {
+  return since.includes('T') ? moment(since) : since;
+}
+
+function shown(text: string): string {
+  return safe(shortened(text, SHOWN_CHARACTERS));
+}
+
+/**
+ * For Slack and what takes the same JSON. In a block of code nothing is markup but what Slack itself escapes, and
+ * whoever knows no Slack escapes sees no mention either.
+ */
+export function slackOf(message: Message): string {
+  const harmless = textOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return JSON.stringify({ text: `${message.title}\n\`\`\`\n${harmless.replaceAll('`', "'")}\`\`\`` });
+}
+
+/** For Teams: a card. Its text runs know no markup. */
+export function teamsOf(message: Message): string {
+  const run = (text: string, look: object) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...look }],
+  });
+  const lines = textOf(message).split('\n');
+  const body = [
+    run(message.title, { weight: 'Bolder', size: 'Medium' }),
+    ...lines.map((line) => run(line === '' ? ' ' : line, { fontType: 'Monospace', size: 'Small' })),
+  ];
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body,
+  };
+  const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content }];
+  return JSON.stringify({ type: 'message', attachments });
+}
+
+const CELL = new Html('style="padding:2px 12px 2px 0;text-align:right"');
+
+/** A mail: mail programs show neither SVG nor style sheets, so the trend is a table. */
+export function mailOf(message: Message): { subject: string; text: string; html: string } {
+  const { title, notices, trends } = message;
+  const names = [...new Set(notices.map((one) => nameOf(one)))].filter((name) => name !== '');
+  const about =
+    names.length === 1 ? ` (${names[0]?.slice(0, -2)})` : names.length > 1 ? ` (${names.length} websites)` : '';
+  const page = html`<!doctype html><html><body style="font-family:sans-serif"><h3>${title}</h3>
+${notices.map((one) => section(one))}${trends.map((one) => trendTable(one))}</body></html>`;
+  return { subject: `${title}${about}`, text: textOf(message), html: page.text };
+}
+
+function section(notice: Notice): Html {
+  const [what = '', ...rest] = linesOf({ ...notice, examples: [] });
+  return html`<p><b>${what}</b>${rest.map((line) => html`<br>${line}`)}</p>
+${notice.examples.length > 0 ? html`<ul>${notice.examples.map((url) => html`<li>${pageLink(url)}</li>`)}</ul>` : null}`;
+}
+
+function trendTable({ website, rows }: Trend): Html {
+  const heads = ['date', 'pages', 'indexed', 'change'].map((head) => html`<th ${CELL}>${head}</th>`);
+  const lines = rows.map(({ snapshot_date, pages, indexed }, at) => {
+    const before = rows[at - 1]?.indexed;
+    const cells = [snapshot_date, count(pages), count(indexed), before === undefined ? '' : signed(indexed - before)];
+    return html`<tr>${cells.map((cell) => html`<td ${CELL}>${cell}</td>`)}</tr>`;
+  });
+  return html`<h4>${shown(website)}</h4><table>${html`<tr>${heads}</tr>`}${lines}</table>`;
+}

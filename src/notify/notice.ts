@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { counted, shellWord } from '../observe/format.js';
+
+/** What notices are about, worst first, and how a message's title calls it. */
+export const KINDS = {
+  failed: 'a run failed',
+  stale: 'snapshots are old',
+  indexed_drop: 'indexed pages fell',
+  directory_drop: 'indexed pages fell in a directory',
+  watched: 'watched pages left the index',
+  robots_blocked: 'robots.txt blocks more pages',
+  canonical_flips: 'canonicals changed',
+  partial: 'listings stayed partial',
+  rejects: 'many records were rejected',
+  drift: 'the interface shows something new',
+} as const;
+export type Kind = keyof typeof KINDS;
+
+const text = z.string();
+
+/** One thing that somebody should know. The names are those of the JSON that channels get. */
+export const notice = z.object({
+  /** Follows from the facts, so that nothing is told twice: kind, website and snapshot or run. */
+  id: text,
+  kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),
+  website_id: text.nullable(),
+  website_name: text.nullable(),
+  /** A sentence. */
+  what: text,
+  /** Pages, or whatever the kind counts. */
+  count: z.int(),
+  /** ISO 8601: the listing before, the first failure, the newest snapshot. */
+  since: text.nullable(),
+  /** Those of most of the pages. */
+  directory: text.nullable(),
+  state: text.nullable(),
+  /** URLs, five at most. */
+  examples: z.array(text),
+  /** Shows all of it. */
+  command: text,
+});
+export type Notice = z.infer<typeof notice>;
+
+export interface Website {
+  website_id: string;
+  website_name: string | null;
+}
+
+/** A notice about a website. @param fact the id of the snapshot or run that it follows from */
+export function noticeOf(
+  { website_id, website_name }: Website,
+  fact: string,
+  given: Pick<Notice, 'kind' | 'what' | 'count' | 'since' | 'command'> & Partial<Notice>,
+): Notice {
+  const id = `${given.kind}:${website_id}:${fact}`;
+  return { id, website_id, website_name, directory: null, state: null, examples: [], ...given };
+}
+
+/** A ready-made analysis of a website as a command line. */
+export function queryCommand(name: string, website: string, parameters: Record<string, string> = {}): string {
+  const given = Object.entries({ website, ...parameters }).map(
+    ([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`,
+  );
+  return `indexhouse query ${name}${given.join('')}`;
+}
+
+/** One of each kind, for trying the channels out. */
+export function exampleNotices(now: number): Notice[] {
+  const website = { website_id: '645f2e5cd8cd9b7bd8b55ab1', website_name: 'shop.example' };
+  return (Object.keys(KINDS) as Kind[]).map((kind) =>
+    noticeOf(website, `test-${now}`, {
+      kind,
+      what: `this is a test: ${KINDS[kind]} (${counted(12, 'page')})`,
+      count: 12,
+      since: new Date(now).toISOString(),
+      directory: '/blog/',
+      state: 'Crawled - currently not indexed',
+      examples: ['https://shop.example/blog/a', 'https://shop.example/blog/b'],
+      command: 'indexhouse status',
+    }),
+  );
+}

@@ -1,0 +1,237 @@
+import { askOf } from '../analysis/ask-rows.js';
+import { type Reader, withReader } from '../analysis/reader.js';
+import { maxAgeOf } from '../analysis/status-input.js';
+import type { Channel } from '../config/notify.js';
+import type { Config } from '../config/schema.js';
+import { secretsOf } from '../config/websites.js';
+import { BusyError, messageOf, Stopped } from '../exit.js';
+import { type Logger, masker } from '../observe/log.js';
+import { trendRow } from '../report/rows.js';
+import { exitCodeOf, type Receipt } from '../run/receipt.js';
+import { waitingForLock } from '../storage/locks.js';
+import { DAY_MS, MINUTE_MS } from '../time.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
+import { type Beat, keyOf, labelOf, type Ping, ping, send, type Talking } from './channels.js';
+import { type Facts, failedNotice, readFacts } from './facts.js';
+import { type Journal, readJournal, withNotices, withSent, writeJournal } from './journal.js';
+import { newMessage, type Trend } from './message.js';
+import { exampleNotices, type Notice } from './notice.js';
+
+const LOCK_WAIT = { withinMs: MINUTE_MS, everyMs: 200 };
+const TREND_DAYS = 14;
+const TRENDS = 5;
+
+export interface TellOptions {
+  config: Config;
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** What became of one channel. The names are those of `notify --json`. */
+export interface Told {
+  channel: string;
+  type: Channel['type'];
+  /** How many notices it took, or did not take; 0 for a ping. */
+  notices: number;
+  /** Why it did not take them; null where it did. */
+  error: string | null;
+}
+
+/**
+ * Does a run of sync between the pings of a dead man's switch, and afterwards, when the run lock is free again, tells the
+ * channels what is wrong. Nothing of that fails or holds up the run: a channel that is down is a warning in the log.
+ */
+export async function toldRun(options: TellOptions, run: () => Promise<Receipt>): Promise<Receipt> {
+  const { config, log, now = Date.now } = options;
+  const startedAt = new Date(now()).toISOString();
+  const started = beat(options, 'start');
+  const ended = async (isFailed: boolean, failures: Notice[]) => {
+    await started;
+    await Promise.all([beat(options, isFailed ? 'fail' : 'success'), tell({ config, log, now, failures })]);
+  };
+  try {
+    const receipt = await run();
+    await ended(exitCodeOf(receipt, config.quality.max_reject_ratio) === 1, failuresOf(receipt, startedAt));
+    return receipt;
+  } catch (error) {
+    // Somebody else's run goes on, or this one was stopped and will be resumed.
+    if (!(error instanceof BusyError || error instanceof Stopped))
+      await ended(true, [nobodys(startedAt, messageOf(error))]);
+    throw error;
+  }
+}
+
+/** Also those that are in no row of `runs`, because nothing could be written or no website is known. */
+function failuresOf({ run_id, websites, error }: Receipt, startedAt: string): Notice[] {
+  const id = run_id ?? startedAt;
+  const failed = websites.filter(({ status }) => status === 'failed');
+  return [
+    ...failed.map(({ website_id, error }) =>
+      failedNotice({ website_id, website_name: null }, id, error ?? 'no reason was recorded', {
+        count: 1,
+        since: startedAt,
+      }),
+    ),
+    ...(error === undefined ? [] : [nobodys(id, error)]),
+  ];
+}
+
+/** A failure of no website in particular. */
+function nobodys(fact: string, error: string): Notice {
+  const notice = failedNotice({ website_id: '*', website_name: null }, fact, error, { count: 1, since: null });
+  return { ...notice, website_id: null };
+}
+
+async function beat({ config, log }: TellOptions, which: Beat): Promise<void> {
+  const pings = config.notify.channels.filter((channel): channel is Ping => channel.type === 'ping');
+  await Promise.all(
+    pings.map((channel) =>
+      ping(channel, which).catch((error) =>
+        log.warn({ channel: labelOf(channel), beat: which }, `a ping failed: ${messageOf(error)}`),
+      ),
+    ),
+  );
+}
+
+/**
+ * Tells each channel what it was not told yet, in one message. Never throws: what fails is a warning in the log, and
+ * told the next time.
+ *
+ * @param failures of a run that ended just now
+ */
+export async function tell(options: TellOptions & { failures?: Notice[] }): Promise<Told[]> {
+  const { config, log, failures = [] } = options;
+  const channels = config.notify.channels.filter((channel): channel is Talking => channel.type !== 'ping');
+  if (channels.length === 0) return [];
+  const { path } = config.warehouse;
+  try {
+    const lock = await waitingForLock(() => RunLock.take(path, 'notify', warehouseFolder(path).noticesLock), LOCK_WAIT);
+    try {
+      return await tellUnderLock({ ...options, channels, failures });
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    log.warn({ err: messageOf(error) }, 'what was sent cannot be recorded in the warehouse');
+    // Above all where the disk is full, somebody should hear of it. Only of this run: the next check must not repeat it.
+    const mask = masker(secretsOf(config));
+    const waiting = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
+    return Promise.all(waiting.length === 0 ? [] : channels.map((channel) => sendTo(channel, waiting, [], options)));
+  }
+}
+
+async function tellUnderLock(options: TellOptions & { channels: Talking[]; failures: Notice[] }): Promise<Told[]> {
+  const { config, channels } = options;
+  const { path } = config.warehouse;
+  const before = await readJournal(path);
+  const { notices, seen, trends } = await findOut(options, before);
+  const mask = masker(secretsOf(config));
+  const all = notices.map((notice) => masked(notice, mask));
+  let journal = withNotices(before, channels.map(keyOf), { notices: all, seen });
+  // Before anything is sent: whoever is killed now tells it the next time.
+  if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
+  const told = await Promise.all(
+    channels.map(async (channel) => {
+      const { waiting = [] } = journal.channels[keyOf(channel)] ?? {};
+      return waiting.length === 0
+        ? null
+        : { key: keyOf(channel), ...(await sendTo(channel, waiting, trends, options)) };
+    }),
+  );
+  for (const one of told) if (one && one.error === null) journal = withSent(journal, one.key);
+  if (told.some((one) => one?.error === null)) {
+    await writeJournal(path, journal).catch((error) =>
+      options.log.warn({ err: messageOf(error) }, 'what was sent cannot be recorded, and may be sent again'),
+    );
+  }
+  return told.flatMap((one) =>
+    one ? [{ channel: one.channel, type: one.type, notices: one.notices, error: one.error }] : [],
+  );
+}
+
+async function findOut(
+  { config, log, now = Date.now, failures, channels }: TellOptions & { channels: Talking[]; failures: Notice[] },
+  { seen, channels: known }: Journal,
+): Promise<Facts & { trends: Trend[] }> {
+  const ended = config.notify.failed ? failures : [];
+  const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
+  try {
+    return await withReader({ warehouse, memoryLimit }, async (reader) => {
+      const facts = await readFacts(reader, { config, seen, maxAge: maxAgeOf(config), now: now() });
+      const recorded = new Set(facts.notices.map(({ id }) => id));
+      const notices = [...facts.notices, ...ended.filter(({ id }) => !recorded.has(id))];
+      const mails = channels.filter(({ type }) => type === 'email');
+      const waiting = mails.flatMap((mail) => known[keyOf(mail)]?.waiting ?? []);
+      const trends = mails.length > 0 ? await readTrends(reader, [...notices, ...waiting], now()) : [];
+      return { ...facts, notices, trends };
+    });
+  } catch (error) {
+    log.warn({ err: messageOf(error) }, 'the warehouse cannot be read to see what to tell');
+    return { notices: ended, seen, trends: [] };
+  }
+}
+
+async function readTrends(reader: Reader, notices: readonly Notice[], now: number): Promise<Trend[]> {
+  const names = new Map(
+    notices.map(({ website_id, website_name }) => [website_id, website_name ?? website_id] as const),
+  );
+  const since = new Date(now - TREND_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const trends: Trend[] = [];
+  for (const [id, name] of [...names].slice(0, TRENDS)) {
+    // A website whose first run failed is in no listing.
+    if (id === null || name === null || !reader.markers.some(({ websiteId }) => websiteId === id)) continue;
+    trends.push({ website: name, rows: await askOf(reader, 'indexing_trend', trendRow, id, { since }) });
+  }
+  return trends.filter(({ rows }) => rows.length > 0);
+}
+
+async function sendTo(
+  channel: Talking,
+  notices: Notice[],
+  trends: Trend[],
+  { log, now = Date.now }: TellOptions,
+): Promise<Told> {
+  const told = { channel: labelOf(channel), type: channel.type, notices: notices.length };
+  try {
+    await send(channel, newMessage(notices, trends, now()));
+    log.info(told, 'told a channel');
+    return { ...told, error: null };
+  } catch (error) {
+    log.warn(told, `a channel was not told, and is the next time: ${messageOf(error)}`);
+    return { ...told, error: messageOf(error) };
+  }
+}
+
+function masked(notice: Notice, mask: (text: string) => string): Notice {
+  const orNull = (text: string | null) => (text === null ? null : mask(text));
+  return {
+    ...notice,
+    website_name: orNull(notice.website_name),
+    what: mask(notice.what),
+    directory: orNull(notice.directory),
+    state: orNull(notice.state),
+    examples: notice.examples.map(mask),
+    command: mask(notice.command),
+  };
+}
+
+/** Sends one notice of each kind to each channel, and each ping; nothing of it is recorded. */
+export async function tellTest(options: TellOptions): Promise<Told[]> {
+  const { config, now = Date.now } = options;
+  const notices = exampleNotices(now());
+  return Promise.all(
+    config.notify.channels.map(async (channel) => {
+      if (channel.type !== 'ping') return sendTo(channel, notices, [], options);
+      const told = { channel: labelOf(channel), type: channel.type, notices: 0 };
+      try {
+        // The last one leaves the switch as it should be.
+        for (const which of ['start', 'fail', 'success'] as const) await ping(channel, which);
+        return { ...told, error: null };
+      } catch (error) {
+        return { ...told, error: messageOf(error) };
+      }
+    }),
+  );
+}

@@ -1,0 +1,259 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { BusyError } from '../../src/exit.js';
+import { tell, toldRun } from '../../src/notify/notify.js';
+import type { Receipt } from '../../src/run/receipt.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { temporaryFolder } from '../given/folder.js';
+import { givenNights, urlOf } from '../given/nights.js';
+import { readTable } from '../given/parquet.js';
+import { syncAt } from '../given/warehouse.js';
+import { startReceiver, telling } from './given.js';
+
+const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
+const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
+const NOTHING: Receipt = { run_id: null, websites: [], followers: [] };
+
+/** So many pages of one directory. */
+function pages(directory: string, count: number, entry: object): Record<string, object> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${directory}/${at}`, entry]));
+}
+
+/** The notices of one message, by their kinds. */
+function noticesIn(body: string | undefined) {
+  const { notices } = JSON.parse(body ?? '{"notices":[]}');
+  return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
+}
+
+describe('what is told', () => {
+  test('nothing in a quiet world', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const now = () => nights.clock.now;
+    for (let night = 1; night <= 3; night++) {
+      await nights.night({ list: pages('a', 30, INDEXED) });
+      expect(await tell({ config, log, now })).toEqual([]);
+    }
+    expect(receiver.got).toEqual([]);
+  });
+
+  test('each rule, in one message a night', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const channels = [{ type: 'webhook', url: receiver.url }];
+    const rules = { drift: true, watch: ['/checkout/*'], robots_blocked: 1, canonical_flips: 1, partial_nights: 2 };
+    const { config, log } = telling(nights.warehouse, channels, rules);
+    const now = () => nights.clock.now;
+    const to = (page: string) => ({ ...INDEXED, user_selected_canonical: urlOf(page) });
+    const list = { ...pages('a', 30, to('x')), ...pages('checkout', 2, INDEXED), ...pages('b', 4, INDEXED) };
+    const blocked = (value: string) => (name: string) =>
+      name.startsWith('b/') ? { blocked_by_robots_txt: value } : {};
+    await nights.night({ list, reports: blocked('No') });
+    await tell({ config, log, now });
+    expect([...noticesIn(receiver.take()[0]?.body).keys()]).toEqual(['drift']);
+    const changed = {
+      ...pages('a', 30, to('y')),
+      ...pages('a', 12, FALLEN),
+      ...pages('checkout', 1, FALLEN),
+      'checkout/1': INDEXED,
+      ...pages('b', 4, INDEXED),
+      'b/0': { ...INDEXED, brand_new: 1 },
+    };
+    await nights.night({ list: changed, reports: blocked('Yes') });
+    expect(await tell({ config, log, now })).toMatchObject([{ channel: 'webhook', error: null }]);
+    const [message] = receiver.take();
+    const told = noticesIn(message?.body);
+    expect([...told.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
+    expect(told.get('indexed_drop')).toMatchObject({
+      id: `indexed_drop:w:${nights.snapshot(2)}`,
+      website_id: 'w',
+      count: 13,
+      since: '2025-03-01',
+      directory: '/a/',
+      state: FALLEN.index_coverage_state,
+      command: 'indexhouse query listing_diff --param website=w --param since=2025-03-01 --param until=2025-03-02',
+      what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
+    });
+    expect(told.get('indexed_drop')?.['examples']).toHaveLength(5);
+    expect(told.get('watched')).toMatchObject({ count: 1, examples: [urlOf('checkout/0')] });
+    expect(told.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
+    expect(told.get('canonical_flips')).toMatchObject({ count: 18 });
+    expect(told.get('drift')?.['what']).toContain('brand_new');
+    for (const night of [3, 4]) {
+      await nights.night({ list: changed, partial: true });
+      expect(await tell({ config, log, now })).toHaveLength(night - 3);
+    }
+    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'partial', count: 2 }]);
+  });
+
+  test('a directory that lost too many where the website did not, and a rule that is switched off', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const given = (rules: object) => telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
+    const now = () => nights.clock.now;
+    await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
+    await tell({ ...given({}), now });
+    await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
+    const journal = join(nights.warehouse, 'notices.json');
+    const before = readFileSync(journal);
+    expect(await tell({ ...given({ directory_drop: false }), now })).toEqual([]);
+    writeFileSync(journal, before);
+    await tell({ ...given({}), now });
+    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
+      { kind: 'directory_drop', count: 15, directory: '/a/' },
+    ]);
+  });
+
+  test('a stale website, once for each run', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    await nights.night({ list: pages('a', 3, INDEXED) });
+    const later = (days: number) => () => nights.clock.now + days * 86_400_000;
+    expect(await tell({ config, log, now: later(1) })).toEqual([]);
+    for (const days of [3, 3.1, 5]) await tell({ config, log, now: later(days) });
+    expect(receiver.got).toHaveLength(1);
+    expect(noticesIn(receiver.got[0]?.body).get('stale')).toMatchObject({
+      count: 3,
+      what: 'the last snapshot is 3d old, more than 2d',
+    });
+  });
+
+  test('the incident of the demo: one message with the true numbers, and no second one', async () => {
+    const folder = temporaryFolder();
+    const deindexing = { night: 3, directory: '/blog/', share: 0.5 };
+    const simulator = await startSimulator({
+      seed: 1,
+      start: '2025-03-01T02:00:00.000Z',
+      websites: [{ id: 'w', pages: 600, deindexing }],
+      keys: [{ token: 'demo-token', label: 'demo', websites: ['w'] }],
+    });
+    onTestFinished(() => simulator.close());
+    const receiver = await startReceiver();
+    const { config, log } = telling(join(folder, 'warehouse'), [{ type: 'webhook', url: receiver.url }]);
+    const { path: warehouse } = config.warehouse;
+    const now = () => simulator.world.now.getTime();
+    for (let night = 1; night <= 4; night++) {
+      simulator.advance(1);
+      const sections = { api: { token: 'demo-token' }, reports: { max_per_run: 0 } };
+      await syncAt({ baseUrl: simulator.url, warehouse, at: simulator.world.now.toISOString(), sections });
+      await tell({ config, log, now });
+      await tell({ config, log, now });
+    }
+    const drops = receiver.got
+      .map(({ body }) => noticesIn(body).get('indexed_drop'))
+      .filter((one) => one !== undefined);
+    const rows = (await readTable(warehouse, 'coverage')).filter((row) => row['index_summary'] === 'Indexed');
+    const snapshots = [...new Set(rows.map((row) => row['snapshot_id']))].sort();
+    const indexed = snapshots.map((id) => rows.filter((row) => row['snapshot_id'] === id).length);
+    expect(drops).toMatchObject([{ directory: '/blog/', count: (indexed[1] ?? 0) - (indexed[2] ?? 0) }]);
+    expect(receiver.got).toHaveLength(1);
+  });
+});
+
+describe('how it is told', () => {
+  test('a channel that is down is told later, once, and holds up no other', async () => {
+    const nights = await givenNights(onTestFinished);
+    const [up, down] = [await startReceiver(), await startReceiver()];
+    down.status = 503;
+    const channels = [
+      { type: 'webhook', url: `${up.url}/hook`, secret: 'a-long-secret' },
+      { type: 'slack', url: `${down.url}/services/T0/B0/an-unguessable-path`, name: 'seo' },
+    ];
+    const { config, log, warnings } = telling(nights.warehouse, channels);
+    const now = () => nights.clock.now;
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    await tell({ config, log, now });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    const told = [
+      { channel: 'webhook', type: 'webhook', notices: 1, error: null },
+      { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
+    ];
+    expect(await tell({ config, log, now })).toEqual(told);
+    expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
+    down.take();
+    expect(await tell({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
+    down.status = 200;
+    down.take();
+    for (let again = 0; again < 3; again++) await tell({ config, log, now });
+    expect(up.got).toHaveLength(1);
+    expect(down.got).toHaveLength(1);
+    const [{ body, headers } = { body: '', headers: {} }] = up.got;
+    const signature = createHmac('sha256', 'a-long-secret').update(body).digest('hex');
+    expect(headers).toMatchObject({ 'x-indexhouse-signature': `sha256=${signature}` });
+    expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toMatch(/unguessable|a-long-secret/);
+  });
+
+  test('a death between sending and recording may repeat a message, and loses none', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const now = () => nights.clock.now;
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    await tell({ config, log, now });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    receiver.status = 500;
+    await tell({ config, log, now });
+    // What stands in the journal before the message is sent; it is whole, whenever the process dies.
+    const before = readFileSync(join(nights.warehouse, 'notices.json'));
+    receiver.status = 200;
+    receiver.take();
+    await tell({ config, log, now });
+    writeFileSync(join(nights.warehouse, 'notices.json'), before);
+    await tell({ config, log, now });
+    await tell({ config, log, now });
+    expect(receiver.got.map(({ body }) => [...noticesIn(body).keys()])).toEqual([['indexed_drop'], ['indexed_drop']]);
+  });
+});
+
+describe('a run', () => {
+  const failing = (error: string, runId = 'run-1'): Receipt => ({ ...NOTHING, run_id: runId, error });
+
+  test('is told of when it failed, once, and between the pings', async () => {
+    const receiver = await startReceiver();
+    const { config, log } = telling(join(temporaryFolder(), 'none-yet'), [
+      { type: 'ping', url: `${receiver.url}/ping/uuid` },
+      { type: 'webhook', url: `${receiver.url}/hook` },
+    ]);
+    const paths = () => receiver.got.map(({ path }) => path).sort();
+    await toldRun({ config, log }, async () => NOTHING);
+    expect(receiver.take().map(({ path }) => path)).toEqual(['/ping/uuid/start', '/ping/uuid']);
+    await toldRun({ config, log }, async () => failing('no route'));
+    expect(paths()).toEqual(['/hook', '/ping/uuid/fail', '/ping/uuid/start']);
+    receiver.take();
+    const busy = toldRun({ config, log }, async () => Promise.reject(new BusyError('another runs')));
+    await expect(busy).rejects.toThrow('another runs');
+    const broken = toldRun({ config, log }, async () => Promise.reject(new Error('the disk is gone')));
+    await expect(broken).rejects.toThrow('the disk is gone');
+    expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
+      'the last run failed: the disk is gone',
+    );
+  });
+
+  test('goes on where no channel answers, and holds no token in what it tells', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log, warnings } = telling(nights.warehouse, [
+      { type: 'ping', url: 'http://127.0.0.1:9/gone' },
+      { type: 'teams', url: 'http://127.0.0.1:9/gone' },
+      { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
+    ]);
+    await nights.night({ list: pages('a', 3, INDEXED) });
+    const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
+    expect(await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
+      failing(error),
+    );
+    expect(warnings()).toHaveLength(3);
+    expect(receiver.got).toHaveLength(1);
+    expect(receiver.got[0]?.body).toContain('refused: Bearer [secret]');
+    for (const secret of [config.api.token, 'unguessable']) {
+      expect(receiver.got[0]?.body).not.toContain(secret);
+      expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toContain(secret);
+    }
+    await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
+    expect(receiver.got).toHaveLength(1);
+  });
+});
