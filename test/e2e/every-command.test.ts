@@ -23,6 +23,7 @@ const COMMANDS = [
   'rebuild',
   'backup copy',
   'verify',
+  'notify --test',
   'demo --pages 10 --nights 1',
 ];
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0'];
@@ -36,7 +37,10 @@ test('every command runs as a process of its own, and ends well', async () => {
   const config = writeConfig(temporaryFolder(), {
     baseUrl: simulator.url,
     websites: ['w'],
-    sections: { warehouse: { path: join(cwd, 'warehouse') } },
+    sections: {
+      warehouse: { path: join(cwd, 'warehouse') },
+      notify: { channels: [{ type: 'command', run: ['/bin/cat'] }] },
+    },
   });
   const wordsOf = (line: string) => [...line.split(' '), ...(/^(init|demo)/.test(line) ? [] : ['--config', config])];
   try {
