@@ -1,25 +1,31 @@
 import { basename } from 'node:path';
+import { z } from 'zod';
 import { nearest } from '../config/suggest.js';
 import { sql, sqlNames } from '../storage/sql.js';
 import { QuestionError } from './errors.js';
-import { isValueOf, PARAMETER_TYPES, type Parameter, type ParameterType } from './parameters.js';
+import { PARAMETER_TYPES } from './parameters.js';
 
-const KEY = /^(title|description|grain): *(.*)$/;
-const PARAMETER = /^param +(\w+) +\((\w+)(?:, *(required|default +(.+?)))?\): *(.*)$/;
+/** The lines of an analysis's header. */
+const FIELD = /^-- (title|description|grain): *(.*)$/gm;
+const PARAMETER = /^-- param +(\w+) +\((\w+)(?:, *(?:required|default +(.+?)))?\): *(.*)$/gm;
 
-/** A ready-made question, as its file in `sql/analyses` describes it. */
-export interface Analysis {
+const filled = z.string().min(1);
+const analysisSchema = z.object({
   /** The file's name without `.sql`. */
-  name: string;
-  title: string;
-  description: string;
+  name: filled,
+  title: filled,
+  description: filled,
   /** What one row of the answer stands for. */
-  grain: string;
-  parameters: Parameter[];
-  sql: string;
-}
+  grain: filled,
+  parameters: z.array(
+    z.object({ name: filled, type: z.enum(PARAMETER_TYPES), default: z.string().nullable(), description: filled }),
+  ),
+  sql: filled,
+});
+/** A ready-made question, as its file in `sql/analyses` describes it. */
+export type Analysis = z.infer<typeof analysisSchema>;
 
-/** All ready-made analyses, by name. @throws Error where a header is wrong, naming the file and the line */
+/** All ready-made analyses, by name. */
 export function analyses(): Analysis[] {
   return sqlNames('analyses').map((name) => parseAnalysis(basename(name), sql(name)));
 }
@@ -35,57 +41,12 @@ export function findAnalysis(name: string): Analysis {
   );
 }
 
-/** Reads the header comment of an analysis, and checks that it declares the parameters that the statement uses. */
+/** Reads the header comment of an analysis. @throws ZodError where it lacks something */
 export function parseAnalysis(name: string, text: string): Analysis {
-  const found: Record<string, string> = {};
-  const parameters: Parameter[] = [];
-  const lines = text.split('\n');
-  const end = lines.findIndex((line) => !line.startsWith('--'));
-  for (const [index, line] of lines.slice(0, end < 0 ? lines.length : end).entries()) {
-    const at = `sql/analyses/${name}.sql:${index + 1}`;
-    const content = line.slice(2).trim();
-    const [, key, value] = KEY.exec(content) ?? [];
-    if (key !== undefined && value !== undefined) {
-      if (Object.hasOwn(found, key)) throw new Error(`${at}: a second ${key}`);
-      found[key] = value;
-    } else parameters.push(parseParameter(content, at, parameters));
-  }
-  const field = (key: string) => found[key] || missing(name, key);
-  const analysis = { name, title: field('title'), description: field('description'), grain: field('grain') };
-  checkUse(name, text, parameters);
-  return { ...analysis, parameters, sql: text };
-}
-
-function parseParameter(content: string, at: string, before: readonly Parameter[]): Parameter {
-  const [, name, type, , written, description] = PARAMETER.exec(content) ?? [];
-  if (name === undefined || type === undefined || description === undefined) {
-    throw new Error(`${at}: neither title, description, grain nor "param name (type, default …): …": ${content}`);
-  }
-  if (!isParameterType(type)) throw new Error(`${at}: ${type} is none of ${PARAMETER_TYPES.join(', ')}`);
-  if (before.some((parameter) => parameter.name === name)) throw new Error(`${at}: a second parameter ${name}`);
-  const parameter: Parameter = { name, type, default: written ?? null, description };
-  if (written !== undefined && !isValueOf(parameter, written)) {
-    throw new Error(`${at}: the default of ${name}, ${written}, is not of type ${type}`);
-  }
-  return parameter;
-}
-
-function isParameterType(text: string): text is ParameterType {
-  return PARAMETER_TYPES.some((type) => type === text);
-}
-
-function missing(name: string, key: string): never {
-  throw new Error(`sql/analyses/${name}.sql: its header has no ${key}`);
-}
-
-/** A parameter that is declared but not used would be refused by the engine, and the other way round. */
-function checkUse(name: string, text: string, parameters: readonly Parameter[]): void {
-  const statement = text.replaceAll(/--.*$/gm, '');
-  const used = new Set([...statement.matchAll(/\$(\w+)/g)].map(([, used]) => used));
-  const declared = new Set<string | undefined>(parameters.map((parameter) => parameter.name));
-  const stray = [...used, ...declared].find((one) => used.has(one) !== declared.has(one));
-  if (stray !== undefined) {
-    const wrong = declared.has(stray) ? 'is declared but not used' : 'is used but not declared';
-    throw new Error(`sql/analyses/${name}.sql: the parameter ${stray} ${wrong}`);
-  }
+  const header = text.slice(0, text.search(/^(?!--)/m));
+  const fields = Object.fromEntries([...header.matchAll(FIELD)].map(([, key = '', value]) => [key, value]));
+  const parameters = [...header.matchAll(PARAMETER)].map(([, parameter, type, preset = null, description]) => {
+    return { name: parameter, type, default: preset, description };
+  });
+  return analysisSchema.parse({ name, ...fields, parameters, sql: text });
 }

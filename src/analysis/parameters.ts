@@ -50,11 +50,6 @@ export function checkPeriod(analysis: Asked, { since, until }: Readonly<Record<s
   throw refusal(analysis, `since (${since}) lies after until (${until})`);
 }
 
-/** Whether a text stands for a value of this parameter. */
-export function isValueOf(parameter: Parameter, text: string): boolean {
-  return readValue(parameter, text, '2000-01-01') !== undefined;
-}
-
 /** One line for each parameter, for people. */
 export function describeAll(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return 'It takes no parameters.';

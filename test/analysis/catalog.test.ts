@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findAnalysis, parseAnalysis } from '../../src/analysis/catalog.js';
+import { analyses, findAnalysis, parseAnalysis } from '../../src/analysis/catalog.js';
 import { type Parameter, type ParameterType, valuesOf } from '../../src/analysis/parameters.js';
 
 const HEAD = '-- title: T\n-- description: D\n-- grain: one row per x\n';
@@ -22,17 +22,26 @@ describe('the header of an analysis', () => {
     });
   });
 
-  it.each([
-    ['-- title: T\n-- grain: g\nselect 1', 'x.sql: its header has no description'],
-    [`${HEAD}-- title: T\nselect 1`, 'x.sql:4: a second title'],
-    [`${HEAD}-- parameter n: what\nselect 1`, 'x.sql:4: neither title'],
-    [`${HEAD}-- param n (int, default 3): what\nselect $n`, 'x.sql:4: int is none of text, integer'],
-    [`${HEAD}-- param n (integer, default three): what\nselect $n`, 'x.sql:4: the default of n, three, is not of type'],
-    [`${HEAD}-- param n (integer): a\n-- param n (text): b\nselect $n`, 'x.sql:5: a second parameter n'],
-    [`${HEAD}-- param n (integer): what\nselect 1`, 'x.sql: the parameter n is declared but not used'],
-    [`${HEAD}select $n`, 'x.sql: the parameter n is used but not declared'],
-  ])('%j is refused', (text, words) => {
-    expect(() => parseAnalysis('x', text)).toThrow(words);
+  it('must be whole', () => {
+    expect(() => parseAnalysis('x', '-- title: T\n-- grain: g\nselect 1')).toThrow('description');
+    expect(() => parseAnalysis('x', `${HEAD}-- param n (int, default 3): what\nselect $n`)).toThrow('type');
+  });
+
+  it.each(analyses().map((analysis) => [analysis.name, analysis] as const))('of %s says all of it', (_, analysis) => {
+    const { parameters, sql } = analysis;
+    const lines = sql.split('\n');
+    const header = lines.slice(
+      0,
+      lines.findIndex((line) => !line.startsWith('--')),
+    );
+    expect(header).toHaveLength(3 + parameters.length);
+    const names = parameters.map(({ name }) => name);
+    const used = sql.replaceAll(/--.*$/gm, '').matchAll(/\$(\w+)/g);
+    expect([...new Set([...used].map(([, name]) => name))].sort()).toEqual([...names].sort());
+    const required = parameters
+      .filter((parameter) => parameter.default === null)
+      .map(({ name }) => [name, 'x'] as const);
+    expect(Object.keys(valuesOf(analysis, new Map(required), TODAY))).toEqual(names);
   });
 });
 
