@@ -25,7 +25,7 @@ const REPORT_EVERY = 20;
 const AT_MOST_SCANS = 10;
 const AT_MOST_OF_THE_LISTINGS = 0.5;
 /** An answer within this time has no other aim: beside the scan of an empty table anything is long. */
-const AT_ONCE_S = 0.05;
+const AT_ONCE_S = 0.1;
 const BYTES_PER_PAGE_AND_NIGHT = 60;
 const A_PAGE = 1_234;
 
