@@ -12,7 +12,7 @@ export interface Flags extends Globals {
   test?: boolean;
 }
 
-/** `indexhouse notify`: tells the channels what is wrong and what they were not told yet, or tries them out. */
+/** `indexhouse notify`: sends what the channels did not get yet, or tries them out. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io);
   if (config.notify.channels.length === 0) {
@@ -30,7 +30,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 }
 
 function printed(told: readonly Told[]): string {
-  if (told.length === 0) return 'Nothing to tell.\n';
+  if (told.length === 0) return 'Nothing to report.\n';
   const lines = told.map(({ channel, type, notices, error }) => {
     const name = channel === type ? type : `${channel} (${type})`;
     const what = type === 'ping' ? 'start, fail and success' : counted(notices, 'notice');

@@ -93,7 +93,7 @@ quality:
 status:
   max_age: auto                         # status warns of older snapshots; auto: twice the time between nightly syncs
 
-notify:                                 # who is told when something is wrong; try it: indexhouse notify --test
+notify:                                 # who is notified when something is wrong; try it: indexhouse notify --test
   channels: []                          # none; or a list:
   # channels:
   #   - type: slack                     # or teams: an incoming webhook
@@ -113,7 +113,7 @@ notify:                                 # who is told when something is wrong; t
   #     run: [/usr/local/bin/on-notice]
   failed: true                          # a run got no snapshot
   stale: true                           # the newest snapshot is older than status.max_age
-  partial_nights: 2                     # listings stayed partial for so many nights; false: never
+  partial_nights: 2                     # listings stayed partial for this many nights; or false
   drift: true                           # the interface shows something new
   rejects: true                         # more rejected records than quality.max_reject_ratio
   indexed_drop: 5%                      # a website has fewer indexed pages by more than this; or a number; or false

@@ -98,20 +98,30 @@ export const notify = z.strictObject(
       )
       .prefault([])
       .describe(`Where messages go: ${TYPES}.`),
-    failed: yesOrNo().prefault(true).describe('Tell of a run without a snapshot.'),
-    stale: yesOrNo().prefault(true).describe('Tell of a website whose newest snapshot is older than `status.max_age`.'),
-    partial_nights: orFalse(1).prefault(2).describe('Tell of listings that were partial for so many nights; or false.'),
-    drift: yesOrNo().prefault(true).describe('Tell of what the service sends for the first time against the contract.'),
-    rejects: yesOrNo().prefault(true).describe('Tell of more rejected records than `quality.max_reject_ratio`.'),
+    failed: yesOrNo().prefault(true).describe('Notify about a run without a snapshot.'),
+    stale: yesOrNo()
+      .prefault(true)
+      .describe('Notify about a website whose newest snapshot is older than `status.max_age`.'),
+    partial_nights: orFalse(1)
+      .prefault(2)
+      .describe('Notify about listings that were partial for this many nights; or false.'),
+    drift: yesOrNo()
+      .prefault(true)
+      .describe('Notify about what the service sends that the contract does not foresee, when it is new.'),
+    rejects: yesOrNo().prefault(true).describe('Notify about more rejected records than `quality.max_reject_ratio`.'),
     indexed_drop: drop()
       .prefault('5%')
-      .describe('Tell if a website lost more indexed pages than this share or number since its last complete listing.'),
+      .describe(
+        'Notify if a website lost more indexed pages than this share or number since its last complete listing.',
+      ),
     directory_drop: drop().prefault('20%').describe('The same of a directory, where the website did not lose as many.'),
-    watch: globs().prefault([]).describe('URL patterns, * for any characters: tell if such pages leave the index.'),
-    robots_blocked: orFalse(0).prefault(10).describe('Tell if robots.txt newly blocks more pages than this; or false.'),
+    watch: globs().prefault([]).describe('URL patterns, * for any characters: notify if such pages leave the index.'),
+    robots_blocked: orFalse(0)
+      .prefault(10)
+      .describe('Notify if robots.txt newly blocks more pages than this; or false.'),
     canonical_flips: orFalse(0)
       .prefault(50)
-      .describe('Tell if more canonicals than this changed to another page in one snapshot; or false.'),
+      .describe('Notify if more canonicals than this changed to another page in one snapshot; or false.'),
   },
   mapping,
 );

@@ -269,7 +269,7 @@ export const configSchema = z.strictObject(
     sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
     quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
     status: status.prefault({}).describe('When `indexhouse status` warns.'),
-    notify: notify.prefault({}).describe('Who is told when something is wrong.'),
+    notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
     schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
     report: report.prefault({}).describe('Where the scheduled reports go.'),
     service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),

@@ -48,12 +48,12 @@ export function secretsOf({ api, websites, notify }: Configured & Pick<Config, '
     if (channel.type === 'email') return [channel.password];
     if (channel.type === 'command') return [];
     const { href, pathname, search } = new URL(channel.url);
-    // Who knows what stands behind the host can write there.
+    // Who knows what stands behind the host can write there; a short one is a word that other texts may hold, too.
     const path = `${pathname}${search}`;
     return [
       channel.url,
       href,
-      ...(path.length > 8 ? [path] : []),
+      ...(path.length >= 20 ? [path] : []),
       ...(channel.type === 'webhook' ? [channel.secret] : []),
     ];
   });

@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { request } from 'undici';
 import type { Channel } from '../config/notify.js';
 import { isLoopback } from '../config/scalars.js';
+import { dispatcherFor } from '../source/transport.js';
 import { SECOND_MS } from '../time.js';
 import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
 
@@ -59,10 +60,15 @@ async function ask(
   options: { method: 'GET' | 'POST'; body?: string; headers?: Record<string, string> },
   limitMs: number,
 ): Promise<void> {
-  const { statusCode, body } = await request(url, { ...options, signal: AbortSignal.timeout(limitMs) });
-  await body.dump({ limit: 100_000 }).catch(() => {});
-  // Redirects are not followed: they would take the message elsewhere.
-  if (statusCode < 200 || statusCode > 299) throw new Error(`it answered ${statusCode}`);
+  const dispatcher = dispatcherFor(new URL(url).origin, { connections: 1 });
+  try {
+    const { statusCode, body } = await request(url, { ...options, dispatcher, signal: AbortSignal.timeout(limitMs) });
+    await body.dump({ limit: 100_000 });
+    // Redirects are not followed: they would take the message elsewhere.
+    if (statusCode < 200 || statusCode > 299) throw new Error(`it answered ${statusCode}`);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 async function mail(channel: Extract<Channel, { type: 'email' }>, message: Message, limitMs: number): Promise<void> {

@@ -3,7 +3,7 @@ import { readIfThere, writeDurably } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { type Notice, notice } from './notice.js';
 
-const MOST_WAITING = 200;
+const MOST_WAITING = 100;
 const MOST_SENT = 500;
 
 const journal = z.object({

@@ -1,6 +1,6 @@
 import { Html, html, pageLink, shortened } from '../html/html.js';
 import { count, counted, moment, signed } from '../observe/format.js';
-import { safe } from '../observe/terminal.js';
+import { escapedJson, safe } from '../observe/terminal.js';
 import type { TrendRow } from '../report/rows.js';
 import { KINDS, type Kind, type Notice } from './notice.js';
 
@@ -8,8 +8,10 @@ import { KINDS, type Kind, type Notice } from './notice.js';
 const SHOWN_CHARACTERS = 500;
 const NAME_CHARACTERS = 60;
 const KINDS_IN_TITLE = 3;
-/** What Slack takes in one message is 40,000 characters, what Teams takes 28 kB. */
+/** Slack takes 40,000 characters in one message. */
 const MESSAGE_CHARACTERS = 12_000;
+/** Teams takes 28 kB, of which each line costs a hundred bytes beside its text. */
+const TEAMS_CHARACTERS = 5000;
 
 /** How much of a website is indexed, date by date. */
 export interface Trend {
@@ -40,15 +42,15 @@ export function newMessage(given: readonly Notice[], trends: Trend[], now: numbe
 
 /** The JSON that webhooks and commands get. */
 export function jsonOf({ title, notices, sentAt }: Message): string {
-  return JSON.stringify({ version: 1, title, sent_at: sentAt, notices });
+  return escapedJson(JSON.stringify({ version: 1, title, sent_at: sentAt, notices }));
 }
 
 /** Text that is read as it stands: what could turn its direction or begin a line is made visible. */
-export function textOf({ notices }: Message): string {
+export function textOf({ notices }: Message, characters = MESSAGE_CHARACTERS): string {
   const text = notices.map((one) => `${linesOf(one).join('\n')}\n`).join('\n');
-  return text.length <= MESSAGE_CHARACTERS
-    ? text
-    : `${[...text.slice(0, MESSAGE_CHARACTERS)].slice(0, -1).join('')}…\n\n${counted(notices.length, 'notice')} in all: indexhouse status\n`;
+  if (text.length <= characters) return text;
+  const whole = text.slice(0, text.lastIndexOf('\n', characters));
+  return `${whole}\n…\n${counted(notices.length, 'notice')} in all: indexhouse status\n`;
 }
 
 function linesOf(notice: Notice): string[] {
@@ -94,7 +96,7 @@ export function teamsOf(message: Message): string {
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...look }],
   });
-  const lines = textOf(message).split('\n');
+  const lines = textOf(message, TEAMS_CHARACTERS).split('\n');
   const body = [
     run(message.title, { weight: 'Bolder', size: 'Medium' }),
     ...lines.map((line) => run(line === '' ? ' ' : line, { fontType: 'Monospace', size: 'Small' })),

@@ -3,11 +3,13 @@ import { type Reader, withReader } from '../analysis/reader.js';
 import { maxAgeOf } from '../analysis/status-input.js';
 import type { Channel } from '../config/notify.js';
 import type { Config } from '../config/schema.js';
-import { secretsOf } from '../config/websites.js';
+import { secretsOf, websiteOf } from '../config/websites.js';
 import { BusyError, messageOf, Stopped } from '../exit.js';
+import { shortened } from '../html/html.js';
 import { type Logger, masker } from '../observe/log.js';
 import { trendRow } from '../report/rows.js';
 import { exitCodeOf, type Receipt } from '../run/receipt.js';
+import { exists } from '../storage/durable.js';
 import { waitingForLock } from '../storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
@@ -21,6 +23,7 @@ import { exampleNotices, type Notice } from './notice.js';
 const LOCK_WAIT = { withinMs: MINUTE_MS, everyMs: 200 };
 const TREND_DAYS = 14;
 const TRENDS = 5;
+const MOST_CHARACTERS = 2000;
 
 export interface TellOptions {
   config: Config;
@@ -53,33 +56,38 @@ export async function toldRun(options: TellOptions, run: () => Promise<Receipt>)
   };
   try {
     const receipt = await run();
-    await ended(exitCodeOf(receipt, config.quality.max_reject_ratio) === 1, failuresOf(receipt, startedAt));
+    await ended(exitCodeOf(receipt, config.quality.max_reject_ratio) === 1, failuresOf(receipt, config, startedAt));
     return receipt;
   } catch (error) {
     // Somebody else's run goes on, or this one was stopped and will be resumed.
     if (!(error instanceof BusyError || error instanceof Stopped))
-      await ended(true, [nobodys(startedAt, messageOf(error))]);
+      await ended(true, [withoutWebsite(startedAt, messageOf(error))]);
     throw error;
   }
 }
 
 /** Also those that are in no row of `runs`, because nothing could be written or no website is known. */
-function failuresOf({ run_id, websites, error }: Receipt, startedAt: string): Notice[] {
+function failuresOf({ run_id, websites, error }: Receipt, config: Config, startedAt: string): Notice[] {
   const id = run_id ?? startedAt;
   const failed = websites.filter(({ status }) => status === 'failed');
   return [
     ...failed.map(({ website_id, error }) =>
-      failedNotice({ website_id, website_name: null }, id, error ?? 'no reason was recorded', {
-        count: 1,
-        since: startedAt,
-      }),
+      failedNotice(
+        { website_id, website_name: websiteOf(config, website_id).name },
+        id,
+        error ?? 'no reason was recorded',
+        {
+          count: 1,
+          since: startedAt,
+        },
+      ),
     ),
-    ...(error === undefined ? [] : [nobodys(id, error)]),
+    ...(error === undefined ? [] : [withoutWebsite(id, error)]),
   ];
 }
 
 /** A failure of no website in particular. */
-function nobodys(fact: string, error: string): Notice {
+function withoutWebsite(fact: string, error: string): Notice {
   const notice = failedNotice({ website_id: '*', website_name: null }, fact, error, { count: 1, since: null });
   return { ...notice, website_id: null };
 }
@@ -107,6 +115,8 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
   if (channels.length === 0) return [];
   const { path } = config.warehouse;
   try {
+    // A daemon may be started before the first night.
+    if (failures.length === 0 && !(await exists(warehouseFolder(path).identity))) return [];
     const lock = await waitingForLock(() => RunLock.take(path, 'notify', warehouseFolder(path).noticesLock), LOCK_WAIT);
     try {
       return await tellUnderLock({ ...options, channels, failures });
@@ -114,11 +124,13 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
       lock.release();
     }
   } catch (error) {
-    log.warn({ err: messageOf(error) }, 'what was sent cannot be recorded in the warehouse');
+    const reason = `what is sent cannot be recorded in the warehouse: ${messageOf(error)}`;
+    log.warn(reason);
     // Above all where the disk is full, somebody should hear of it. Only of this run: the next check must not repeat it.
     const mask = masker(secretsOf(config));
-    const waiting = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
-    return Promise.all(waiting.length === 0 ? [] : channels.map((channel) => sendTo(channel, waiting, [], options)));
+    const ended = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
+    if (ended.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, ended, [], options)));
+    return channels.map((channel) => ({ channel: labelOf(channel), type: channel.type, notices: 0, error: reason }));
   }
 }
 
@@ -168,8 +180,10 @@ async function findOut(
       return { ...facts, notices, trends };
     });
   } catch (error) {
-    log.warn({ err: messageOf(error) }, 'the warehouse cannot be read to see what to tell');
-    return { notices: ended, seen, trends: [] };
+    log.warn({ err: messageOf(error) }, 'the warehouse cannot be read to see what is wrong');
+    const today = new Date(now()).toISOString().slice(0, 10);
+    const unreadable = withoutWebsite(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
+    return { notices: config.notify.failed ? [...ended, unreadable] : [], seen, trends: [] };
   }
 }
 
@@ -196,23 +210,25 @@ async function sendTo(
   const told = { channel: labelOf(channel), type: channel.type, notices: notices.length };
   try {
     await send(channel, newMessage(notices, trends, now()));
-    log.info(told, 'told a channel');
+    log.info(told, 'sent notices');
     return { ...told, error: null };
   } catch (error) {
-    log.warn(told, `a channel was not told, and is the next time: ${messageOf(error)}`);
+    log.warn(told, `a channel did not take its notices, which are sent again next time: ${messageOf(error)}`);
     return { ...told, error: messageOf(error) };
   }
 }
 
+/** A notice without secrets, and no longer than a journal should grow by it. */
 function masked(notice: Notice, mask: (text: string) => string): Notice {
-  const orNull = (text: string | null) => (text === null ? null : mask(text));
+  const cut = (text: string) => shortened(mask(text), MOST_CHARACTERS);
+  const orNull = (text: string | null) => (text === null ? null : cut(text));
   return {
     ...notice,
     website_name: orNull(notice.website_name),
-    what: mask(notice.what),
+    what: cut(notice.what),
     directory: orNull(notice.directory),
     state: orNull(notice.state),
-    examples: notice.examples.map(mask),
+    examples: notice.examples.map(cut),
     command: mask(notice.command),
   };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
 import { BusyError, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
@@ -119,12 +118,20 @@ function quiet(log: Logger): NonNullable<TaskOptions['logger']> {
 /** Keeps the process alive until the signal fires, also where no job has a time. */
 async function untilAborted({ signal, hourly }: DaemonOptions): Promise<void> {
   while (!signal.aborted) {
-    try {
-      await delay(HOUR_MS, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      return;
-    }
-    await hourly?.();
+    await anHour(signal);
+    if (!signal.aborted) await hourly?.();
   }
+}
+
+/** Or until the signal fires. */
+function anHour(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, HOUR_MS);
+    signal.addEventListener('abort', end);
+  });
 }

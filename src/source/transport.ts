@@ -86,7 +86,7 @@ export class Transport {
 }
 
 /** Straight to the service, or through the proxy of `HTTPS_PROXY` and `NO_PROXY`; what is not encrypted is on loopback. */
-function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
+export function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
   if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
   const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');

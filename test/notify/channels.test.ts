@@ -7,6 +7,7 @@ import { noticeOf } from '../../src/notify/notice.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { startRawServer } from '../given/raw-server.js';
 import { startMailServer, startReceiver } from './given.js';
 
 const HOSTILE = [
@@ -106,6 +107,33 @@ test('a ping keeps the query of its address, and redirects are not followed', as
   ]);
   receiver.status = 302;
   await expect(ping(address, 'success')).rejects.toThrow('it answered 302');
+});
+
+test('a channel that hangs is given up', async () => {
+  const { url } = await startRawServer(() => undefined);
+  await expect(send({ type: 'slack', url }, message, 100)).rejects.toThrow('timeout');
+  const mail = {
+    type: 'email',
+    smtp: url.replace('http', 'smtp'),
+    from: 'a@example.com',
+    to: ['b@example.com'],
+  } as const;
+  await expect(send({ ...mail, to: [...mail.to] }, message, 100)).rejects.toThrow();
+});
+
+test('a message of many notices is cut at a line, and says how many there are', async () => {
+  const many = newMessage(
+    Array.from({ length: 100 }, (_, at) => ({ ...hostile, id: `failed:w:${at}` })),
+    [],
+    0,
+  );
+  const receiver = await startReceiver();
+  await send({ type: 'teams', url: receiver.url }, many);
+  await send({ type: 'slack', url: receiver.url }, many);
+  const [teams, slack] = receiver.got.map(({ body }) => body);
+  expect(Buffer.byteLength(teams ?? '')).toBeLessThan(28_000);
+  for (const body of [teams, slack]) expect(body).toContain('100 notices in all: indexhouse status');
+  expect(JSON.parse(slack ?? '').text.length).toBeLessThan(40_000);
 });
 
 test('notify --test sends one of each kind to every channel, and says what happened', async () => {

@@ -6,11 +6,14 @@ import { BusyError } from '../../src/exit.js';
 import { tell, toldRun } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { Home, type HomeSync } from '../given/home.js';
 import { givenNights, urlOf } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
 import { syncAt } from '../given/warehouse.js';
-import { startReceiver, telling } from './given.js';
+import { startMailServer, startReceiver, telling } from './given.js';
 
 const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
 const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
@@ -133,7 +136,11 @@ describe('what is told', () => {
     });
     onTestFinished(() => simulator.close());
     const receiver = await startReceiver();
-    const { config, log } = telling(join(folder, 'warehouse'), [{ type: 'webhook', url: receiver.url }]);
+    const mailServer = await startMailServer();
+    const { config, log } = telling(join(folder, 'warehouse'), [
+      { type: 'webhook', url: receiver.url },
+      { type: 'email', smtp: mailServer.url, from: 'a@example.com', to: ['b@example.com'] },
+    ]);
     const { path: warehouse } = config.warehouse;
     const now = () => simulator.world.now.getTime();
     for (let night = 1; night <= 4; night++) {
@@ -151,6 +158,35 @@ describe('what is told', () => {
     const indexed = snapshots.map((id) => rows.filter((row) => row['snapshot_id'] === id).length);
     expect(drops).toMatchObject([{ directory: '/blog/', count: (indexed[1] ?? 0) - (indexed[2] ?? 0) }]);
     expect(receiver.got).toHaveLength(1);
+    expect(mailServer.mails).toEqual([expect.stringContaining('Subject: indexhouse: indexed pages fell')]);
+    expect(mailServer.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(3);
+  });
+
+  test('too many rejected records, which are no pages that left the index', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], { indexed_drop: 1 });
+    const now = () => nights.clock.now;
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    expect(await tell({ config, log, now })).toEqual([]);
+    await nights.night({ list: { ...pages('a', 30, INDEXED), ...pages('a', 15, { index_summary: 5 }) } });
+    await tell({ config, log, now });
+    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'rejects', count: 15 }]);
+  });
+
+  test('what happened in each night since the last time', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const now = () => nights.clock.now;
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    await tell({ config, log, now });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await tell({ config, log, now });
+    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
+      { kind: 'indexed_drop', id: `indexed_drop:w:${nights.snapshot(2)}` },
+    ]);
   });
 });
 
@@ -231,6 +267,51 @@ describe('a run', () => {
     expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
       'the last run failed: the disk is gone',
     );
+  });
+
+  test('that is stopped is told of when it was resumed, once', async () => {
+    const deindexing = { night: 2, directory: '/blog/', share: 1 };
+    const start = '2025-03-01T02:00:00.000Z';
+    const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });
+    onTestFinished(() => simulator.close());
+    const receiver = await startReceiver();
+    const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
+    const { config, log } = telling(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const clock = () => simulator.world.now.getTime();
+    const night = (options: HomeSync = {}) =>
+      toldRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
+    simulator.advance(1);
+    await night();
+    simulator.advance(1);
+    await expect(night({ stopAfter: { pages: 20 } })).rejects.toThrow('resumes the run');
+    expect(receiver.got).toEqual([]);
+    expect((await night()).websites).toMatchObject([{ resumed: true, status: 'committed' }]);
+    expect([...noticesIn(receiver.got[0]?.body).keys()]).toContain('indexed_drop');
+    await night({ recoverOnly: true });
+    expect(receiver.got).toHaveLength(1);
+  });
+
+  test('is told of by sync and by the nightly job, whose exit codes stay theirs', async () => {
+    const receiver = await startReceiver();
+    const channels = [
+      { type: 'webhook', url: `${receiver.url}/hook` },
+      { type: 'ping', url: `${receiver.url}/ping` },
+      { type: 'command', run: ['/no/such/program'] },
+    ];
+    const sections = { api: { max_attempts: 1 }, sync: { retry_for: '0s' }, notify: { channels } };
+    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:9', websites: ['w'], sections });
+    for (const command of [['sync'], ['schedule', '--once', 'nightly-sync']]) {
+      expect(await run([...command, '--config', config])).toMatchObject({ code: 1 });
+      const got = receiver.take();
+      expect(got.map(({ path }) => path).sort()).toEqual(['/hook', '/ping/fail', '/ping/start']);
+      expect([...noticesIn(got.find(({ path }) => path === '/hook')?.body).keys()]).toEqual(['failed']);
+    }
+    const again = await run(['notify', '--config', config]);
+    expect([again.code, again.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^! command: did not take 2 notices: .*ENOENT/),
+    ]);
+    expect(receiver.got).toEqual([]);
   });
 
   test('goes on where no channel answers, and holds no token in what it tells', async () => {

@@ -19,7 +19,7 @@ beforeEach(
 afterEach(() => void vi.useRealTimers());
 
 /** A daemon over one job; its log as objects. */
-function daemon(run: Job['run'], cron: string | null = NIGHTLY, lastBegun?: string) {
+function daemon(run: Job['run'], cron: string | null = NIGHTLY, lastBegun?: string, hourly?: () => Promise<unknown>) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
@@ -31,6 +31,7 @@ function daemon(run: Job['run'], cron: string | null = NIGHTLY, lastBegun?: stri
     version: '0.0.0',
     log: createLogger({ destination, pretty: false }),
     signal: stop.signal,
+    ...(hourly && { hourly }),
   });
   return { lines, stop: () => stop.abort(), ended, said: (text: string) => lines.filter(({ msg }) => msg === text) };
 }
@@ -100,6 +101,22 @@ describe('the daemon', () => {
     stop();
     await ended;
     expect(runs).toBe(0);
+  });
+
+  test('does each hour what it is given, and no more after its end', async () => {
+    let hours = 0;
+    const { stop, ended } = daemon(
+      async () => 0,
+      NIGHTLY,
+      undefined,
+      async () => ++hours,
+    );
+    await vi.advanceTimersByTimeAsync(3.5 * HOUR_MS);
+    expect(hours).toBe(3);
+    stop();
+    await ended;
+    await vi.advanceTimersByTimeAsync(3 * HOUR_MS);
+    expect(hours).toBe(3);
   });
 
   test.each([

@@ -40,14 +40,14 @@ Examples:
   indexhouse backup /mnt/backup/warehouse --keys     with the keys of \`indexhouse serve\``;
 
 const NOTIFY_HELP = `
-After every sync, and each hour of \`indexhouse schedule\`, the channels of the \`notify\` section are told what is wrong,
-each thing once. This command does the same now.
+After every sync, and each hour of \`indexhouse schedule\`, the channels of the \`notify\` section get notices about what is
+wrong, each notice once. This command does the same now.
 
 Exit codes: 0 done; 1 a channel did not take its message, which is sent again the next time.
 
 Examples:
   indexhouse notify --test           send one notice of each kind to every channel
-  indexhouse notify                  tell what was not told yet, for a cron job of its own`;
+  indexhouse notify                  send what was not sent yet, in a cron job of its own`;
 
 /** The commands that keep a warehouse in order. */
 export function upkeepCommands(define: Define): Command[] {
@@ -60,8 +60,8 @@ export function upkeepCommands(define: Define): Command[] {
       .description('rebuild indexhouse.duckdb from the Parquet files')
       .addHelpText('after', REBUILD_HELP),
     define('notify', () => import('../notify.js'))
-      .description('tell the configured channels what is wrong and what they were not told yet')
-      .option('--test', 'send one notice of each kind to every channel, and say what happened')
+      .description('send notices about what is wrong to the configured channels')
+      .option('--test', 'send one notice of each kind to every channel, and show the result')
       .addHelpText('after', NOTIFY_HELP),
     define('maintain', () => import('../maintain.js'))
       .description('remove what is older than the configured retention, and free disk space')

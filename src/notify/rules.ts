@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { askRows } from '../analysis/ask-rows.js';
+import type { Reader } from '../analysis/reader.js';
+import { globExpression } from '../config/globs.js';
+import type { Drop } from '../config/notify.js';
+import type { Config } from '../config/schema.js';
+import { count, counted, percent } from '../observe/format.js';
+import { type Kind, type Notice, noticeOf, queryCommand, type Website } from './notice.js';
+
+/** A share of fewer pages than these is noise. */
+const LEAST_DROP_PAGES = 10;
+const EXAMPLES = 5;
+const ALL_DIRECTORIES = 1_000_000;
+
+/** A snapshot beside the listings before it, as `notify/snapshots` gives it. */
+export const snapshotRow = z.object({
+  website_id: z.string(),
+  snapshot_id: z.string(),
+  snapshot_at: z.string(),
+  snapshot_date: z.string(),
+  listing_status: z.enum(['complete', 'partial']),
+  pages_listed: z.int(),
+  pages_rejected: z.int(),
+  reports_planned: z.int(),
+  reports_rejected: z.int(),
+  before_id: z.string().nullable(),
+  before_date: z.string().nullable(),
+  partial_nights: z.int(),
+  partial_since: z.string(),
+});
+type Snapshot = z.infer<typeof snapshotRow> & Website;
+
+const driftRow = z.object({
+  kind: z.string(),
+  field: z.string(),
+  value: z.string().nullable(),
+  occurrences: z.int(),
+  sample: z.string().nullable(),
+});
+
+const directoryRow = z.object({ directory: z.string(), indexed: z.int(), indexed_before: z.int().nullable() });
+
+const placesRow = z.object({
+  pages: z.int(),
+  directory: z.string().nullable(),
+  directory_pages: z.int().nullable(),
+  state: z.string().nullable(),
+  examples: z.array(z.string()),
+});
+type Places = z.infer<typeof placesRow>;
+
+/** What the rules say of one snapshot. */
+export async function ofSnapshot(
+  reader: Reader,
+  snapshot: Snapshot,
+  { notify, quality }: Pick<Config, 'notify' | 'quality'>,
+): Promise<Notice[]> {
+  return [
+    ...(await drops(reader, snapshot, notify)),
+    ...(await changed(reader, snapshot, 'watched', notify.watch.length > 0 ? 0 : false, globExpression(notify.watch))),
+    ...(await changed(reader, snapshot, 'robots_blocked', notify.robots_blocked)),
+    ...(await changed(reader, snapshot, 'canonical_flips', notify.canonical_flips)),
+    ...partial(snapshot, notify.partial_nights),
+    ...(notify.rejects ? rejects(snapshot, quality.max_reject_ratio) : []),
+    ...(notify.drift ? await drift(reader, snapshot) : []),
+  ];
+}
+
+/** Between two complete listings: of the website, or else of the directories that lost too many. */
+async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']): Promise<Notice[]> {
+  const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date } = snapshot;
+  if (snapshot.listing_status === 'partial' || before === null || before_date === null) return [];
+  if (rules.indexed_drop === false && rules.directory_drop === false) return [];
+  const period = { since: snapshot_date, until: snapshot_date, limit: ALL_DIRECTORIES };
+  const rows = await askRows(reader, 'report/directories', directoryRow, {
+    website,
+    ...period,
+    now: [now],
+    before: [before],
+  });
+  const all = rows.map(({ directory, indexed, indexed_before }) => ({
+    directory,
+    now: indexed,
+    before: indexed_before ?? 0,
+  }));
+  const total = { now: sum(all, 'now'), before: sum(all, 'before') };
+  const command = queryCommand('listing_diff', website, { since: before_date, until: snapshot_date });
+  const told = { since: before_date, command };
+  // What is quarantined may be indexed all the same.
+  const credit = (fall: Fall) => ({ ...fall, now: fall.now + snapshot.pages_rejected });
+  if (isDrop(credit(total), rules.indexed_drop)) {
+    const places = await fallen(reader, { before, now, directory: null });
+    const what = `indexed pages fell ${fell(total)} since ${before_date}${mostly(places)}`;
+    return [
+      noticeOf(snapshot, now, {
+        kind: 'indexed_drop',
+        what,
+        count: total.before - total.now,
+        ...told,
+        ...where(places),
+      }),
+    ];
+  }
+  const lost = all.filter((one) => isDrop(credit(one), rules.directory_drop));
+  const worst = lost.reduce((most, one) => (one.before - one.now > most.before - most.now ? one : most), {
+    directory: '',
+    now: 0,
+    before: 0,
+  });
+  if (lost.length === 0) return [];
+  const places = await fallen(reader, { before, now, directory: worst.directory });
+  const more = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
+  const what = `indexed pages of ${worst.directory} fell ${fell(worst)} since ${before_date}${more}`;
+  const given = { what, count: worst.before - worst.now, ...told, ...where(places), directory: worst.directory };
+  return [noticeOf(snapshot, now, { kind: 'directory_drop', ...given })];
+}
+
+interface Fall {
+  now: number;
+  before: number;
+}
+
+function isDrop({ now, before }: Fall, limit: Drop): boolean {
+  const lost = before - now;
+  if (limit === false || lost <= 0) return false;
+  if ('pages' in limit) return lost > limit.pages;
+  return lost >= LEAST_DROP_PAGES && lost > limit.share * before;
+}
+
+function fell({ now, before }: Fall): string {
+  return `from ${count(before)} to ${count(now)} (−${percent((before - now) / before)})`;
+}
+
+function sum(falls: readonly Fall[], key: keyof Fall): number {
+  return falls.reduce((total, fall) => total + fall[key], 0);
+}
+
+async function fallen(
+  reader: Reader,
+  given: { before: string; now: string; directory: string | null },
+): Promise<Places> {
+  return onePlaces(await askRows(reader, 'notify/fallen_pages', placesRow, given));
+}
+
+function onePlaces([places]: Places[]): Places {
+  return places ?? { pages: 0, directory: null, directory_pages: null, state: null, examples: [] };
+}
+
+function mostly({ directory, directory_pages }: Places): string {
+  return directory === null ? '' : `; ${count(directory_pages ?? 0)} of those that left were in ${directory}`;
+}
+
+function where({ directory, state, examples }: Places) {
+  return { directory, state, examples };
+}
+
+const CHANGES: Record<
+  'watched' | 'robots_blocked' | 'canonical_flips',
+  { what: string; analysis: string; dated: boolean }
+> = {
+  watched: { what: 'of the watched pages left the index', analysis: 'deindexed_pages', dated: true },
+  robots_blocked: { what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
+  canonical_flips: { what: 'with another canonical than before', analysis: 'canonical_flips', dated: true },
+};
+
+/** @param above more pages than these are told; false: none are */
+async function changed(
+  reader: Reader,
+  snapshot: Snapshot,
+  kind: Kind & keyof typeof CHANGES,
+  above: number | false,
+  pattern: string | null = null,
+): Promise<Notice[]> {
+  if (above === false) return [];
+  const { website_id: website, snapshot_id, snapshot_date } = snapshot;
+  const given = { website, snapshot: snapshot_id, kind, pattern };
+  const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
+  if (places.pages <= above) return [];
+  const { what, analysis, dated } = CHANGES[kind];
+  const command = queryCommand(analysis, website, dated ? { since: snapshot_date } : {});
+  const told = {
+    kind,
+    what: `${counted(places.pages, 'page')} ${what}`,
+    count: places.pages,
+    since: snapshot.before_date,
+  };
+  return [noticeOf(snapshot, snapshot_id, { ...told, command, ...where(places) })];
+}
+
+function partial(snapshot: Snapshot, nights: number | false): Notice[] {
+  const { partial_nights, partial_since, snapshot_id } = snapshot;
+  if (nights === false || partial_nights < nights) return [];
+  const what = `the listing was partial for ${counted(partial_nights, 'night')}`;
+  const given = { what, count: partial_nights, since: partial_since, command: 'indexhouse status' };
+  return [noticeOf(snapshot, snapshot_id, { kind: 'partial', ...given })];
+}
+
+function rejects(snapshot: Snapshot, ratio: number): Notice[] {
+  const { pages_rejected, pages_listed, reports_rejected, reports_planned, snapshot_id, snapshot_at } = snapshot;
+  if (pages_rejected <= ratio * pages_listed && reports_rejected <= ratio * reports_planned) return [];
+  const what = `${count(pages_rejected)} of ${counted(pages_listed, 'page')} and ${count(reports_rejected)} of ${counted(reports_planned, 'report')} were rejected`;
+  const command = `indexhouse query --sql "from quarantine where snapshot_id = '${snapshot_id}'"`;
+  const given = { what, count: pages_rejected + reports_rejected, since: snapshot_at, command };
+  return [noticeOf(snapshot, snapshot_id, { kind: 'rejects', ...given })];
+}
+
+async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
+  const { website_id: website, snapshot_id, snapshot_at, snapshot_date } = snapshot;
+  const rows = await askRows(reader, 'notify/new_drift', driftRow, { website, snapshot: snapshot_id });
+  if (rows.length === 0) return [];
+  const named = rows
+    .slice(0, EXAMPLES)
+    .map(({ kind, field, value }) => `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`);
+  const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';
+  const what = `the interface shows for the first time: ${named.join(', ')}${more}`;
+  const examples = [...new Set(rows.flatMap(({ sample }) => sample ?? []))].slice(0, EXAMPLES);
+  const command = queryCommand('drift_diary', website, { since: snapshot_date });
+  return [
+    noticeOf(snapshot, snapshot_id, { kind: 'drift', what, count: rows.length, since: snapshot_at, examples, command }),
+  ];
+}
