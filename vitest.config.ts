@@ -16,6 +16,7 @@ export default defineConfig(({ mode }) => ({
     include: mode === 'full' ? [FULL, ...AT_LENGTH] : ['test/**/*.test.ts'],
     exclude: mode === 'full' ? [] : [FULL],
     globalSetup: 'test/temporary-root.ts',
+    setupFiles: 'test/pinned-random.ts',
     env: { TZ: 'UTC', NO_COLOR: '1', INDEXHOUSE_TEST_MODE: mode },
     // Only a test that hangs is late: the machine may be busy.
     testTimeout: mode === 'full' ? HOUR_MS : 10 * MINUTE_MS,

@@ -1,0 +1,4 @@
+import fc from 'fast-check';
+
+/** The same cases in every run, so that a change that fails is the change's fault. Another number tries others. */
+fc.configureGlobal({ seed: Number(process.env['INDEXHOUSE_TEST_SEED'] ?? 1) });
