@@ -31,12 +31,7 @@ timed as (
     crawled.url is not null as is_new_crawl,
     listed.url is null as is_unknown,
     listed.url is not null and listed.last_crawl_time is null as is_never_crawled,
-    -- The greater of null and 0 would be 0.
-    if(
-      listed.last_crawl_time is null,
-      null,
-      greatest(days_between(listed.last_crawl_time, changed.observed_at), 0)
-    ) as days
+    days_between(listed.last_crawl_time, changed.observed_at) as days
   from changed
   left join listed using (commit_id, url)
   left join crawled using (commit_id, url)

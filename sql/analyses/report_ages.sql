@@ -13,11 +13,7 @@ aged as (
     pages.website_id,
     pages.report_fetched_at,
     -- A report is fetched after its snapshot has begun.
-    if(
-      pages.report_fetched_at is null,
-      null,
-      greatest(days_between(pages.report_fetched_at, newest.snapshot_at), 0)
-    ) as days
+    days_between(pages.report_fetched_at, newest.snapshot_at) as days
   from pages
   join newest using (website_id)
   where pages.is_monitored

@@ -6,12 +6,7 @@ select
   never_fetched(url) as is_never_fetched,
   reason,
   reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before') as is_wanted,
-  if(
-    -- With a null, greatest would say 0.
-    report_fetched_at is null,
-    null,
-    greatest(0, date_diff('second', report_fetched_at, getvariable('planned_at')) // 86400)
-  )::integer as age_days,
+  days_between(report_fetched_at, getvariable('planned_at'))::integer as age_days,
   count(*)::integer as pages
 from candidates
 group by all

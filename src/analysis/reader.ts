@@ -38,8 +38,6 @@ interface Seen {
  */
 export class Reader {
   #turn = 0;
-  readonly #options: ReaderOptions;
-  readonly #seen: Seen;
 
   private constructor(
     readonly engine: Engine,
@@ -47,12 +45,9 @@ export class Reader {
     private readonly ownFolder: string | null,
     /** A folder of our own that goes with the reader, and the only one beside the warehouse that the engine sees. */
     readonly folder: string,
-    options: ReaderOptions,
-    seen: Seen,
-  ) {
-    this.#options = options;
-    this.#seen = seen;
-  }
+    private readonly options: ReaderOptions,
+    private readonly seen: Seen,
+  ) {}
 
   /** @throws WarehouseError where there is no warehouse */
   static async open(options: ReaderOptions): Promise<Reader> {
@@ -77,22 +72,22 @@ export class Reader {
 
   /** Every commit, oldest first. Their `files` are those that can be read. */
   get markers(): readonly Marker[] {
-    return this.#seen.log.markers;
+    return this.seen.log.markers;
   }
 
   /** Files that cannot be read: every answer is without them. A question that makes a state anew may find more. */
   get damaged(): readonly DamagedFile[] {
-    return this.#seen.log.damaged;
+    return this.seen.log.damaged;
   }
 
   /** Some files of a table, as statements of our own read them. */
   filled(table: Table, files: readonly string[]): string[] {
-    return withEmpty(this.#seen.log.schemas, table, files);
+    return withEmpty(this.seen.log.schemas, table, files);
   }
 
   /** The files whose bytes are not those of their commit, and the states whose inside nobody can read. */
   async findChanged(): Promise<DamagedFile[]> {
-    const { log, states } = this.#seen;
+    const { log, states } = this.seen;
     const changed = await log.findChanged();
     for (const { file } of states.present) {
       const read = this.engine.rows(z.unknown(), 'select max(hash(columns(*))) from read_parquet($file)', { file });
@@ -121,21 +116,21 @@ export class Reader {
       return await ask();
     } catch (error) {
       if (!lacksStates(error)) throw error;
-      const seen = this.#seen;
+      const seen = this.seen;
       if (seen.states.lacking.length > 0) {
         seen.making ??= this.#makeStates().finally(() => {
           seen.making = null;
         });
         await seen.making;
       }
-      await showStates(this.engine, this.#seen.log.schemas, seen.states);
+      await showStates(this.engine, this.seen.log.schemas, seen.states);
       return ask();
     }
   }
 
   async #makeStates(): Promise<void> {
-    const { log, states } = this.#seen;
-    const { warehouse, memoryLimit, onRebuilt } = this.#options;
+    const { log, states } = this.seen;
+    const { warehouse, memoryLimit, onRebuilt } = this.options;
     const options = { memoryLimit, temporary: this.folder, onRebuilt };
     for (let newest = states.lacking.at(-1); newest; newest = states.lacking.at(-1)) {
       const made = await makeState(warehouse, { log, newest }, options);
@@ -154,8 +149,8 @@ export class Reader {
   /** The same state of the world on another connection, for a question beside this reader's. Closed before this one. */
   async connect(): Promise<Reader> {
     const engine = await this.engine.connect();
-    await showStates(engine, this.#seen.log.schemas, this.#seen.states);
-    return new Reader(engine, null, this.folder, this.#options, this.#seen);
+    await showStates(engine, this.seen.log.schemas, this.seen.states);
+    return new Reader(engine, null, this.folder, this.options, this.seen);
   }
 
   close(): void {

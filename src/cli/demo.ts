@@ -56,7 +56,9 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const result = await stoppable(io, (signal) =>
     runDemo({ folder, pages, nights, seed, version, log, progress, signal, now: Date.now() }),
   );
-  io.stdout.write(flags.json ? demoJson(result) : await demoText(result, flags, io));
+  const { warehouse, config, report, receipts, tookMs } = result;
+  const json = { warehouse, config, report, took_ms: Math.round(tookMs), receipts };
+  io.stdout.write(flags.json ? formatJson(json) : await demoText(result, flags, io));
   return EXIT.done;
 }
 
@@ -85,10 +87,6 @@ async function demoText(
     ];
     return `${sections.join('\n\n')}\n`;
   });
-}
-
-function demoJson({ warehouse, config, report, receipts, tookMs }: DemoResult): string {
-  return formatJson({ warehouse, config, report, took_ms: Math.round(tookMs), receipts });
 }
 
 function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {

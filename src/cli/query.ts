@@ -78,14 +78,12 @@ function sinkOf(flags: Flags, io: Io): Sink {
   return { format, out, force: flags.force === true, guardFormulas: flags.rawCsv !== true, io };
 }
 
-type QuestionTo = (reader: Reader) => Promise<Question>;
-
 /** The question that is asked; what an analysis takes depends on the warehouse. */
 async function questionTo(
   { name, sql, file }: Flags & { name?: string | undefined },
   given: Map<string, string>,
   cwd: string,
-): Promise<QuestionTo> {
+): Promise<(reader: Reader) => Promise<Question>> {
   if (name === undefined) {
     const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
     return async () => ({ name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given) });
@@ -118,11 +116,7 @@ function details(analysis: Analysis): string {
   const { name, title, description, grain, parameters, sql } = analysis;
   const lines = parameters.map((parameter) => `  ${describe(parameter)}\n`);
   const taken = lines.length > 0 ? `\nParameters:\n${lines.join('')}` : '';
-  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statementOf(sql)}\n`;
-}
-
-/** Without its header, whose content is printed above. */
-function statementOf(sql: string): string {
-  const lines = sql.split('\n');
-  return lines.slice(lines.findIndex((line) => !line.startsWith('--'))).join('\n');
+  // Without its header, whose content is printed above.
+  const statement = sql.slice(sql.search(/^(?!--)/m));
+  return `${name}: ${title}\n\n${description}\nGives ${grain}.\n${taken}\n${statement}\n`;
 }

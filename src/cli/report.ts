@@ -103,17 +103,8 @@ function reportText({ period, total, websites }: Report, file: string): string {
 /** The same for a program: each figure now and before (null where there is nothing to compare with). */
 function reportJson({ made_at, period, total, websites }: Report, file: string): string {
   const { since, until, days } = period;
-  return formatJson({
-    file,
-    made_at,
-    since,
-    until,
-    days,
-    total,
-    websites: websites.map(({ website, headline }) => ({
-      website_id: website.website_id,
-      website_name: website.website_name,
-      ...headline,
-    })),
+  const each = websites.map(({ website: { website_id, website_name }, headline }) => {
+    return { website_id, website_name, ...headline };
   });
+  return formatJson({ file, made_at, since, until, days, total, websites: each });
 }

@@ -131,14 +131,11 @@ function inside(to: string | undefined, base: string): string {
  */
 function isOwnForm({ headers, host }: FastifyRequest, hasOwnCookie: boolean): boolean {
   const { origin } = headers;
-  if (origin !== undefined && origin !== 'null' && !isOf(origin, host)) return false;
+  const isOurs = URL.canParse(origin ?? '') && new URL(origin ?? '').host === host.toLowerCase();
+  if (origin !== undefined && origin !== 'null' && !isOurs) return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return origin !== 'null' || hasOwnCookie;
-}
-
-function isOf(origin: string, host: string): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }
 
 interface Session {
@@ -159,7 +156,7 @@ class Sessions {
 
   /** Opens a session and gives its id. */
   open(keyId: string, token: string): string {
-    this.#dropEnded();
+    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
     const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
     if (oldest && others.length + 1 >= MOST_SESSIONS_OF_A_KEY) this.#sessions.delete(oldest[0]);
     const id = randomBytes(ID_BYTES).toString('base64url');
@@ -175,9 +172,5 @@ class Sessions {
 
   close(id: string): void {
     this.#sessions.delete(id);
-  }
-
-  #dropEnded(): void {
-    for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
   }
 }

@@ -132,7 +132,10 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       return sendPage(reply, await page({ base, key, query: request.query, now: now(), websites, ask }, request));
     });
   };
-  addPage('/', homePage);
+  addPage('/', async (context) => {
+    const view = { base, title: 'Websites', keyLabel: context.key.api_key_label };
+    return layout(view, await websitesPage(context));
+  });
   for (const route of ROUTES) {
     const path = route === 'overview' ? '' : `/${route}`;
     addPage(`/websites/:websiteId${path}`, (context, request) => websitePage(route, context, request));
@@ -143,11 +146,6 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
 function signInLink(base: string, to: string): string {
   const query = to.length > MOST_PATH_CHARACTERS ? '' : `?to=${encodeURIComponent(to)}`;
   return `${base}/sign-in${query}`;
-}
-
-async function homePage(context: DashboardContext): Promise<Html> {
-  const { base, key } = context;
-  return layout({ base, title: 'Websites', keyLabel: key.api_key_label }, await websitesPage(context));
 }
 
 const websiteParameters = z.object({ websiteId: z.string() });
@@ -162,7 +160,9 @@ async function websitePage(route: Route, context: DashboardContext, request: Fas
 
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { status, message, headers } = publicError(explained(error));
+    const isMissing = error instanceof WarehouseError;
+    const told = isMissing ? new ServiceError(503, 'No warehouse yet: the first sync creates it.') : error;
+    const { status, message, headers } = publicError(told);
     if (status === 500) options.onError?.(error);
     // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);
@@ -174,11 +174,6 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
   scope.setNotFoundHandler((request, reply) =>
     send(new ServiceError(404, 'There is nothing at this address.'), request, reply),
   );
-}
-
-function explained(error: unknown): unknown {
-  if (!(error instanceof WarehouseError)) return error;
-  return new ServiceError(503, 'No warehouse yet: the first sync creates it.');
 }
 
 function sendPage(reply: FastifyReply, page: Html): FastifyReply {

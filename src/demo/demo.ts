@@ -36,20 +36,14 @@ export interface DemoOptions {
   now: number;
 }
 
-export interface DemoResult {
-  warehouse: string;
-  config: string;
-  /** The HTML report on the last seven nights. */
-  report: string;
-  receipts: Receipt[];
-  tookMs: number;
-}
+/** The warehouse, its configuration, the HTML report on the last seven nights, and what each sync did. */
+export type DemoResult = Awaited<ReturnType<typeof runDemo>>;
 
 /**
  * Runs the main job as a user would over two weeks: a simulated service, one sync a night, all in one process and
  * without any configuration. The nights end today, so that ages and `7 days ago` mean something.
  */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+export async function runDemo(options: DemoOptions) {
   const startedAt = performance.now();
   const { folder, pages, nights, seed } = options;
   await prepareDemoFolder(folder);
@@ -63,11 +57,14 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   try {
     const name = simulator.world.websites[0]?.domain ?? DEMO_WEBSITE_ID;
-    await writeDemoConfig(folder, { baseUrl: simulator.url, token: DEMO_TOKEN, website: DEMO_WEBSITE_ID, name });
+    await writeFile(join(folder, 'indexhouse.yaml'), demoConfig(simulator.url, name));
     const receipts = await syncNights(options, simulator);
     const tookMs = performance.now() - startedAt;
     const [warehouse, report] = [join(folder, 'warehouse'), join(folder, 'report.html')];
-    await writeDemoReport(warehouse, { file: report, version: options.version, now: options.now });
+    const read = await withReader({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, (reader) =>
+      readReport(reader, { version: options.version, now: options.now }),
+    );
+    await writeDurably(report, reportPage(read));
     return { warehouse, config: join(folder, 'indexhouse.yaml'), report, receipts, tookMs };
   } finally {
     await simulator.close();
@@ -100,16 +97,6 @@ function clockOf(simulator: Simulator): RunEffects {
   return { ...realRunEffects, now: () => Math.round(night + performance.now() - realStart) };
 }
 
-/** Writes the report on the demo's last seven nights. */
-async function writeDemoReport(
-  warehouse: string,
-  { file, version, now }: { file: string; version: string; now: number },
-): Promise<void> {
-  const options = { warehouse, memoryLimit: MEMORY_LIMIT_BYTES };
-  const report = await withReader(options, (reader) => readReport(reader, { version, now }));
-  await writeDurably(file, reportPage(report));
-}
-
 /**
  * Makes the demo's folder, over that of an earlier demo and over nothing else.
  *
@@ -125,25 +112,19 @@ async function prepareDemoFolder(folder: string): Promise<void> {
   await makeFolder(folder);
 }
 
-/** Writes the configuration that the demo ran with, for trying the other commands on its warehouse. */
-async function writeDemoConfig(
-  folder: string,
-  config: { baseUrl: string; token: string; website: string; name: string },
-): Promise<void> {
-  await writeFile(
-    join(folder, 'indexhouse.yaml'),
-    `${FIRST_LINE}
+/** The configuration that the demo ran with, for trying the other commands on its warehouse. */
+function demoConfig(baseUrl: string, name: string): string {
+  return `${FIRST_LINE}
 api:
-  base_url: ${config.baseUrl}      # the simulated service; it ended with the demo
-  token: ${config.token}
+  base_url: ${baseUrl}      # the simulated service; it ended with the demo
+  token: ${DEMO_TOKEN}
   requests_per_minute: unlimited
 websites:
-  - id: ${config.website}
-    name: ${config.name}
+  - id: ${DEMO_WEBSITE_ID}
+    name: ${name}
 reports:
   refresh_after: 30d
 warehouse:
   path: ./warehouse
-`,
-  );
+`;
 }

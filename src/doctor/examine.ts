@@ -3,12 +3,12 @@ import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { type Website, websitesFor } from '../config/websites.js';
 import { messageOf } from '../exit.js';
+import { size as sized } from '../observe/format.js';
 import { Clients } from '../run/clients.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
 import { SourceError } from '../source/errors.js';
 import type { Answer } from '../source/transport.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { checkDisk, checkMemory, checkNode } from './machine.js';
 import {
   askForKey,
   checkBaseUrl,
@@ -28,8 +28,20 @@ import {
   nearestExisting,
 } from './warehouse.js';
 
+const LEAST_NODE = [20, 19] as const;
+/** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
+const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
+/** Fewer nights than this that fit on the disk are worth a warning. */
+const FEW_NIGHTS = 30;
+/** DuckDB goes beyond its limit, and Node needs some too. */
+const SAFE_SHARE_OF_MEMORY = 0.75;
+
 /** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
 const PATIENCE_MS = 120_000;
+
+const node = resultsOf('node');
+const disk = resultsOf('disk');
+const memory = resultsOf('memory');
 
 export interface DoctorEffects extends RunEffects {
   nodeVersion: string;
@@ -54,13 +66,13 @@ export async function examine(
   signal: AbortSignal,
   effects: DoctorEffects = realDoctorEffects,
 ): Promise<{ findings: CheckResult[]; configured: boolean }> {
-  const node = checkNode(effects.nodeVersion);
+  const nodeVersion = checkNode(effects.nodeVersion);
   const { config, found } = await checkConfig(load);
-  if (config === null) return { findings: [node, ...found], configured: false };
+  if (config === null) return { findings: [nodeVersion, ...found], configured: false };
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
   const findings = [
-    node,
+    nodeVersion,
     ...found,
     ...service.findings,
     await guarded('warehouse', () => checkFolder(config)),
@@ -113,10 +125,11 @@ async function examineService(
 async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer): Promise<WebsiteCheck[]> {
   const websites = websitesFor(config, key.details);
   const asked = websites.filter((website) => mayAsk(website, config, key));
+  const isBaseFound = !(key.error instanceof SourceError && key.error.kind === 'not_found');
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
   const checks = await Promise.all(
     asked.map((website) => {
-      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known, isBaseFound: !isNotFound(key.error) };
+      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, known, isBaseFound };
       return checkWebsite(website, clients.clientOf(website.token), input);
     }),
   );
@@ -127,10 +140,6 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
     'Fix these and run `indexhouse doctor` again.',
   );
   return [...checks, { finding, pages: 0 }];
-}
-
-function isNotFound(error: KeyAnswer['error']): boolean {
-  return error instanceof SourceError && error.kind === 'not_found';
 }
 
 /** No request that cannot succeed: after a refused token, or where nothing answers. */
@@ -161,4 +170,38 @@ function problemsIn({ problems }: ConfigError): CheckResult[] {
     const place = line === null ? file : `${file}:${line}:${column}`;
     return resultsOf('config').error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);
   });
+}
+
+/** @param version such as `v20.19.2` */
+function checkNode(version: string): CheckResult {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const [leastMajor, leastMinor] = LEAST_NODE;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return node.ok(version);
+  return node.error(`${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`);
+}
+
+/** @param free bytes; @param pages of all websites, as far as the service told */
+function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
+  const least = warehouse.min_free_disk;
+  const nightly = pages * BYTES_PER_PAGE;
+  const estimate = pages > 0 ? `; ${pages} pages take about ${sized(nightly)} a night` : '';
+  const message = `${sized(free)} free, of which ${sized(least)} stay free (min_free_disk)${estimate}`;
+  if (free < least)
+    return disk.error(message, 'Free some space: below warehouse.min_free_disk no reports are fetched.');
+  if (nightly * FEW_NIGHTS > free - least) {
+    return disk.warning(message, `Free some space: this lasts ${Math.floor((free - least) / nightly)} nights.`);
+  }
+  return disk.ok(message);
+}
+
+/** @param available bytes of the machine or of the container */
+function checkMemory({ warehouse }: Config, available: number): CheckResult {
+  const limit = warehouse.memory_limit;
+  const message = `memory_limit is ${sized(limit)}, the machine has ${sized(available)}`;
+  if (limit <= available * SAFE_SHARE_OF_MEMORY) return memory.ok(message);
+  const fitting = `${Math.max(64, Math.floor((available * SAFE_SHARE_OF_MEMORY) / 2e6))}MB`;
+  return memory.warning(
+    message,
+    `Lower warehouse.memory_limit to about ${fitting}, or the system may kill the process.`,
+  );
 }

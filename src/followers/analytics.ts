@@ -101,9 +101,10 @@ export async function analyticsStatements(place: AnalyticsPlace): Promise<string
     views.push(`create or replace view ${table} as select ${shownColumns(table)} from ${await source(place, table)}`);
   }
   for (const table of DATA_TABLES) {
+    const dropped = `select commit_id from tombstones where table_name = ${literal(table)}`;
     views.push(`create or replace view ${table} as
 select ${shownColumns(table)} from ${await source(place, table)}
-where commit_id in (${COMMITS})${isThinned(table) ? `\n  and ${notDropped(table)}` : ''}`);
+where commit_id in (${COMMITS})${isThinned(table) ? `\n  and commit_id not in (${dropped})` : ''}`);
   }
   return [...views, await stateView(place), ...viewStatements()];
 }
@@ -118,10 +119,6 @@ function shownColumns(table: Table): string {
     return type === 'JSON' ? `${column}::json as ${column}` : column;
   });
   return columns.join(', ');
-}
-
-function notDropped(table: Table): string {
-  return `commit_id not in (select commit_id from tombstones where table_name = ${literal(table)})`;
 }
 
 async function stateView({ warehouse, root }: AnalyticsPlace): Promise<string> {

@@ -8,8 +8,8 @@ import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
 import { findDamaged, firstLine, readReadable } from '../warehouse/damage.js';
-import { scratchFolder, tableFile, warehouseFolder } from '../warehouse/layout.js';
-import { filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../warehouse/markers.js';
+import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
+import { fileOf, filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
 import { contractColumns, DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
@@ -153,9 +153,10 @@ export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: Ope
     }
   }
   crashPoint('followed all markers');
-  const runs = await readReadable(engine, 'runs', log.runs, (files) =>
-    inTransaction(engine, () => takeRuns(engine, log, files)),
-  );
+  const runs = await readReadable(engine, 'runs', log.runs, (files) => {
+    const lackingRuns = `(${log.query('runs', files)}) anti join runs using (run_id, website_id)`;
+    return inTransaction(engine, () => engine.run(`insert into runs by name select * from ${lackingRuns}`));
+  });
   skipped.push(...runs.damaged.map(({ path, reason }) => `${path} ${reason}`));
   await engine.run('checkpoint');
   if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
@@ -205,10 +206,9 @@ async function take(
   input: FollowDuckdbInput,
   { marker, all, retainedFrom }: { marker: Marker; all: Marker[] | null; retainedFrom: string | null },
 ): Promise<void> {
-  const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
   for (const table of DATA_TABLES) {
     if (!Object.hasOwn(marker.files, table) || isDropped(marker, table, retainedFrom)) continue;
-    await insert(engine, table, tableFile(input.warehouse, table, place));
+    await insert(engine, table, fileOf(input.warehouse, marker, table));
   }
   if (all) {
     const state = await currentState(input.warehouse, markersOf(all, marker.websiteId), scratch(input));
@@ -227,12 +227,6 @@ async function whyNotTaken(engine: Engine, warehouse: string, marker: Marker, er
     if (damaged) return `${damaged.path} ${damaged.reason}`;
   }
   return `${marker.path}: ${firstLine(error)}`;
-}
-
-async function takeRuns(engine: Engine, log: OpenWarehouse, files: readonly string[]): Promise<void> {
-  await engine.run(
-    `insert into runs by name select * from (${log.query('runs', files)}) anti join runs using (run_id, website_id)`,
-  );
 }
 
 async function insert(engine: Engine, table: Table, file: string): Promise<void> {

@@ -8,7 +8,7 @@ import { lockHolder } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepare.js';
-import { analyticsStatements, publishAnalytics } from './analytics.js';
+import { type AnalyticsPlace, analyticsStatements, publishAnalytics } from './analytics.js';
 
 /**
  * Writes what `analytics.duckdb` holds for readers that see the warehouse under another path. Takes no lock, and leaves
@@ -18,25 +18,16 @@ import { analyticsStatements, publishAnalytics } from './analytics.js';
  * @returns the names of the views, too
  * @throws WarehouseError where there is none that can be read; UsageError for a root or a file that cannot be meant
  */
-export async function exportAnalytics({
-  warehouse,
-  root,
-  out,
-  memoryLimit,
-}: {
-  warehouse: string;
-  root: string;
-  out: string;
-  memoryLimit: number;
-}) {
-  const seenAt = rootOf(root);
+export async function exportAnalytics(input: AnalyticsPlace & { out: string; memoryLimit: number }) {
+  const { warehouse, out, memoryLimit } = input;
+  const root = rootOf(input.root);
   await checkWarehouseThere(warehouse);
   return withTemporary('analytics', async (temporary) => {
     const engine = { memoryLimit, temporary };
     await checkSchemas(warehouse);
     const file = await replaceable(out, warehouse, engine);
-    await publishAnalytics(file, await analyticsStatements({ warehouse, root: seenAt }), engine);
-    return { file, root: seenAt, views: await viewsIn(file, engine) };
+    await publishAnalytics(file, await analyticsStatements({ warehouse, root }), engine);
+    return { file, root, views: await viewsIn(file, engine) };
   });
 }
 

@@ -5,7 +5,7 @@ import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { type FollowerState, followDuckdb } from './duckdb.js';
+import { type FollowDuckdbInput, type FollowerState, followDuckdb } from './duckdb.js';
 import { type Retention, readRetention } from './native-file.js';
 
 /** The new file could not be made whole; the old one is as it was. */
@@ -20,15 +20,8 @@ export class RebuildError extends Failure {}
  * @returns a follower that lacks snapshots only where there was no usable file before
  * @throws BusyError where somebody has the old file open, RebuildError; the old file stays as it is then
  */
-export async function rebuildDuckdb({
-  warehouse,
-  memoryLimit,
-  retainedFrom,
-}: {
-  warehouse: string;
-  memoryLimit: number;
-  retainedFrom?: string | null;
-}): Promise<FollowerState> {
+export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout' | 'file'>): Promise<FollowerState> {
+  const { warehouse, memoryLimit, retainedFrom } = input;
   const { database } = warehouseFolder(warehouse);
   const old = await lookAtOld(database, warehouse);
   const usable = old !== null;

@@ -16,68 +16,69 @@ export interface ListingSize {
   window: number;
 }
 
-/** The service did not tell how many pages there are. */
-export class AskError extends Failure {}
-
-/** Asks the service how many pages there are: a request for each website, and one for which those are. */
-export class ServiceQuestion {
-  readonly #clients: Clients;
+export interface Asking {
+  /** Null: all that the key may read, which costs a request. */
+  selected: SelectedWebsite[] | null;
+  mustAsk(website: SelectedWebsite): boolean;
   /** What else can be done where the service does not answer. */
-  readonly #remedy: string;
-  /** Requests that were answered so far. */
-  requests = 0;
+  remedy: string;
+  effects: Effects;
+  signal: AbortSignal;
+  /** Told how many websites are asked about. */
+  onAsk?: ((websites: number) => void) | undefined;
+}
 
-  constructor(
-    private readonly config: Config,
-    { effects, signal, remedy }: { effects: Effects; signal: AbortSignal; remedy: string },
-  ) {
-    this.#remedy = remedy;
-    // Once each: whoever waits for the answer can ask again.
-    const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-    const onAnswer = () => {
-      this.requests += 1;
-    };
-    this.#clients = new Clients(once, { effects, signal, onAnswer });
-  }
-
-  /** @throws AskError */
-  async websites(): Promise<SelectedWebsite[]> {
-    const websites = await this.#explained('which websites the key may read', () =>
-      configuredWebsites(this.config, this.#clients),
-    );
-    return websites.map((website) => ({ ...website, key: 'api.token' }));
-  }
-
-  /** @throws AskError */
-  async listingSize({ id, name, token }: SelectedWebsite): Promise<ListingSize> {
-    const client = this.#clients.clientOf(token);
-    const purpose = { lane: id, counts: { sent: 0, throttled: 0, retried: 0 } };
-    const ask = async (limit: number | null): Promise<Window> =>
-      readWindow(await client.get(listingPath(id, 0, limit), purpose));
-    const { entries, pagination } = await this.#explained(`how many pages ${name ? `${name} (${id})` : id} has`, () =>
-      ask(this.config.api.page_size).catch((error: unknown) => {
-        if (error instanceof SourceError && LIMIT_REFUSED.has(error.status ?? 0)) return ask(null);
-        throw error;
+/**
+ * Asks the service how many pages there are: a request for each website, and one for which those are.
+ *
+ * @throws Failure where it does not tell
+ */
+export async function askService(config: Config, { selected, mustAsk, remedy, effects, signal, onAsk }: Asking) {
+  let requests = 0;
+  // Once each: whoever waits for the answer can ask again.
+  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
+  const onAnswer = () => {
+    requests += 1;
+  };
+  const clients = new Clients(once, { effects, signal, onAnswer });
+  const explained = <T>(what: string, answer: Promise<T>) =>
+    answer.catch((cause: unknown) => {
+      if (!(cause instanceof SourceError)) throw cause;
+      const hint = cause.kind === 'not_found' ? '; check its id under websites' : '';
+      throw new Failure(`cannot ask the service ${what}: ${cause.message}${hint}${remedy}`, { cause });
+    });
+  try {
+    const all = selected ?? (await explained('which websites the key may read', readableWebsites(config, clients)));
+    const asked = all.filter(mustAsk);
+    onAsk?.(asked.length);
+    const sizes = await Promise.all(
+      asked.map(async (website) => {
+        const { id, name } = website;
+        const what = `how many pages ${name ? `${name} (${id})` : id} has`;
+        return [id, await explained(what, listingSize(website, clients, config.api.page_size))] as const;
       }),
     );
-    const isAll = pagination.end === true || pagination.next_page === null;
-    return {
-      pages: pagination.count ?? (isAll ? entries.length : null),
-      window: isAll ? this.config.api.page_size : Math.max(1, entries.length),
-    };
+    return { selected: all, sizes: new Map(sizes), requests };
+  } finally {
+    await clients.close();
   }
+}
 
-  close(): Promise<void> {
-    return this.#clients.close();
-  }
+async function readableWebsites(config: Config, clients: Clients): Promise<SelectedWebsite[]> {
+  return (await configuredWebsites(config, clients)).map((website) => ({ ...website, key: 'api.token' }));
+}
 
-  async #explained<T>(what: string, ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      const hint = error.kind === 'not_found' ? '; check its id under websites' : '';
-      throw new AskError(`cannot ask the service ${what}: ${error.message}${hint}${this.#remedy}`, { cause: error });
-    }
-  }
+async function listingSize({ id, token }: SelectedWebsite, clients: Clients, pageSize: number): Promise<ListingSize> {
+  const purpose = { lane: id, counts: { sent: 0, throttled: 0, retried: 0 } };
+  const ask = async (limit: number | null): Promise<Window> =>
+    readWindow(await clients.clientOf(token).get(listingPath(id, 0, limit), purpose));
+  const { entries, pagination } = await ask(pageSize).catch((error: unknown) => {
+    if (error instanceof SourceError && LIMIT_REFUSED.has(error.status ?? 0)) return ask(null);
+    throw error;
+  });
+  const isAll = pagination.end === true || pagination.next_page === null;
+  return {
+    pages: pagination.count ?? (isAll ? entries.length : null),
+    window: isAll ? pageSize : Math.max(1, entries.length),
+  };
 }

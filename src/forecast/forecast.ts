@@ -58,7 +58,7 @@ export type Forecast = Awaited<ReturnType<typeof forecast>>;
  * Tells what the next run costs, when it ends and which pages it does not reach. Reads the warehouse and writes nothing
  * into it; asks the service for nothing but the number of pages, and only where that is allowed and not known.
  *
- * @throws AskError, WarehouseError
+ * @throws WarehouseError; Failure where the service does not answer
  */
 export async function forecast(input: ForecastInput) {
   const { config, effects = realForecastEffects } = input;
@@ -107,26 +107,17 @@ export async function forecast(input: ForecastInput) {
 }
 
 async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effects) {
-  const { config, ask, websites } = input;
+  const { config, ask, websites, signal, onAsk } = input;
   const selected = selectWebsites(config, websites, [...known.websites.keys()]);
   const mustList = config.websites === 'all' && websites.length === 0 && (ask === 'always' || selected.length === 0);
-  const mustAsk = (all: typeof selected) => all.filter(({ id }) => ask === 'always' || !known.websites.has(id));
-  if (ask === 'never' || (!mustList && mustAsk(selected).length === 0)) {
+  const mustAsk = ({ id }: { id: string }) => ask === 'always' || !known.websites.has(id);
+  if (ask === 'never' || (!mustList && !selected.some(mustAsk))) {
     return { selected, sizes: new Map<string, ListingSize>(), requests: 0 };
   }
   // Loads the HTTP client, which only those need who ask.
-  const { ServiceQuestion } = await import('./ask-service.js');
+  const { askService } = await import('./ask-service.js');
   const remedy = known.websites.size > 0 ? '. Or plan from the newest snapshots: indexhouse plan --offline' : '';
-  const question = new ServiceQuestion(config, { effects, signal: input.signal, remedy });
-  try {
-    const all = mustList ? await question.websites() : selected;
-    const asked = mustAsk(all);
-    input.onAsk?.(asked.length);
-    const sizes = await Promise.all(asked.map(async (one) => [one.id, await question.listingSize(one)] as const));
-    return { selected: all, sizes: new Map(sizes), requests: question.requests };
-  } finally {
-    await question.close();
-  }
+  return askService(config, { selected: mustList ? null : selected, mustAsk, remedy, effects, signal, onAsk });
 }
 
 type KeyPlan = Awaited<ReturnType<typeof planKey>>;

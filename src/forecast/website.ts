@@ -97,7 +97,6 @@ export async function plannedWebsite(outlook: Outlook, share: Share, knowledge: 
   const isCut = wanted.total > reached.total;
   const beyond = knownReached + 1;
   const [notReached = null] = isCut ? await knowledge.wanted(website.id, beyond, beyond) : [];
-  const never = whyNeverYoung(outlook, share, rules);
   const written = {
     website_id: website.id,
     website_name: website.name ?? known?.website_name ?? null,
@@ -116,27 +115,27 @@ export async function plannedWebsite(outlook: Outlook, share: Share, knowledge: 
     limit: isCut ? (share.tonight >= rules.reports.max_per_run ? 'max_per_run' : 'deadline') : null,
     first_pages: await knowledge.wanted(website.id, 1, Math.min(rules.first, knownReached)),
     first_not_reached: notReached,
-    nights_until_young: never === null ? nightsOf(outlook, share, rules) : null,
-    never_young_because: never,
+    ...youngOf(outlook, share, rules),
   };
   return { written, knownReached };
 }
 
-/** Changed, recrawled and new pages come before the oldest, every night. */
-function oldestReached({ known }: Outlook, { nightly }: Share): number {
+/** After how many nights all reports are young; or why they never are, and what would help. */
+function youngOf({ known, groups }: Outlook, share: Share, rules: Rules) {
+  // Changed, recrawled and new pages come before the oldest, every night.
   const { changed, recrawled, new: joining } = known?.expected ?? NOTHING;
-  return Math.max(0, nightly - changed - recrawled - joining);
+  const reached = Math.max(0, share.nightly - changed - recrawled - joining);
+  const nights = nightsUntilYoung(groups, reached, rules.youngDays);
+  const because = nights === 0 ? null : whyNever({ nights, reached, pages: pagesOf(groups) }, share, rules);
+  return { nights_until_young: because === null ? nights : null, never_young_because: because };
 }
 
-function nightsOf(outlook: Outlook, share: Share, { youngDays }: Rules): number | null {
-  return nightsUntilYoung(outlook.groups, oldestReached(outlook, share), youngDays);
-}
-
-/** Why not all reports are ever young, and what would help; null where they are after some nights. */
-function whyNeverYoung(outlook: Outlook, share: Share, rules: Rules): string | null {
-  const { reports, youngDays } = rules;
-  const nights = nightsOf(outlook, share, rules);
-  if (nights === 0) return null;
+/** Null where they are all young after some nights. @param reached of the oldest of so many pages, each night */
+function whyNever(
+  { nights, reached, pages }: { nights: number | null; reached: number; pages: number },
+  share: Share,
+  { reports, youngDays }: Rules,
+): string | null {
   if (reports.max_per_run === 0) return 'no report is fetched while reports.max_per_run is 0';
   if (share.capacity === 0) {
     return 'the listing takes all the time until reports.deadline: raise that, or api.requests_per_minute';
@@ -147,8 +146,6 @@ function whyNeverYoung(outlook: Outlook, share: Share, rules: Rules): string | n
     return `reports.refresh_after keeps the report of an unchanged page for ${counted(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`;
   }
   if (nights !== null) return null;
-  const pages = pagesOf(outlook.groups);
-  const reached = oldestReached(outlook, share);
   const limit = share.nightly >= reports.max_per_run ? 'reports.max_per_run' : 'reports.deadline';
   const longer = reached > 0 ? `, or use --younger-than ${Math.ceil(pages / reached) + 1}d` : '';
   return `each night reaches ${count(reached)} of the ${count(Math.ceil(pages / youngDays))} reports that turn ${age} old: raise ${limit}${longer}`;

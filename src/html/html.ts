@@ -47,12 +47,9 @@ export function pageLink(url: string, characters = SHOWN_CHARACTERS, beside?: st
   const origin = ORIGIN.exec(beside ?? '')?.[0];
   const shown = shortened(origin && url.startsWith(`${origin}/`) ? url.slice(origin.length) : url, characters);
   const title = shown === url ? null : html` title="${url.slice(0, TOOLTIP_CHARACTERS)}"`;
-  if (!isWebAddress(url)) return html`<span class="url"${title}>${shown}</span>`;
+  const isPlain = /^https?:\/\//i.test(url) && url.length <= LINK_CHARACTERS && safe(url) === url;
+  if (!isPlain || !URL.canParse(url)) return html`<span class="url"${title}>${shown}</span>`;
   return html`<a class="url" href="${url}" rel="noopener noreferrer"${title}>${shown}</a>`;
-}
-
-function isWebAddress(url: string): boolean {
-  return /^https?:\/\//i.test(url) && url.length <= LINK_CHARACTERS && safe(url) === url && URL.canParse(url);
 }
 
 function render(value: Part): string {

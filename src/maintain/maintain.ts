@@ -14,8 +14,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { currentState, rebuildState } from '../warehouse/state.js';
 import { dropOldCheckpoints, keepState, removeDue, writeTombstone } from './removal.js';
-import type { ThinningRule } from './thinning.js';
-import { type PlannedFile, planFiles, thinnedTables } from './thinning.js';
+import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from './thinning.js';
 
 export interface MaintainOptions {
   config: Config;
@@ -33,7 +32,7 @@ export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
  * puts those out of use that are due, and makes `indexhouse.duckdb` smaller. May be started again after it was
  * interrupted anywhere.
  *
- * @throws BusyError, WarehouseError, MaintainError, CheckpointError
+ * @throws BusyError, WarehouseError, CheckpointError; Failure where a state differs from the log
  */
 export async function maintain(options: MaintainOptions) {
   const { path, time_zone, memory_limit } = options.config.warehouse;

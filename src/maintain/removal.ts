@@ -10,11 +10,11 @@ import { columnsOf, rowsDiffer } from '../verify/state.js';
 import { checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, tableFile } from '../warehouse/layout.js';
-import { type Marker, markersOf } from '../warehouse/markers.js';
+import { fileOf, type Marker, markersOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { parquetFormat } from '../warehouse/stage.js';
 import { rebuildState } from '../warehouse/state.js';
-import { rowsQuery, THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
+import { rowsQuery, THINNED_TABLES } from '../warehouse/tables.js';
 import type { PlannedFile } from './thinning.js';
 
 /**
@@ -36,9 +36,12 @@ export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: numb
 async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number) {
   const since = new Map(tombstones.map((one) => [`${one.table_name} ${one.commit_id}`, Date.parse(one.tombstoned_at)]));
   const leftovers = [];
-  for (const { marker, table } of droppedFiles(markers)) {
-    const { websiteId, date, commitId } = marker;
-    const file = tableFile(path, table, { websiteId, date, id: commitId });
+  const dropped = markers.flatMap((marker) =>
+    THINNED_TABLES.filter((table) => Object.hasOwn(marker.dropped, table)).map((table) => ({ marker, table })),
+  );
+  for (const { marker, table } of dropped) {
+    const { websiteId, commitId } = marker;
+    const file = fileOf(path, marker, table);
     const found = await stat(file).catch(() => null);
     if (!found) continue;
     await stateBase(path, markersOf(markers, websiteId));
@@ -46,12 +49,6 @@ async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: nu
     leftovers.push({ file, bytes: found.size, isDue: now - at >= GRACE_MS });
   }
   return leftovers;
-}
-
-function droppedFiles(markers: readonly Marker[]): { marker: Marker; table: ThinnedTable }[] {
-  return markers.flatMap((marker) =>
-    THINNED_TABLES.filter((table) => Object.hasOwn(marker.dropped, table)).map((table) => ({ marker, table })),
-  );
 }
 
 async function remove(file: string): Promise<void> {
@@ -76,8 +73,8 @@ export interface TombstoneInput {
   websiteId: string;
   /** At least one. */
   files: readonly PlannedFile[];
-  /** The state that stands for them. */
-  kept: Kept;
+  /** The state that stands for them: the commit that it follows, and its file's SHA-256. */
+  kept: { id: string; sha256: string };
   /** Milliseconds since 1970, and the calendar date of that in the warehouse's time zone. */
   now: number;
   date: string;
@@ -116,32 +113,22 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
   crashPoint('wrote the tombstone');
 }
 
-/** The warehouse is not as it should be, so nothing was put out of use. */
-export class MaintainError extends Failure {}
-
-/** The state that a tombstone relies on. */
-export interface Kept {
-  /** The commit that it follows. */
-  id: string;
-  sha256: string;
-}
-
 /**
  * Keeps the state after a website's newest commit in the log, for good as far as anybody needs it: made from the log
  * while all of that is there, and only where it is what `state` holds.
  *
  * @param markers all of the website, oldest first; at least one
  * @param state the file of the current state
- * @throws MaintainError where the log gives another state
+ * @throws Failure where the log gives another state
  */
 export async function keepState(
   engine: Engine,
   log: OpenWarehouse,
   { markers, state, options }: { markers: Marker[]; state: string; options: EngineOptions },
-): Promise<Kept> {
+): Promise<TombstoneInput['kept']> {
   const warehouse = log.path;
   const newest = markers.at(-1);
-  if (!newest) throw new MaintainError('a website without a commit has no state to keep');
+  if (!newest) throw new Failure('a website without a commit has no state to keep');
   const file = checkpointFile(warehouse, newest);
   const isThere = await exists(file);
   const made = isThere ? file : join(options.temporary, 'checkpoint.made');
@@ -150,7 +137,7 @@ export async function keepState(
   await engine.view('now', log.query('page_state', [state]));
   const differs = await rowsDiffer(engine, await columnsOf(engine, 'now'), 'made', 'now');
   if (differs) {
-    throw new MaintainError(
+    throw new Failure(
       `${state} differs from the log: ${differs}. Nothing of ${newest.websiteId} was removed; ` +
         'run `indexhouse verify --repair` first',
     );

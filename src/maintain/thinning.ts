@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { DAY_MS } from '../time.js';
-import { tableFile } from '../warehouse/layout.js';
-import { filesOf, type Marker } from '../warehouse/markers.js';
+import { fileOf, filesOf, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { THINNED_TABLES, type ThinnedTable } from '../warehouse/tables.js';
 
@@ -106,7 +105,10 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
     const needed = await neededCommits(input, table, candidates);
     for (const [marker, fate] of fates) {
       const isNeeded = fate === 'goes' && needed.has(marker.commitId);
-      planned.push(await plannedFile(input.log.path, marker, table, isNeeded ? NEEDED[table].fate : fate));
+      const file = fileOf(input.log.path, marker, table);
+      const { size: bytes } = await stat(file);
+      const rows = marker.files[table]?.rows ?? 0;
+      planned.push({ marker, table, file, rows, bytes, fate: isNeeded ? NEEDED[table].fate : fate });
     }
   }
   return planned;
@@ -128,12 +130,6 @@ async function neededCommits(
   await engine.view('page_state', log.query('page_state', [state]));
   const rows = await engine.rows(z.object({ commit_id: z.string() }), sql(NEEDED[table].statement));
   return new Set(rows.map(({ commit_id }) => commit_id));
-}
-
-async function plannedFile(warehouse: string, marker: Marker, table: ThinnedTable, fate: Fate): Promise<PlannedFile> {
-  const file = tableFile(warehouse, table, { websiteId: marker.websiteId, date: marker.date, id: marker.commitId });
-  const rows = marker.files[table]?.rows ?? 0;
-  return { marker, table, file, rows, bytes: (await stat(file)).size, fate };
 }
 
 /** What became of the files of one website, by table, as `maintain --json` writes it. */

@@ -32,6 +32,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const pretty = options.pretty ?? destination.isTTY === true;
   const color = options.color ?? colorsWanted(destination, process.env);
   const mask = masker(secrets);
+  const jsonLine = (line: Line) => `${escapedJson(JSON.stringify(line))}\n`;
   const render = pretty ? prettyRenderer(color) : jsonLine;
   const settings = {
     level,
@@ -90,10 +91,6 @@ function base64(text: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-}
-
-function jsonLine(line: Line): string {
-  return `${escapedJson(JSON.stringify(line))}\n`;
 }
 
 function prettyRenderer(colorize: boolean): (line: Line) => string {

@@ -55,17 +55,14 @@ export function totalOf(headlines: readonly Headline[]): Headline {
   return {
     listed_on: dates('listed_on').at(-1) ?? null,
     compared_with: dates('compared_with')[0] ?? null,
-    ...each([...STOCKS, ...FLOWS], (key) => {
-      const figures = headlines.map((headline) => headline[key]);
-      return {
-        now: figures.reduce((sum, { now }) => sum + now, 0),
-        before: figures.reduce<number | null>(
-          (sum, { before }) => (sum === null || before === null ? null : sum + before),
-          0,
-        ),
-      };
-    }),
+    ...each([...STOCKS, ...FLOWS], (key) => headlines.map((headline) => headline[key]).reduce(added, NOTHING)),
   };
+}
+
+const NOTHING: Figure = { now: 0, before: 0 };
+
+function added({ now, before }: Figure, other: Figure): Figure {
+  return { now: now + other.now, before: before === null || other.before === null ? null : before + other.before };
 }
 
 function each<K extends string>(keys: readonly K[], figureOf: (key: K) => Figure): Record<K, Figure> {

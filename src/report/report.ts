@@ -1,7 +1,7 @@
 import { askOf, askRows, noWebsite, websiteList } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
-import { type Headline, headlineOf, totalOf } from './headline.js';
+import { headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
 import { readSection, type Section, type WebsiteFacts } from './section.js';
@@ -21,24 +21,14 @@ export interface ReportOptions {
 }
 
 /** Everything that a report shows. Times are ISO 8601 in UTC. */
-export interface Report {
-  made_at: string;
-  version: string;
-  period: Period;
-  /** The date of the newest snapshot, which may be after the period. */
-  newest: string;
-  total: Headline;
-  websites: WebsiteFacts[];
-  /** One for each website, or a single one for all of them together. */
-  sections: Section[];
-}
+export type Report = Awaited<ReturnType<typeof readReport>>;
 
 /**
  * Reads a report from a warehouse.
  *
  * @throws QuestionError for a wrong date or website, and where the warehouse has no snapshot in that time
  */
-export async function readReport(reader: Reader, options: ReportOptions): Promise<Report> {
+export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
   const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
   const chosen = options.website === undefined ? all : [websiteOf(all, options.website)];
@@ -52,9 +42,11 @@ export async function readReport(reader: Reader, options: ReportOptions): Promis
     made_at: new Date(options.now).toISOString(),
     version: options.version,
     period,
+    /** The date of the newest snapshot, which may be after the period. */
     newest: reader.today,
     total: totalOf(websites.map(({ headline }) => headline)),
     websites,
+    /** One for each website, or a single one for all of them together. */
     sections,
   };
 }

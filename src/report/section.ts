@@ -58,8 +58,9 @@ export type Section = Awaited<ReturnType<typeof readSection>>;
 export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period) {
   const { since, until, shown } = period;
   const [first, second] = websites;
-  const scope: Scope = { reader, website: first && !second ? first.website.website_id : null, since, until };
-  const drift = await askOf(reader, 'drift_diary', driftRow, scope.website, { since });
+  const website = first && !second ? first.website.website_id : null;
+  const scope: Scope = { reader, website, since, until };
+  const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
@@ -68,9 +69,9 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
       websites.flatMap(({ snapshots }) => snapshots),
       shown,
     ),
-    transitions: together(await askOf(reader, 'state_transitions', transitionRow, scope.website, { since, until })),
+    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     directories: await askRows(reader, 'report/directories', directoryRow, {
-      website: scope.website,
+      website,
       since,
       until,
       limit: DIRECTORIES_LISTED,
@@ -81,12 +82,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     flips: await readFlips(scope, websites),
     ...(await readAges(scope)),
     drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
-    rejected: await askRows(reader, 'report/rejected', rejectedRow, {
-      website: scope.website,
-      since,
-      until,
-      limit: ODDITIES_LISTED,
-    }),
+    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
   };
 }
 

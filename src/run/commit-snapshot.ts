@@ -1,4 +1,3 @@
-import type { SetAside } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
 import { toldOf } from '../journal/mend.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/commit.js';
@@ -56,6 +55,7 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
   const finishedAt = new Date(run.effects.now()).toISOString();
   // A listing-only run that was interrupted may have been planned since it ended.
   const wanted = fetched.status === 'off' ? null : fetched.wanted;
+  const reasons = [listed.reason, fetched.message, header.set_aside ? toldOf(header.set_aside) : null];
   const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
   const input = {
     warehouse: run.warehouse,
@@ -88,7 +88,7 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
       started_at: header.started_at,
       finished_at: finishedAt,
       outcome: 'committed',
-      error: errorOf(listed.reason, fetched.message, header.set_aside),
+      error: reasons.filter((reason) => reason !== null).join('; ') || null,
       requests_sent: requests.sent,
       requests_throttled: requests.throttled,
       requests_retried: requests.retried,
@@ -97,11 +97,6 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
     setAside: header.set_aside?.folder,
   };
   return stageCommit(input, run.journal);
-}
-
-function errorOf(listing: string | null, reports: string | null, setAside: SetAside | undefined): string | null {
-  const reasons = [listing, reports, setAside ? toldOf(setAside) : null];
-  return reasons.filter((reason) => reason !== null).join('; ') || null;
 }
 
 /** Makes the snapshot visible, and says what it holds. */

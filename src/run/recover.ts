@@ -75,7 +75,9 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       // The files stay, and the other websites go on: a disk that is full or cannot be read is no reason to stop them.
       const message = withRemedy(error);
       context.log.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
-      recovered.receipts.push(unfinishable(folder, message));
+      const requests = { sent: 0, throttled: 0, retried: 0 };
+      const rest = { requests, resumed: true, duration_ms: 0 };
+      recovered.receipts.push(failedReceipt(folder.websiteId, message, rest));
     }
   }
   return recovered;
@@ -180,13 +182,10 @@ async function mended(
   return header;
 }
 
-interface EndedIds {
-  snapshots: Set<string>;
-  runs: Set<string>;
-}
+type EndedIds = Awaited<ReturnType<typeof endedIds>>;
 
 /** What is committed or recorded, from the names of markers alone. */
-async function endedIds(warehouse: string): Promise<EndedIds> {
+async function endedIds(warehouse: string) {
   const idsIn = (files: string[]) => new Set(files.map((file) => idOfFile(file)));
   return {
     snapshots: idsIn(await listTableFiles(warehouse, 'snapshots')),
@@ -231,9 +230,4 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
 
 async function countAnswers(folder: JournalFolder): Promise<number> {
   return totalOf((await scanReports(folder)).counts);
-}
-
-function unfinishable(folder: JournalFolder, message: string): WebsiteReceipt {
-  const requests = { sent: 0, throttled: 0, retried: 0 };
-  return failedReceipt(folder.websiteId, message, { requests, resumed: true, duration_ms: 0 });
 }

@@ -146,7 +146,7 @@ class Sync {
       {
         openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
         newHeader: (folder) => this.#headerAnew(folder),
-        isConfigured: (websiteId) => this.#isConfigured(websiteId),
+        isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
     );
     const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
@@ -192,10 +192,6 @@ class Sync {
       const known = await websitesIn(this.#context.warehouse);
       return { websites: known.map((id) => websiteOf(config, id)).filter(isAsked), unlisted: error };
     }
-  }
-
-  #isConfigured(websiteId: string): boolean {
-    return namedWebsites(this.options.config)?.some(({ id }) => id === websiteId) ?? true;
   }
 
   /** @param setAside a damaged journal of an older run of the website: whoever looks at this run is told */

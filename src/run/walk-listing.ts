@@ -47,7 +47,8 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
     await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
     crashPoint('listed');
-    return toListed(judged);
+    const { kept, walks, complete, reason } = judged;
+    return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };
   } finally {
     journal.close();
   }
@@ -62,8 +63,4 @@ function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejecte
   if (rejected <= run.config.quality.max_reject_ratio * pages) return result;
   const reason = `${rejected} of ${pages} entries break the contract, more than quality.max_reject_ratio allows`;
   return { ...result, complete: false, reason };
-}
-
-function toListed({ kept, walks, complete, reason }: WalkResult): Listed {
-  return { walk: kept.walk, walks, complete, reason, count: kept.count, startedAt: kept.startedAt };
 }

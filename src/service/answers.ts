@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import { servedError } from '../contract/served.js';
 
-/** One answer of an operation, as the document tells it: its headers are added by their names. */
-interface DescribedAnswer {
-  description: string;
-  headers?: readonly HeaderName[];
-}
-
 const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
 
@@ -44,8 +38,8 @@ export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snap
 /** Errors that any operation can answer with, whatever it is asked. */
 export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const;
 
-/** What an answer says, by its status. */
-export const ANSWERS: Readonly<Record<number, DescribedAnswer>> = {
+/** What an answer says, by its status, and the names of headers that it has. */
+export const ANSWERS: Readonly<Record<number, { description: string; headers?: readonly HeaderName[] }>> = {
   200: { description: 'The answer.' },
   304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
   400: { description: 'The request is unusable; the message says which parameter.' },

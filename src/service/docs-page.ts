@@ -39,24 +39,22 @@ const documentSchema = z.object({
 type Document = z.infer<typeof documentSchema>;
 type Parameter = z.infer<typeof parameterSchema>;
 
-interface Field {
-  name: string;
-  type: string;
-}
+/** A line of a table of two columns: what it is about, and what is said of that. */
+type Line = readonly [name: string, text: string];
 
 const PARAMETER_COLUMNS: readonly Column<Parameter>[] = [
   { head: 'Name', cell: ({ name }) => code(name) },
   { head: 'In', cell: ({ in: place, required }) => (required ? `${place}, required` : place) },
   { head: 'Meaning', cell: meaningOf },
 ];
-const FIELD_COLUMNS: readonly Column<Field>[] = [
-  { head: 'Field', cell: ({ name }) => code(name) },
-  { head: 'Type', cell: ({ type }) => type },
-];
-const ERROR_COLUMNS: readonly Column<readonly [status: string, description: string]>[] = [
-  { head: 'Status', cell: ([status]) => code(status) },
-  { head: 'Meaning', cell: ([, description]) => prose(description) },
-];
+
+function linesTable(name: string, text: string, lines: readonly Line[]): Part {
+  const columns: Column<Line>[] = [
+    { head: name, cell: ([about]) => code(about) },
+    { head: text, cell: ([, said]) => prose(said) },
+  ];
+  return table(columns, lines);
+}
 
 /**
  * The interface as one readable page: no script, nothing from elsewhere.
@@ -90,7 +88,7 @@ export function docsPage(openApi: unknown, origin: string, prefix: string): stri
 ${operations.map((operation) => section(operation, document, prefix))}
 <h2 id="errors">Errors</h2>
 <p>An error’s body is <code>{"error", "message", "status"}</code>.</p>
-${table(ERROR_COLUMNS, errorsOf(operations))}
+${linesTable('Status', 'Meaning', errorsOf(operations))}
 <h2 id="caching">Caching and compression</h2>
 <p>A 200 carries an <code>ETag</code>, and a listing or report <code>Last-Modified</code>; with <code>If-None-Match</code> or
 <code>If-Modified-Since</code> an unchanged answer is a 304 without a body.
@@ -110,9 +108,9 @@ function section(operation: Operation, document: Document, prefix: string): Html
 <p class="path">${code(`${method} ${prefix}${path}`)}</p>
 <p>${prose(description)}</p>
 ${parameters.length === 0 ? null : html`<h3>Parameters</h3>${table(PARAMETER_COLUMNS, parameters)}`}
-${body === undefined ? null : html`<h3>Body, as JSON</h3>${table(FIELD_COLUMNS, fieldsOf(body, document))}`}
+${body === undefined ? null : html`<h3>Body, as JSON</h3>${linesTable('Field', 'Type', fieldsOf(body, document))}`}
 <h3>Answer</h3>
-${table(FIELD_COLUMNS, fieldsOf(answer, document))}
+${linesTable('Field', 'Type', fieldsOf(answer, document))}
 `;
 }
 
@@ -123,25 +121,25 @@ function meaningOf({ description, schema }: Parameter): Part {
 }
 
 /** The errors that any of the operations can answer with, by their status. */
-function errorsOf(operations: readonly Operation[]): [status: string, description: string][] {
+function errorsOf(operations: readonly Operation[]): Line[] {
   const statuses = new Set(operations.flatMap(({ responses }) => Object.keys(responses)));
   const errors = [...statuses].filter((status) => status >= '400').sort();
   return errors.map((status) => [status, ANSWERS[Number(status)]?.description ?? '']);
 }
 
-function fieldsOf(schema: unknown, document: Document): Field[] {
+function fieldsOf(schema: unknown, document: Document): Line[] {
   const { properties = {} } = resolved(schema, document);
   return Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
 }
 
 /** A field, and below it those of what it holds. */
-function fieldRows(field: string, schema: unknown, document: Document): Field[] {
+function fieldRows(field: string, schema: unknown, document: Document): Line[] {
   const { properties, items } = resolved(schema, document);
   const held = items === undefined ? undefined : resolved(items, document).properties;
   const below = Object.entries(properties ?? held ?? {});
   const name = held ? `${field}[]` : field;
   const rows = below.flatMap(([inner, each]) => fieldRows(`${name}.${inner}`, each, document));
-  return [{ name, type: typeOf(schema, document) }, ...rows];
+  return [[name, typeOf(schema, document)], ...rows];
 }
 
 function typeOf(schema: unknown, document: Document): string {
@@ -154,11 +152,7 @@ function typeOf(schema: unknown, document: Document): string {
 
 function resolved(schema: unknown, { components }: Document): z.infer<typeof schemaSchema> {
   const { $ref, ...rest } = schemaSchema.parse(schema);
-  return $ref === undefined ? rest : schemaSchema.parse(components.schemas[nameOf($ref)]);
-}
-
-function nameOf(reference: string): string {
-  return reference.slice(reference.lastIndexOf('/') + 1);
+  return $ref === undefined ? rest : schemaSchema.parse(components.schemas[$ref.slice($ref.lastIndexOf('/') + 1)]);
 }
 
 function code(text: string): Html {

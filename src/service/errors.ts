@@ -20,7 +20,8 @@ export class ServiceError extends Error {
 
 /** The body of an error (specification, section 7): `{error, message, status}`. */
 export function errorBody(status: number, message: string): ErrorBody {
-  return { error: ERROR_NAMES[status] ?? snakeCase(STATUS_CODES[status] ?? 'error'), message, status };
+  const inSnakeCase = (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/[^a-z]+/g, '_');
+  return { error: ERROR_NAMES[status] ?? inSnakeCase, message, status };
 }
 
 /**
@@ -38,8 +39,4 @@ export function publicError(error: unknown): ServiceError {
 function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;
   return typeof error.statusCode === 'number' ? error.statusCode : 500;
-}
-
-function snakeCase(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z]+/g, '_');
 }

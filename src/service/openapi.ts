@@ -108,10 +108,8 @@ function operation(method: string, { 'x-headers': own, ...told }: DescribedOpera
   const isKept = described.isCacheable && method === 'get';
   const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...(described.isRateLimited ? RATE_HEADERS : [])];
   const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
-  const shared = [...(isKept ? [304] : []), ...statuses].map((status) => [
-    status,
-    reference('responses', nameOf(status)),
-  ]);
+  const others = [...(isKept ? [304] : []), ...statuses];
+  const shared = others.map((status) => [status, reference('responses', nameOf(status))]);
   return {
     ...told,
     responses: { 200: { ...answer, headers: headerRefs(headers) }, ...Object.fromEntries(shared) },
@@ -133,7 +131,10 @@ function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
   ];
   const responses = statuses
     .filter((status) => status !== 200)
-    .map((status) => [nameOf(status), sharedError(status, headersOf(status))]);
+    .map((status) => {
+      const { description = '' } = ANSWERS[status] ?? {};
+      return [nameOf(status), { description, headers: headerRefs(headersOf(status)), content: ERROR_CONTENT }];
+    });
   const unchanged = { description: ANSWERS[304]?.description, headers: headerRefs([...rate, ...kept]) };
   const names = new Set([...statuses.flatMap(headersOf), ...kept, ...rate]);
   return {
@@ -145,10 +146,7 @@ function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
 /** Errors of what is looked at before the key. */
 const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 421, 431]);
 
-function sharedError(status: number, headers: readonly HeaderName[]): object {
-  const content = { 'application/json': { schema: reference('schemas', 'Error') } };
-  return { description: ANSWERS[status]?.description ?? '', headers: headerRefs(headers), content };
-}
+const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Error') } };
 
 function headerRefs(names: readonly HeaderName[]): object {
   return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));

@@ -1,15 +1,9 @@
 const WINDOW_MS = 60_000;
 
-/** Where a key stands after a request. */
-export interface RateDecision {
-  allowed: boolean;
-  headers: Record<string, string>;
-}
-
 /** Counts the requests of each key. */
 export interface Limiter {
   /** Spends one request of a key's allowance; the headers belong on the answer either way. */
-  take(keyId: string): RateDecision;
+  take(keyId: string): { allowed: boolean; headers: Record<string, string> };
 }
 
 /** What one key has used. Times are milliseconds since 1970. */

@@ -1,18 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from './errors.js';
 
-interface KnownPath {
-  segments: string[];
-  methods: Set<string>;
-}
-
 /**
  * Answers 404, or 405 with `Allow` where the path has other methods, before a body is read.
  *
  * @returns to be called after the hooks that are to see such requests, too; the routes may follow it
  */
 export function refuseUnknown(app: FastifyInstance): () => void {
-  const paths = new Map<string, KnownPath>();
+  const paths = new Map<string, { segments: string[]; methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     if (url === '*') return;
     const known = paths.get(url) ?? { segments: url.split('/'), methods: new Set() };

@@ -18,7 +18,9 @@ const LEAST_COMPRESSED_BYTES = 1024;
  */
 export function addRepresentations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    if (!isWhole(payload) || reply.statusCode !== 200) return payload;
+    // What is sent as it is; a stream has no end yet.
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
+    if (!isWhole || reply.statusCode !== 200) return payload;
     // What says itself how it may be kept, as a page that must not be kept at all, gets no tag; nor does the answer to a body.
     if (reply.hasHeader('cache-control') || request.method === 'POST') return compressed(request, reply, payload);
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
@@ -36,11 +38,6 @@ export function addRepresentations(app: FastifyInstance): void {
 function varyWith(reply: FastifyReply, header: string): string {
   const known = reply.getHeader('vary');
   return known === undefined ? header : `${known}, ${header}`;
-}
-
-/** What is sent as it is; a stream has no end yet. */
-function isWhole(payload: unknown): payload is string | Buffer {
-  return typeof payload === 'string' || Buffer.isBuffer(payload);
 }
 
 /**
@@ -72,10 +69,6 @@ async function compressed(
   if (encoding === null) return payload;
   reply.header('content-encoding', encoding).removeHeader('content-length');
   if (encoding === 'gzip') return compressWith.gzip(payload);
-  return compressWith.br(payload, {
-    params: {
-      ...BROTLI_PARAMETERS,
-      [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(payload),
-    },
-  });
+  const params = { ...BROTLI_PARAMETERS, [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(payload) };
+  return compressWith.br(payload, { params });
 }

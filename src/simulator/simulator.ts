@@ -1,6 +1,8 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { ServiceError } from '../service/errors.js';
 import { buildServer, type ServerOptions } from '../service/http.js';
 import type { Limiter } from '../service/rate-limit.js';
-import { addControl } from './control.js';
 import { type FaultRates, Faults, type OperationName } from './faults.js';
 import { addInterference } from './interference.js';
 import { type LimiterKind, type RateHeaders, simulatedLimiter } from './limiters.js';
@@ -9,6 +11,7 @@ import { type SimulatedKey, worldStore } from './store.js';
 import { World, type WorldOptions } from './world.js';
 
 export const DEMO_TOKEN = 'demo-token';
+const MAX_NIGHTS = 10_000;
 const DEFAULT_SLOW_BODY_MS = 2000;
 const DEFAULT_RETRY_AFTER_S = 1;
 const DEFAULT_RATE_WINDOW_S = 60;
@@ -105,4 +108,42 @@ function limiterFor(options: SimulatorOptions): Limiter | undefined {
   if (rateLimit === 'unlimited') return undefined;
   const { limiter: kind = 'first-request', rateHeaders: headers = 'boundary', clock = Date.now } = options;
   return simulatedLimiter({ limit: rateLimit, kind, headers, windowMs: rateWindow * 1000, clock });
+}
+
+const advanceQuery = z.object({ nights: z.coerce.number().int().min(1).max(MAX_NIGHTS).default(1) });
+
+/** The control path: what a test or a curious user asks of the simulator itself, without a key and never counted. */
+function addControl(app: FastifyInstance, world: World, faults: Faults, counters: RequestCounters): void {
+  app.get('/control', async () => state(world, faults, counters));
+  app.post('/control/advance', async (request) => {
+    const query = advanceQuery.safeParse(request.query);
+    if (!query.success) throw new ServiceError(400, z.prettifyError(query.error));
+    world.advance(query.data.nights);
+    return state(world, faults, counters);
+  });
+  app.get('/control/requests', async () => ({
+    ...totals(counters),
+    by_request: Object.fromEntries(counters.byRequest),
+    reports: Object.fromEntries(counters.reports()),
+    windows: Object.fromEntries(counters.windows()),
+  }));
+  app.post('/control/reset-counters', async () => {
+    counters.reset();
+    return totals(counters);
+  });
+}
+
+function state(world: World, faults: Faults, counters: RequestCounters): Record<string, unknown> {
+  return {
+    night: world.night,
+    now: world.now.toISOString(),
+    seed: world.seed,
+    websites: world.websites,
+    faults: faults.rates,
+    requests: totals(counters),
+  };
+}
+
+function totals({ attempted, answered, byStatus }: RequestCounters): Record<string, unknown> {
+  return { attempted, answered, by_status: byStatus };
 }

@@ -253,14 +253,11 @@ const REMEDY: Partial<Record<FailureKind, string>> = {
 
 function failureOf(answer: Answer, waitMs: number | null, tokenPlace: string): SourceError {
   const kind = kindOf(answer.status);
-  const remedy = kind === 'unauthorized' ? checkToken(tokenPlace) : REMEDY[kind];
+  const checkToken = `the token is missing, wrong or expired: check ${tokenPlace} (and the environment variable that it reads)`;
+  const remedy = kind === 'unauthorized' ? checkToken : REMEDY[kind];
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
   const detail = { status: answer.status, body: answer.text ?? '' };
   return waitMs === null ? new SourceError(kind, message, detail) : new RetryLater(kind, message, detail, waitMs);
-}
-
-function checkToken(place: string): string {
-  return `the token is missing, wrong or expired: check ${place} (and the environment variable that it reads)`;
 }
 
 function kindOf(status: number): FailureKind {

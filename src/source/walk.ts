@@ -1,12 +1,12 @@
 import { BadWindow, readWindow, type Window } from './coverage-window.js';
 import { SourceError } from './errors.js';
 import { followable, listingPath } from './links.js';
-import type { RecentUrls } from './walk-state.js';
 import {
   type AcceptedWindow,
   firstWalk,
   type Interrupted,
   newRecentUrls,
+  type RecentUrls,
   remember,
   type WalkState,
   walkAgain,
@@ -117,7 +117,7 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): 
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       if (error.final) throw withRemedy(error, deps);
-      if (refusesLimit(error, state)) {
+      if (state.limit !== null && state.nextLink === null && LIMIT_REFUSED.has(error.status ?? 0)) {
         state = { ...state, limit: null };
         continue;
       }
@@ -165,8 +165,4 @@ function withRemedy(error: SourceError, { baseUrl, websiteId }: WalkDeps): Sourc
   const asked = `${baseUrl}/v1/urls/${encodeURIComponent(websiteId)}`;
   const remedy = `asked for ${asked}: check the id under websites, and the path of api.base_url`;
   return new SourceError(error.kind, `${error.message}; ${remedy}`, error.detail);
-}
-
-function refusesLimit(error: SourceError, state: WalkState): boolean {
-  return state.limit !== null && state.nextLink === null && LIMIT_REFUSED.has(error.status ?? 0);
 }

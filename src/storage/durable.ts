@@ -5,18 +5,17 @@ import { dirname } from 'node:path';
 import { cannotWrite } from './disk-error.js';
 
 /** Makes a folder's own entries (names added, renamed or removed in it) survive a power loss. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+export function syncFolder(folder: string): Promise<void> {
+  return sync(folder, 'r');
 }
 
 /** Makes a file's bytes survive a power loss. */
-export async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+');
+export function syncFile(file: string): Promise<void> {
+  return sync(file, 'r+');
+}
+
+async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {

@@ -53,10 +53,8 @@ export class Engine {
     private readonly own: DuckDBInstance | null,
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
-    private readonly temporary: string,
-    /** Bytes. */
-    readonly memoryLimit: number,
-    private readonly sharedViews: boolean,
+    /** The spill folder is its own by now. */
+    private readonly options: EngineOptions,
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
@@ -65,14 +63,7 @@ export class Engine {
     // A folder each: two databases that spill into one would overwrite each other's files.
     const temporary = mkdtempSync(join(options.temporary, 'duckdb-'));
     const instance = await createInstance(options, temporary);
-    const engine = new Engine(
-      instance,
-      instance,
-      await instance.connect(),
-      temporary,
-      options.memoryLimit,
-      options.sharedViews ?? false,
-    );
+    const engine = new Engine(instance, instance, await instance.connect(), { ...options, temporary });
     await engine.run("set global TimeZone = 'UTC'");
     return engine;
   }
@@ -82,14 +73,12 @@ export class Engine {
    * closed before this one, whose `close` ends the database.
    */
   async connect(): Promise<Engine> {
-    return new Engine(
-      null,
-      this.instance,
-      await this.instance.connect(),
-      this.temporary,
-      this.memoryLimit,
-      this.sharedViews,
-    );
+    return new Engine(null, this.instance, await this.instance.connect(), this.options);
+  }
+
+  /** Bytes. */
+  get memoryLimit(): number {
+    return this.options.memoryLimit;
   }
 
   /**
@@ -177,7 +166,7 @@ export class Engine {
 
   /** Makes a view of a query that goes with this engine. */
   async view(name: string, query: string): Promise<void> {
-    await this.run(`create or replace ${this.sharedViews ? '' : 'temp '}view ${name} as ${query}`);
+    await this.run(`create or replace ${this.options.sharedViews ? '' : 'temp '}view ${name} as ${query}`);
   }
 
   /** The connection itself, for reading results by their types. */
@@ -189,16 +178,18 @@ export class Engine {
     this.connection.closeSync();
     if (!this.own) return;
     this.own.closeSync();
-    rmSync(this.temporary, { recursive: true, force: true });
+    rmSync(this.options.temporary, { recursive: true, force: true });
   }
 }
 
 async function createInstance(options: EngineOptions, temporary: string): Promise<DuckDBInstance> {
+  const { memoryLimit } = options;
+  const threads = memoryLimit < ONE_THREAD_BELOW_BYTES ? 1 : Math.min(MAX_THREADS, cpus().length);
   try {
     return await duckdb.DuckDBInstance.create(options.file ?? ':memory:', {
-      memory_limit: `${Math.round(options.memoryLimit / 1000)}KB`,
+      memory_limit: `${Math.round(memoryLimit / 1000)}KB`,
       temp_directory: temporary,
-      threads: String(threadsFor(options.memoryLimit)),
+      threads: String(threads),
       preserve_insertion_order: 'false',
       // Freed memory goes back to the system soon: each statement runs on another thread of a pool, and what the C
       // library keeps for each of them once made a sync of a million pages half as large again.
@@ -222,10 +213,6 @@ export async function withEngine<T>(options: EngineOptions, use: (engine: Engine
   } finally {
     engine.close();
   }
-}
-
-function threadsFor(memoryLimit: number): number {
-  return memoryLimit < ONE_THREAD_BELOW_BYTES ? 1 : Math.min(MAX_THREADS, cpus().length);
 }
 
 /** Nothing where there is nothing to bind: DuckDB plans a statement that is prepared first twice. */

@@ -38,7 +38,8 @@ async function listedHolder(file: string): Promise<LockHolder | null> {
   const { dev, ino } = await stat(file, { bigint: true });
   for (const [, access, pid, major, minor, inode] of locks.matchAll(LOCK_LINE)) {
     if (BigInt(inode ?? 0) !== ino || deviceOf(`${major}`, `${minor}`) !== dev) continue;
-    return named(Number(pid), access === 'WRITE' ? 'write' : 'read');
+    const holder = `process ${pid} on ${hostname()}`;
+    return { process_id: Number(pid), holder, access: access === 'WRITE' ? 'write' : 'read' };
   }
   return null;
 }
@@ -60,10 +61,6 @@ async function refusedBy(file: string): Promise<LockHolder | null> {
     const pid = /^process (\d+)/.exec(holder)?.[1];
     return { process_id: pid ? Number(pid) : null, holder, access: 'write' };
   }
-}
-
-function named(pid: number, access: 'read' | 'write'): LockHolder {
-  return { process_id: pid, holder: `process ${pid} on ${hostname()}`, access };
 }
 
 /** Who holds a DuckDB file, from DuckDB's own message; null where the error is another one. */

@@ -160,7 +160,8 @@ export class LiveReader {
     const changed = await this.#changed();
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
-      const opened = { reader, websites: await websitesOf(reader), files, idle: [], users: 0, retired: false };
+      const websites = await reader.engine.rows(websiteRow, sql('serve/websites'));
+      const opened = { reader, websites, files, idle: [], users: 0, retired: false };
       for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);
       this.#current = opened;
@@ -189,9 +190,4 @@ function closeUnused({ reader, idle, users, retired }: Opened): void {
   if (!retired || users > 0) return;
   for (const connection of idle) connection.close();
   reader.close();
-}
-
-/** The websites that have a snapshot, by their ids. */
-async function websitesOf(reader: Reader): Promise<ServedWebsite[]> {
-  return reader.engine.rows(websiteRow, sql('serve/websites'));
 }

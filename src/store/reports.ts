@@ -42,12 +42,8 @@ export async function reportsOf(
   const found = new Map(rows.map(({ crawled_at, ...report }) => [report.url, { report, crawled_at }]));
   return entries.map((entry) => {
     const { report, crawled_at = null } = found.get(entry.url) ?? {};
-    if (!report) return reportOfEntry(entry);
-    return { ...report, days_since_last_crawl: daysSince(crawled_at, now) };
+    if (report) return { ...report, days_since_last_crawl: daysSince(crawled_at, now) };
+    const fields = Object.keys(urlReportSchema.shape).map((field) => [field, entry[field] ?? null]);
+    return urlReportSchema.parse(Object.fromEntries(fields));
   });
-}
-
-function reportOfEntry(entry: CoverageEntry): UrlReport {
-  const fields = Object.keys(urlReportSchema.shape).map((field) => [field, entry[field] ?? null]);
-  return urlReportSchema.parse(Object.fromEntries(fields));
 }

@@ -16,8 +16,7 @@ import type {
   Store,
 } from '../service/store.js';
 import { sql } from '../storage/sql.js';
-import { tableFile } from '../warehouse/layout.js';
-import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import { fileOf, filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
@@ -211,9 +210,7 @@ function shownState({ version, listing, earlier }: ServedCommits): Required<Show
 /** Says which file of a table is left out of these commits, if one is. */
 function lostOf(warehouse: string, markers: readonly Marker[], table: DataTable): UnreadableError | null {
   const lost = markers.find(({ unreadable }) => Object.hasOwn(unreadable, table));
-  if (!lost) return null;
-  const { websiteId, date, commitId: id } = lost;
-  return new UnreadableError(false, 'cannot be read', [tableFile(warehouse, table, { websiteId, date, id })]);
+  return lost ? new UnreadableError(false, 'cannot be read', [fileOf(warehouse, lost, table)]) : null;
 }
 
 function noSuchState(): ServiceError {

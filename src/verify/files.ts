@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { exists, sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { CheckpointError, checkpointFile, stateBase } from '../warehouse/checkpoints.js';
-import { tableFile } from '../warehouse/layout.js';
-import { type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
+import { fileOf, type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { DATA_TABLES, type DataTable } from '../warehouse/tables.js';
+import { DATA_TABLES } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
@@ -30,10 +29,6 @@ export async function checkFiles(engine: Engine, warehouse: string, markers: rea
     if (checked.findings.length === before) checked.whole.push(marker);
   }
   return checked;
-}
-
-function fileOf(warehouse: string, marker: Marker, table: DataTable): string {
-  return tableFile(warehouse, table, { websiteId: marker.websiteId, date: marker.date, id: marker.commitId });
 }
 
 const rowCount = z.object({ rows: z.coerce.number() });

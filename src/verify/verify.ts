@@ -104,12 +104,8 @@ async function checkRows(
     const remedy =
       level === 'note' ? 'nothing to do' : 'a bug in indexhouse: please report it; the rows are kept as they are';
     for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${PROBLEMS_TOLD}`)) {
-      findings.push({
-        check,
-        level,
-        message: `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`,
-        remedy,
-      });
+      const message = `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`;
+      findings.push({ check, level, message, remedy });
     }
   }
   return findings;

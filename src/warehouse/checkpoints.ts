@@ -26,8 +26,10 @@ export async function stateBase(
   markers: readonly Marker[],
 ): Promise<{ checkpoint: string | null; included: number }> {
   const there = new Set(await listTableFiles(warehouse, 'checkpoints'));
+  const files = markers.map((marker) => checkpointFile(warehouse, marker));
+  const isWhole = async (file: string) => there.has(file) && isWholeParquet(file);
   let included = markers.length;
-  while (included > 0 && !(await isCheckpoint(warehouse, markers[included - 1], there))) included--;
+  while (included > 0 && !(await isWhole(files[included - 1] ?? ''))) included--;
   const gone = markers.slice(included).find(({ dropped }) => Object.keys(dropped).length > 0);
   if (gone) {
     throw new CheckpointError(
@@ -36,16 +38,5 @@ export async function stateBase(
         `${warehouse}/parquet/checkpoints from a backup`,
     );
   }
-  const last = markers[included - 1];
-  return { checkpoint: last ? checkpointFile(warehouse, last) : null, included };
-}
-
-async function isCheckpoint(
-  warehouse: string,
-  marker: Marker | undefined,
-  there: ReadonlySet<string>,
-): Promise<boolean> {
-  if (!marker) return false;
-  const file = checkpointFile(warehouse, marker);
-  return there.has(file) && isWholeParquet(file);
+  return { checkpoint: files[included - 1] ?? null, included };
 }

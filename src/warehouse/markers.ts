@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
 import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
-import { listTableFiles, stateFile, tableFile } from './layout.js';
+import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import type { DataTable, MarkerTable } from './tables.js';
 
@@ -95,7 +95,8 @@ export async function readLog(engine: Engine, warehouse: string, schemas: string
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
   const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
   return {
-    markers: without(markers, dropped, 'dropped').sort(byCommit),
+    // Commit ids sort by time.
+    markers: without(markers, dropped, 'dropped').sort((a, b) => (a.commitId < b.commitId ? -1 : 1)),
     damaged: [...damaged, ...others],
     tombstones,
     tombstoneFiles: [...readable],
@@ -145,11 +146,6 @@ async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kin
   });
 }
 
-/** Commit ids sort by time. */
-function byCommit(a: Marker, b: Marker): number {
-  return a.commitId < b.commitId ? -1 : 1;
-}
-
 /** Takes the files that cannot be read out of what the markers name. */
 export function withoutUnreadable(markers: readonly Marker[], damaged: readonly DamagedFile[]): Marker[] {
   const named = damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`);
@@ -187,13 +183,15 @@ export function newestMarkers(markers: readonly Marker[]): Marker[] {
   return [...new Map(markers.map((marker) => [marker.websiteId, marker])).values()];
 }
 
+/** The file of one table in a commit, whether it has one or not. */
+export function fileOf(warehouse: string, marker: Marker, table: LogFolder): string {
+  return tableFile(warehouse, table, { ...marker, id: marker.commitId });
+}
+
 /** The files of one table in these commits. */
 export function filesOf(warehouse: string, markers: readonly Marker[], table: DataTable): string[] {
-  return markers.flatMap((marker) =>
-    Object.hasOwn(marker.files, table)
-      ? [tableFile(warehouse, table, { websiteId: marker.websiteId, date: marker.date, id: marker.commitId })]
-      : [],
-  );
+  const having = markers.filter(({ files }) => Object.hasOwn(files, table));
+  return having.map((marker) => fileOf(warehouse, marker, table));
 }
 
 /** The state file that follows this commit; it may be missing, and is then rebuilt. */

@@ -47,7 +47,8 @@ async function show(address: string, remember: boolean): Promise<void> {
     if (remember) history.pushState(null, '', address);
     shown = location.pathname + location.search;
     fillForm(page, remember);
-    announce(document.getElementById('shown')?.textContent ?? '');
+    const place = document.getElementById('announcement');
+    if (place) place.textContent = document.getElementById('shown')?.textContent ?? '';
   } catch {
     // Aborted by a newer request; else let the browser show what is wrong.
     if (!mine.signal.aborted) location.assign(address);
@@ -62,11 +63,6 @@ function replace(old: Element, fresh: Element): void {
   if (!hadFocus) return;
   const links = [...fresh.querySelectorAll<HTMLElement>('[data-live]')];
   (links.find((link) => link.dataset['live'] === held) ?? document.getElementById('content'))?.focus();
-}
-
-function announce(text: string): void {
-  const place = document.getElementById('announcement');
-  if (place) place.textContent = text;
 }
 
 /**

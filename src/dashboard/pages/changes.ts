@@ -40,15 +40,7 @@ export type ChangeRow = z.infer<typeof changeRow>;
 const kindRow = z.object({ change: z.string(), changes: z.int() });
 export type KindCount = z.infer<typeof kindRow>;
 
-interface Changes {
-  /** The first date that is looked at; null where there is no snapshot. */
-  since: string | null;
-  /** Of all kinds. */
-  kinds: KindCount[];
-  /** How many the list has in all, and its window. */
-  count: number;
-  rows: ChangeRow[];
-}
+type Changes = Awaited<ReturnType<typeof readChanges>>;
 
 /** Which changes of a website, as `sql/dashboard` takes it. */
 function selectionOf(
@@ -88,7 +80,8 @@ ${list({
 }
 
 /** The changes of the last nights, a window of them. @throws ServiceError 404 for a page behind the last one */
-async function readChanges(reader: Reader, website: string, query: ChangesQuery): Promise<Changes> {
+async function readChanges(reader: Reader, website: string, query: ChangesQuery) {
+  // The first date that is looked at; null where there is no snapshot.
   const since = newestDates(reader.markers, website, query.nights).at(-1) ?? null;
   const selection = selectionOf(website, { since, contains: query.q });
   const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);

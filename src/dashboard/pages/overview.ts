@@ -1,22 +1,14 @@
 import { askOf, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { dated, number, tiles } from '../../html/cells.js';
-import type { Age } from '../../html/charts/bar-charts.js';
 import type { Drawing } from '../../html/charts/draw.js';
-import {
-  type Counts,
-  type Day,
-  type Span,
-  trendDrawings,
-  trendLegend,
-  UNLISTED,
-} from '../../html/charts/trend-chart.js';
+import { type Counts, trendDrawings, trendLegend, UNLISTED } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, dayOfMonth, percent, points, shareOf, signed } from '../../observe/format.js';
 import { reportAges } from '../../report/parts/quality.js';
 import { addDays } from '../../report/period.js';
-import { reportAgeRow, type SnapshotRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
+import { reportAgeRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
 import { trendOf } from '../../report/trend.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
@@ -37,17 +29,7 @@ const TREND_COLUMNS: readonly Column<TrendRow>[] = [
   number('Share indexed', ({ indexed, pages }) => shareOf(indexed, pages), percent),
 ];
 
-interface Overview {
-  /** Dates with a complete listing within the days shown, oldest first. */
-  listings: TrendRow[];
-  days: Day[];
-  span: Span;
-  /** Null where there is none within the days shown. */
-  newest: SnapshotRow | null;
-  /** What changed in the newest night. */
-  changes: KindCount[];
-  reportAges: Age[];
-}
+type Overview = Awaited<ReturnType<typeof readOverview>>;
 
 /** The state of a website: its numbers compared with the previous listing, the trend, and the newest night's changes. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
@@ -67,7 +49,7 @@ ${reportAges('ages', overview.reportAges)}</section>`;
 }
 
 /** Reads the last 90 days up to the newest snapshot. */
-async function readOverview(reader: Reader, website: string): Promise<Overview> {
+async function readOverview(reader: Reader, website: string) {
   const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const span = { since: addDays(until, 1 - DAYS_SHOWN), until };
   const listings = await askOf(reader, 'indexing_trend', trendRow, website, { since: span.since });
@@ -75,10 +57,13 @@ async function readOverview(reader: Reader, website: string): Promise<Overview> 
   const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, dates);
   const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
   return {
+    /** Dates with a complete listing within the days shown, oldest first. */
     listings,
     days: trendOf(listings, snapshots, span),
     span,
+    /** Null where there is none within the days shown. */
     newest: snapshots.at(-1) ?? null,
+    /** What changed in the newest night. */
     changes: await readKinds(reader, website, until),
     reportAges: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
   };
@@ -109,16 +94,13 @@ ${tiles(
 }
 
 function newestNight(context: WebsiteContext, { changes, span }: Overview): Part {
+  const linkOf = (kind: string) => linkTo(context, 'changes', { nights: 1, kind });
   const columns: Column<KindCount>[] = [
-    { head: 'Change', cell: ({ change }) => kindLink(context, change) },
+    { head: 'Change', cell: ({ change }) => html`<a href="${linkOf(change)}">${changeName(change)}</a>` },
     number('Times', ({ changes: times }) => times),
   ];
   const empty = `Nothing changed on ${span.until}.`;
   return table(columns, changes, { id: 'night', caption: `Changes of ${span.until}`, empty });
-}
-
-function kindLink(context: WebsiteContext, kind: string): Html {
-  return html`<a href="${linkTo(context, 'changes', { nights: 1, kind })}">${changeName(kind)}</a>`;
 }
 
 /** The trend as a chart that its numbers can be read from, and as a table of them. */

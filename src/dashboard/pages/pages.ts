@@ -15,7 +15,6 @@ import {
   headOf,
   PAGE_COLUMNS,
   type PageColumn,
-  type PageRow,
   pageRow,
   readsOf,
   SORTED_BY,
@@ -42,13 +41,7 @@ export const pagesQuery = z.object({
 type PagesQuery = z.infer<typeof pagesQuery>;
 
 const stateRow = z.object({ state: z.string().nullable(), pages: z.int() });
-
-interface Pages {
-  /** Choices of the filter; null is an unknown state. */
-  states: { state: string | null; pages: number }[];
-  count: number;
-  rows: PageRow[];
-}
+type Pages = Awaited<ReturnType<typeof readPages>>;
 
 /** The pages of a website: filtered, sorted, a window of them. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
@@ -75,7 +68,8 @@ ${list({
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page behind the last one */
-export async function readPages(reader: Reader, website: string, query: PagesQuery): Promise<Pages> {
+export async function readPages(reader: Reader, website: string, query: PagesQuery) {
+  // Choices of the filter; null is an unknown state.
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
   const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
   const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
@@ -132,7 +126,8 @@ function stateLabel(state: string | null): string {
 export function stateText(state: string | null): string {
   if (state === null) return UNKNOWN_STATE;
   const isPlain = state !== '' && state !== UNKNOWN_STATE && !state.startsWith('"') && safe(state) === state;
-  return isPlain ? state : JSON.stringify(state).replace(/[^\x20-\x7e]/g, escapedCharacter);
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return isPlain ? state : JSON.stringify(state).replace(/[^\x20-\x7e]/g, escaped);
 }
 
 const quoted = z
@@ -144,10 +139,6 @@ const quoted = z
 export function stateOf(text: string): string | null {
   if (text === UNKNOWN_STATE) return null;
   return quoted.safeParse(text).data ?? text;
-}
-
-function escapedCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function parsed(text: string): unknown {

@@ -5,7 +5,7 @@ import { text, time } from '../../html/cells.js';
 import { html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { DRIFT_COLUMNS, listingStatus, REJECTED_COLUMNS, runColumns } from '../../report/parts/quality.js';
-import { type DriftRow, driftRow, type RejectedRow, type RunRow, rejectedRow, runRow } from '../../report/rows.js';
+import { driftRow, type RunRow, rejectedRow, runRow } from '../../report/rows.js';
 import { ServiceError } from '../../service/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
@@ -17,16 +17,6 @@ const NIGHTS_LOOKED_AT = 30;
 const ODDITIES_LISTED = 50;
 /** An id that is another website's name gives that one's rows too, which are then left out. */
 const DRIFT_READ = 500;
-
-interface Runs {
-  count: number;
-  rows: RunRow[];
-  /** What was quarantined since then, by what is wrong with it. */
-  since: string;
-  rejected: RejectedRow[];
-  /** What the service sent that its contract does not foresee, the newest first. */
-  drift: DriftRow[];
-}
 
 const RUN_COLUMNS: readonly Column<RunRow>[] = [
   { head: 'Started', cell: (run) => time(run.started_at) },
@@ -62,7 +52,7 @@ ${table(DRIFT_COLUMNS, runs.drift, {
 }
 
 /** The runs of a website, a window of them, and the quality of what they brought. @throws ServiceError 404 */
-async function readRuns(reader: Reader, website: string, query: Paging): Promise<Runs> {
+async function readRuns(reader: Reader, website: string, query: Paging) {
   const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
   const count = rows[0]?.runs ?? 0;
   if (count === 0 && query.page > 1) throw new ServiceError(404, `There is no page ${query.page}.`);
@@ -71,6 +61,7 @@ async function readRuns(reader: Reader, website: string, query: Paging): Promise
   const period = { website, since, until, limit: ODDITIES_LISTED };
   const rejected = await askRows(reader, 'report/rejected', rejectedRow, period);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
+  // What was quarantined since then, and what the service sent that its contract does not foresee, the newest first.
   return { count, rows, since, rejected, drift: drift.slice(0, ODDITIES_LISTED) };
 }
 
@@ -78,7 +69,7 @@ function failure({ error }: RunRow): Part {
   return html`<b class="bad">failed</b>${error === null ? null : html`: ${text(error)}`}`;
 }
 
-function rejectedTable({ rejected, since }: Runs): Part {
+function rejectedTable({ rejected, since }: Awaited<ReturnType<typeof readRuns>>): Part {
   const total = rejected[0]?.total ?? 0;
   const cut = total > rejected.length ? `: the most frequent ${rejected.length} of ${total} problems` : '';
   return table(REJECTED_COLUMNS, rejected, {

@@ -14,19 +14,16 @@ export interface Age {
   pages: number;
 }
 
-interface Moved {
-  directory: string;
-  deindexed: number;
-  newly_indexed: number;
-}
-
 const SIDES = [
   ['notIndexed', 'deindexed'],
   ['indexed', 'newly_indexed'],
 ] as const;
 
 /** How many pages left the index and came into it, by directory. */
-export function directoryChart(id: string, directories: readonly Moved[]): Html {
+export function directoryChart(
+  id: string,
+  directories: readonly { directory: string; deindexed: number; newly_indexed: number }[],
+): Html {
   const texts = directories.map(
     ({ directory, deindexed, newly_indexed }) =>
       `${directory}: ${deindexed} de-indexed, ${newly_indexed} newly indexed.`,

@@ -74,7 +74,8 @@ function cell(pages: number | undefined, most: number): Html {
 export function directoriesPart(id: string, section: Section, period: Period): Html {
   const { directories, headline } = section;
   const moved = directories.filter(({ deindexed, newly_indexed }) => deindexed + newly_indexed > 0);
-  if (!directories.some(hasChanged)) {
+  const hasOthers = directories.some((one) => one.indexed_before !== null && one.indexed !== one.indexed_before);
+  if (moved.length === 0 && !hasOthers) {
     return part('Losses by directory', note('No directory lost or gained a page in this period.'));
   }
   const columns: Column<DirectoryRow>[] = [
@@ -99,10 +100,6 @@ export function directoriesPart(id: string, section: Section, period: Period): H
     note('The directories that lost most indexed pages come first.'),
     directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
   );
-}
-
-function hasChanged({ indexed, indexed_before, deindexed, newly_indexed }: DirectoryRow): boolean {
-  return deindexed + newly_indexed > 0 || (indexed_before !== null && indexed !== indexed_before);
 }
 
 function otherNote(section: Section, { since }: Period): Html {
