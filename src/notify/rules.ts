@@ -156,11 +156,16 @@ function where({ directory, state, examples }: Places) {
 
 const CHANGES: Record<
   'watched' | 'robots_blocked' | 'canonical_flips',
-  { what: string; analysis: string; dated: boolean }
+  { one: string; what: string; analysis: string; dated: boolean }
 > = {
-  watched: { what: 'of the watched pages left the index', analysis: 'deindexed_pages', dated: true },
-  robots_blocked: { what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
-  canonical_flips: { what: 'with another canonical than before', analysis: 'canonical_flips', dated: true },
+  watched: { one: 'watched page', what: 'left the index', analysis: 'deindexed_pages', dated: true },
+  robots_blocked: { one: 'page', what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
+  canonical_flips: {
+    one: 'page',
+    what: 'with another canonical than before',
+    analysis: 'canonical_flips',
+    dated: true,
+  },
 };
 
 /** @param above more pages than these are told; false: none are */
@@ -176,11 +181,11 @@ async function changed(
   const given = { website, snapshot: snapshot_id, kind, pattern };
   const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
-  const { what, analysis, dated } = CHANGES[kind];
+  const { one, what, analysis, dated } = CHANGES[kind];
   const command = queryCommand(analysis, website, dated ? { since: snapshot_date } : {});
   const told = {
     kind,
-    what: `${counted(places.pages, 'page')} ${what}`,
+    what: `${counted(places.pages, one)} ${what}`,
     count: places.pages,
     since: snapshot.before_date,
   };

@@ -81,7 +81,11 @@ describe('what is told', () => {
       what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
     });
     expect(told.get('indexed_drop')?.['examples']).toHaveLength(5);
-    expect(told.get('watched')).toMatchObject({ count: 1, examples: [urlOf('checkout/0')] });
+    expect(told.get('watched')).toMatchObject({
+      count: 1,
+      what: '1 watched page left the index',
+      examples: [urlOf('checkout/0')],
+    });
     expect(told.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
     expect(told.get('canonical_flips')).toMatchObject({ count: 18 });
     expect(told.get('drift')?.['what']).toContain('brand_new');
