@@ -82,6 +82,8 @@ class ReportFetch {
   #equalRejects = { reason: '', count: 0 };
   /** Reports that could not be had since the last one that could: the pages' fault, or an outage. */
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
+  /** Whether the listing is answered, while that is being asked. */
+  #probe: Promise<boolean> | null = null;
 
   constructor(
     private readonly run_: WebsiteRun,
@@ -103,7 +105,7 @@ class ReportFetch {
     const workers = Array.from({ length: this.run_.config.api.concurrency }, () => this.#work(pages));
     const ended = await Promise.allSettled(workers);
     await pages.close();
-    if (!this.#end?.cause) await this.#settle([]);
+    if (!this.#end?.cause) await this.#settle();
     const broken = ended.find((worker) => worker.status === 'rejected');
     if (broken) throw broken.reason;
   }
@@ -118,7 +120,10 @@ class ReportFetch {
         if (!page) return;
         const outcome = await fetchReport(client, page.url, this.#purpose);
         if (isTransient(outcome)) await this.#doubt(page, outcome);
-        else await this.#settle([[page, outcome]]);
+        else {
+          if (this.#doubtful.length > 0) await this.#settle();
+          await this.#record(page, outcome);
+        }
       }
     } catch (error) {
       this.#endAfter(error);
@@ -131,10 +136,14 @@ class ReportFetch {
    */
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
     const cause = new SourceError('server', outcome.message);
-    if (!this.run_.outage.isWaitedFor(cause, this.#deadline)) return this.#settle([[page, outcome]]);
     this.#doubtful.push([page, outcome]);
+    if (!this.run_.outage.isWaitedFor(cause, this.#deadline)) return this.#settle();
     if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
-    if (await this.#isListingAnswered()) return this.#settle([]);
+    // Others fail meanwhile: one request tells all of them.
+    this.#probe ??= this.#isListingAnswered().finally(() => {
+      this.#probe = null;
+    });
+    if (await this.#probe) return this.#settle();
     this.#end ??= { status: 'failed', message: outcome.message, cause };
   }
 
@@ -148,14 +157,16 @@ class ReportFetch {
     }
   }
 
-  /** Records what is known by now, those that were doubtful first. */
-  async #settle(known: [PlannedPage, ReportOutcome][]): Promise<void> {
+  /** The pages' fault after all. */
+  async #settle(): Promise<void> {
+    for (const [page, outcome] of this.#doubtful.splice(0)) await this.#record(page, outcome);
+  }
+
+  async #record(page: PlannedPage, outcome: ReportOutcome): Promise<void> {
     const { effects, progress } = this.run_;
-    for (const [page, outcome] of [...this.#doubtful.splice(0), ...known]) {
-      await this.journal.record(page, outcome, new Date(effects.now()));
-      progress.answered(this.run_);
-      this.#countRejects(outcome);
-    }
+    await this.journal.record(page, outcome, new Date(effects.now()));
+    progress.answered(this.run_);
+    this.#countRejects(outcome);
   }
 
   /** The others would only go on to meet the same. */

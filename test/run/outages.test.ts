@@ -27,6 +27,8 @@ class World {
   readonly #warehouse = `${temporaryFolder()}/warehouse`;
   /** Reports that were answered with 200, by URL. */
   readonly fetched = new Map<string, number>();
+  /** How often the listing was asked for a single entry, to see whether anything is answered. */
+  probes = 0;
   #answered = 0;
   #downSince: number | null = null;
   #url = '';
@@ -36,7 +38,10 @@ class World {
   async start(): Promise<this> {
     const service = await startOddService({
       w: {
-        listing: (window) => this.#answer(() => windowOf(PAGES, window)),
+        listing: (window) => {
+          if (window.limit === 1) this.probes++;
+          return this.#answer(() => windowOf(PAGES, window));
+        },
         report: (url) => this.#answer(() => this.#report(url)),
       },
     });
@@ -132,6 +137,8 @@ test('pages that the service fails on are no outage', async () => {
   const { websites } = await world.sync(6 * HOUR_MS);
   expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 15, failed: 15 } }]);
   expect(world.told).toEqual([]);
+  // One request tells all that failed side by side.
+  expect(world.probes).toBeLessThanOrEqual(4);
 });
 
 test('a token that is refused is not waited for', async () => {
