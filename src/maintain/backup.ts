@@ -1,6 +1,6 @@
 import { copyFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { ifThere, makeFolder, publish, sizeOf, syncFile } from '../storage/durable.js';
+import { ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
@@ -13,7 +13,7 @@ export interface BackupReceipt {
   /** Copied now. */
   files: number;
   bytes: number;
-  /** Were there from an earlier backup: committed files never change. */
+  /** Were there from an earlier backup. */
   unchanged: number;
   /** Files that retention deleted while the backup was under way; the copy does not need them. */
   gone: number;
@@ -32,12 +32,18 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const telling = await filesOf(warehouse, TELLING);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
   const { identity, keys: keyFile } = warehouseFolder(warehouse);
-  const others = [...(await filesBelow(join(warehouse, 'schema'))), ...(await filesBelow(join(warehouse, 'state')))];
-  const small = [identity, ...(keys ? [keyFile] : [])];
-  for (const file of [...data, ...others, ...telling]) {
-    await copyOnce(file, join(folder, relative(warehouse, file)), receipt);
-  }
-  for (const file of small) await copy(file, join(folder, relative(warehouse, file)), receipt);
+  // These are written again: by a newer version, or for another key.
+  const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...(keys ? [keyFile] : [])];
+  const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...telling];
+  const copyAll = async (files: readonly string[], isSame: typeof isSameSize) => {
+    for (const file of files) {
+      const to = join(folder, relative(warehouse, file));
+      if (await isSame(file, to)) receipt.unchanged++;
+      else await copy(file, to, receipt);
+    }
+  };
+  await copyAll(committed, isSameSize);
+  await copyAll(changing, isSameContent);
   return receipt;
 }
 
@@ -58,11 +64,14 @@ async function filesBelow(folder: string): Promise<string[]> {
   return files;
 }
 
-/** A file that is there with its whole size is that file. */
-async function copyOnce(from: string, to: string, receipt: BackupReceipt): Promise<void> {
+/** Of files that never change. */
+async function isSameSize(from: string, to: string): Promise<boolean> {
   const size = await sizeOf(to);
-  if (size > 0 && size === (await sizeOf(from))) receipt.unchanged++;
-  else await copy(from, to, receipt);
+  return size > 0 && size === (await sizeOf(from));
+}
+
+async function isSameContent(from: string, to: string): Promise<boolean> {
+  return (await isSameSize(from, to)) && (await sha256Of(from)) === (await sha256Of(to));
 }
 
 async function copy(from: string, to: string, receipt: BackupReceipt): Promise<void> {

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
@@ -24,12 +24,16 @@ test('a backup is a warehouse that goes on; the next one copies only what is new
   expect((await run(['keys', 'add', '--label', 'x', '--website', 'all', '--config', config])).code).toBe(0);
   const first = await backUp();
   expect(first).toMatchObject({ unchanged: 0, gone: 0 });
+  // As an earlier version may have written it.
+  const schema = join(copy, 'schema', 'coverage.parquet');
+  writeFileSync(schema, Buffer.alloc(statSync(schema).size));
   simulator.advance(1);
   await sync(warehouse);
   const second = await backUp();
   expect(second.unchanged).toBeGreaterThan(15);
   expect(second.files).toBeLessThan(first.files);
   expect(await contentOf(copy)).toEqual(await contentOf(warehouse));
+  expect(readFileSync(schema).equals(readFileSync(schema.replace(copy, warehouse)))).toBe(true);
   expect(statSync(join(copy, 'service-keys.json')).mode & 0o077).toBe(0);
   expect(readdirSync(copy, { recursive: true }).filter((name) => String(name).endsWith('.tmp'))).toEqual([]);
 
