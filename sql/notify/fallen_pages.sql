@@ -21,23 +21,5 @@ found as (
     later.index_summary is distinct from 'Indexed'
     and earlier.url not in (select url from quarantined)
     and ($directory::varchar is null or directory_of(earlier.url) = $directory::varchar)
-),
-by_directory as (
-  select directory, count(*) as pages from found group by directory
-),
-by_state as (
-  select state, count(*) as pages from found group by state
-),
-examples as (
-  select url, by_directory.pages
-  from found
-  join by_directory using (directory)
-  order by by_directory.pages desc, url
-  limit 5
 )
-select
-  (select count(*)::integer from found) as pages,
-  (select arg_max(directory, (pages, directory)) from by_directory) as directory,
-  (select max(pages)::integer from by_directory) as directory_pages,
-  (select arg_max(state, (pages, state)) from by_state) as state,
-  (select coalesce(list(url order by pages desc, url), []) from examples) as examples
+from places_of('found')

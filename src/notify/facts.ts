@@ -4,6 +4,7 @@ import type { Reader } from '../analysis/reader.js';
 import { type WebsiteStatus, websiteRow } from '../analysis/website-status.js';
 import type { Config } from '../config/schema.js';
 import { counted, duration } from '../observe/format.js';
+import { sql } from '../storage/sql.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
 import { ofSnapshot, snapshotRow } from './rules.js';
 
@@ -37,6 +38,7 @@ export interface FactsInput {
 /** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with snapshots that are new. */
 export async function readFacts(reader: Reader, input: FactsInput): Promise<Facts> {
   const { config, seen, now } = input;
+  await reader.engine.run(sql('notify/places_of'));
   const checked_at = new Date(now).toISOString();
   const known = (await askRows(reader, 'status/websites', websiteRow, { checked_at })).filter(isConfigured(config));
   const websites = known.map((website) => ({ ...website, website_name: nameOf(website, config) }));
