@@ -3,7 +3,7 @@ import { longestGap } from '../schedule/cron.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import type { StatusInput } from './status.js';
 
-/** What holds where only a folder is named: the default of the configuration. */
+/** DuckDB's memory where only a folder is named. */
 export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
 
 /** What holds where only a folder is named: the defaults of the configuration. */
@@ -28,7 +28,7 @@ export function statusInputOf(config: Config): StatusInput {
   };
 }
 
-/** The age above which a snapshot is stale, in milliseconds. Whoever has another clock than our own for the nights most likely has it nightly too. */
+/** The age above which a snapshot is stale, in milliseconds. Without a time for the nightly sync, nights are assumed. */
 export function maxAgeOf({ status, schedule }: Config): number {
   if (status.max_age !== 'auto') return status.max_age;
   const cron = schedule['nightly-sync'];

@@ -25,8 +25,12 @@ const TEXT = join('schema', 'analytics.sql');
 
 /** Whether `analytics.duckdb` shows the files of this folder: views hold absolute paths, and a folder may be moved. */
 export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
+  return shows(warehouse, (await analyticsText(warehouse)).text);
+}
+
+async function shows(warehouse: string, text: string): Promise<boolean> {
   const known = await readIfThere(join(warehouse, TEXT));
-  return known === (await analyticsText(warehouse)).text && (await exists(warehouseFolder(warehouse).analytics));
+  return known === text && (await exists(warehouseFolder(warehouse).analytics));
 }
 
 async function analyticsText(warehouse: string): Promise<{ statements: string[]; text: string }> {
@@ -41,8 +45,8 @@ async function analyticsText(warehouse: string): Promise<{ statements: string[];
 export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
   const upToDate = { name: 'analytics', behind: 0 };
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  if (await isAnalyticsCurrent(warehouse)) return upToDate;
   const { statements, text } = await analyticsText(warehouse);
+  if (await shows(warehouse, text)) return upToDate;
   await publishAnalytics(warehouseFolder(warehouse).analytics, statements, engine);
   crashPoint('published analytics.duckdb');
   await writeDurably(join(warehouse, TEXT), text);

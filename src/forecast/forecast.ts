@@ -1,6 +1,6 @@
-import { createTask } from 'node-cron';
 import type { Config } from '../config/schema.js';
 import { unfinishedJournals } from '../journal/folder.js';
+import { nextTimes } from '../schedule/cron.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import { DAY_MS } from '../time.js';
 import type { DamagedFile } from '../warehouse/damage.js';
@@ -20,7 +20,7 @@ export interface ForecastEffects extends Effects {
 
 const realForecastEffects: ForecastEffects = {
   ...realEffects,
-  nextTime: (cron, timezone) => createTask(cron, () => {}, { timezone }).getNextRuns(1)[0] ?? null,
+  nextTime: (cron, timeZone) => nextTimes(cron, timeZone, 1)[0] ?? null,
 };
 
 export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {

@@ -5,14 +5,21 @@ import { MINUTE_MS } from '../time.js';
 const NEXT_RUNS = 10;
 
 /**
+ * When a cron expression comes next, so many times at most.
+ *
+ * @param timeZone IANA name
+ */
+export function nextTimes(cron: string, timeZone: string, count: number): Date[] {
+  return createTask(cron, () => {}, { timezone: timeZone }).getNextRuns(count);
+}
+
+/**
  * The longest time between two of a cron expression's next runs, in milliseconds; null where fewer than two are left.
  *
  * @param timeZone IANA name
  */
 export function longestGap(cron: string, timeZone: string): number | null {
-  const times = createTask(cron, () => {}, { timezone: timeZone })
-    .getNextRuns(NEXT_RUNS)
-    .map(Number);
+  const times = nextTimes(cron, timeZone, NEXT_RUNS).map(Number);
   const gaps = times.slice(1).map((time, at) => time - (times[at] ?? time));
   return gaps.length > 0 ? Math.max(...gaps) : null;
 }
