@@ -1,10 +1,23 @@
 -- title: API usage
 -- description: The requests of each run, newest first: how many were sent, throttled (429) or retried, and their results.
+-- question: The service and the data
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per website and run
+-- show website_id (website): website
+-- show started_at (time): started
+-- show minutes (number): minutes
+-- show outcome (text): outcome
+-- show requests_sent (count): requests
+-- show requests_per_minute (number): a minute
+-- show requests_throttled (count): throttled
+-- show requests_retried (count): retried
+-- show pages_listed (count): pages
+-- show reports_planned (count): planned
+-- show reports_fetched (count): fetched
+-- show error (text): error
 select
   runs.website_id,
   runs.run_id,

@@ -1,8 +1,18 @@
 -- title: Canonical of search engine and owner by directory
 -- description: Monitored pages by directory: for how many the search engine chose the canonical URL that the owner declares, for how many another one, and for how many only one of the two is known. `share_differing` is the share among pages that have both.
+-- question: Canonicals
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and directory
+-- show website_id (website): website
+-- show directory (text): directory
+-- show pages (count): pages
+-- show same (count): same
+-- show differing (count): differing
+-- show share_differing (share): differing of both
+-- show searchengine_only (count): search engine only
+-- show user_only (count): owner only
+-- show neither (count): neither
 select
   website_id,
   directory_of(url) as directory,

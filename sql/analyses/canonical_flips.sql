@@ -1,10 +1,18 @@
 -- title: Canonical flips
 -- description: Pages whose canonical URL changed to another one, newest first: the one that the search engine chose, or the one that the owner declares. A canonical that only appeared or disappeared does not count.
+-- question: Canonicals
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, side and change
+-- show website_id (website): website
+-- show snapshot_date (date): date
+-- show url (url): page
+-- show chosen_by (text): chosen by
+-- show from_canonical (url): before
+-- show to_canonical (url): after
+-- show index_summary_now (text): index now
 select
   flips.website_id,
   flips.url,

@@ -1,8 +1,15 @@
 -- title: Canonical mismatches
 -- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing without interruption; for a page that disappeared, since its return.
+-- question: Canonicals
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show differs_since (date): since
+-- show url (url): page
+-- show searchengine_selected_canonical (url): search engine chose
+-- show user_selected_canonical (url): page declares
+-- show index_coverage_state (text): state
 with mismatched as (
   select *
   from pages

@@ -1,8 +1,19 @@
 -- title: Changes per night
 -- description: How many pages appeared, disappeared, entered or left the index and flipped their canonical, night by night.
+-- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- grain: one row per website and snapshot date
+-- show website_id (website): website
+-- show snapshot_date (date): date
+-- show appeared (count): appeared
+-- show disappeared (count): gone
+-- show indexed (count): indexed
+-- show deindexed (count): de-indexed
+-- show data_lost (count): data lost
+-- show canonical_flips (count): canonical flips
+-- show robots_changes (count): robots
+-- show crawled (count): crawled
 select
   website_id,
   snapshot_date,

@@ -1,10 +1,19 @@
 -- title: Coverage by directory
 -- description: How much of each directory is indexed, by the last complete listing up to a date, and what changed since the last one up to an earlier date. `days_since_crawl` is the mean over crawled pages. `(other)` sums up all directories that are not among the 500 largest of both listings, because they cannot be compared one by one.
+-- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
 -- param until (date, default today): the last complete listing up to this date is counted
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and first directory of the URL's path
+-- show website_id (website): website
+-- show directory (text): directory
+-- show pages (count): pages
+-- show indexed (count): indexed
+-- show indexed_change (change): change
+-- show share_indexed (share): share
+-- show without_data (count): no data
+-- show days_since_crawl (number): days since crawl
 with listings as (
   select
     website_id,

@@ -1,8 +1,16 @@
 -- title: Coverage by sitemap
 -- description: How much of each sitemap is indexed: the monitored pages whose last report names it, and how their last listing has them. A page counts in each of its sitemaps; `(none)` are pages in no sitemap, `(no report)` those without a report yet.
+-- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param limit (integer, default 50): at most this many rows, or none for all
 -- grain: one row per website and sitemap
+-- show website_id (website): website
+-- show sitemap (url): sitemap
+-- show pages (count): pages
+-- show indexed (count): indexed
+-- show share_indexed (share): share
+-- show not_indexed (count): not indexed
+-- show without_data (count): no data
 with listed as (
   select
     website_id,

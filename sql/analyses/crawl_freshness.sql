@@ -1,7 +1,14 @@
 -- title: Crawl freshness
 -- description: How long ago the search engine last crawled the monitored pages, counted from the website's newest snapshot.
+-- question: Crawling
 -- param website (text, default all): id or name of one website
 -- grain: one row per website and span of days since the last crawl
+-- show website_id (website): website
+-- show last_crawl (text): last crawl
+-- show pages (count): pages
+-- show share (share): share
+-- show indexed (count): indexed
+-- show oldest_crawl_time (date): oldest
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at
   from snapshots

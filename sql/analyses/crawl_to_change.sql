@@ -1,9 +1,19 @@
 -- title: Last crawl and change of state
 -- description: Days between a page's last crawl and the snapshot that saw its state change. `after_new_crawl` counts changes that came with a new crawl since the previous listing; the others changed without one. `crawl_unknown` counts those whose listing retention removed. Days are whole days, over all other changes of crawled pages.
+-- question: Crawling
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
 -- grain: one row per website and kind of change: indexed, deindexed, coverage_state
+-- show website_id (website): website
+-- show change (text): change
+-- show changes (count): changes
+-- show after_new_crawl (count): after a new crawl
+-- show median_days (number): median days
+-- show ninth_tenth_days (number): 90% within days
+-- show most_days (number): most days
+-- show never_crawled (count): never crawled
+-- show crawl_unknown (count): crawl unknown
 with changes as (
   select website_id, commit_id, snapshot_id, url, change, observed_at
   from page_changes

@@ -1,5 +1,6 @@
 -- title: What de-indexed pages have in common
 -- description: Which directory, sitemap, coverage state, canonical and fetch status stand out among the pages that fell out of the index, compared with all pages. `share` is the share among the fallen pages, `overall_share` among all pages, `lift` their quotient: 1 means nothing, 5 means that such a page fell out five times as often as the average page. Sorted by the number of pages beyond an even spread. Coverage state: the new one. Canonical: the one that the search engine chose. Sitemap and fetch status: from the last report; a page counts in each of its sitemaps.
+-- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): fell on or after this date; by default on one of the last seven dates
 -- param until (date, default today): fell on or before this date
@@ -7,6 +8,14 @@
 -- param min_pages (integer, default 3): leaves out what fewer fallen pages share
 -- param limit (integer, default 30): at most this many rows, or none for all
 -- grain: one row per website, dimension and value
+-- show website_id (website): website
+-- show dimension (text): dimension
+-- show value (text): value
+-- show deindexed (count): de-indexed
+-- show pages (count): pages
+-- show share (share): of the fallen
+-- show overall_share (share): of all
+-- show lift (number): lift
 with fell as (
   select website_id, url, first(commit_id order by observed_at desc, commit_id desc) as commit_id
   from page_changes

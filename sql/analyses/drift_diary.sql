@@ -1,9 +1,20 @@
 -- title: Drift diary
 -- description: What the service sent that the contract does not foresee, since when and how often; newest first. `first_seen_date` is the date of the snapshot, in the warehouse's time zone. The sample is a page that showed it.
+-- question: The service and the data
 -- param website (text, default all): id or name of one website
 -- param since (date, default none): first seen on or after this date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per website, source, kind, field and value
+-- show website_id (website): website
+-- show first_seen_date (date): first seen
+-- show last_seen (date): last seen
+-- show source (text): source
+-- show kind (text): what
+-- show field (text): field
+-- show value (text): value
+-- show snapshots (count): snapshots
+-- show occurrences (count): times
+-- show sample (url): sample
 select
   website_id,
   source,

@@ -1,9 +1,17 @@
 -- title: Fetch problems
 -- description: Monitored pages that the search engine could not fetch, by their last report, newest problem first. `since` is the snapshot that saw it begin, null if the first report already had it.
+-- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param status (text, default all): one `page_fetch_status`
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show since (date): since
+-- show url (url): page
+-- show page_fetch_status (text): fetch
+-- show index_coverage_state (text): state
+-- show last_crawl_time (date): last crawl
+-- show report_fetched_at (date): report
 with problems as (
   select *
   from pages

@@ -1,11 +1,20 @@
 -- title: Flapping pages
 -- description: Pages that entered or left the index several times, most changes first, and their state now. Inspection data that appeared or disappeared does not count.
+-- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
 -- param times (integer, default 2): entered or left the index at least this often
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show last_change_at (date): last change
+-- show url (url): page
+-- show left_index (count): times out
+-- show entered_index (count): times in
+-- show first_change_at (date): first change
+-- show index_coverage_state_now (text): state now
+-- show is_monitored_now (flag): still listed
 with flapping as (
   select
     website_id,

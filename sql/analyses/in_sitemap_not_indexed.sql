@@ -1,9 +1,18 @@
 -- title: Pages in a sitemap that are not indexed
 -- description: Monitored pages that are in a sitemap according to their last report and not indexed according to their last listing; longest known first. Without an `index_summary` the search engine has never inspected the page.
+-- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param sitemap (text, default all): URL of one sitemap
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show first_seen_at (date): known since
+-- show url (url): page
+-- show index_coverage_state (text): state
+-- show page_fetch_status (text): fetch
+-- show last_crawl_time (date): last crawl
+-- show sitemaps (url): sitemaps
+-- show report_fetched_at (date): report
 select
   website_id,
   url,

@@ -1,8 +1,16 @@
 -- title: Indexing trend
 -- description: How much of each website is indexed, date by date. Counts the last complete listing of each date; a date without one has no row. `without_data` are pages that the search engine has never inspected.
+-- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default none): first date; its change is still counted against the date before it
 -- grain: one row per website and snapshot date with a complete listing
+-- show website_id (website): website
+-- show snapshot_date (date): date
+-- show pages (count): pages
+-- show indexed (count): indexed
+-- show indexed_change (change): change
+-- show share_indexed (share): share
+-- show without_data (count): no data
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date
   from snapshots

@@ -1,10 +1,20 @@
 -- title: Difference between two dates
 -- description: What is different about each page between the last complete listing up to one date and that up to another: `new`, `gone` or `changed`. A page that is quarantined in one of the two is neither new nor gone. If retention removed the rows of a listing, the one before it is used; if none is left, nothing is compared.
+-- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date; by default the one before the last seven dates
 -- param until (date, default today): the later listing: the last complete one up to this date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page that differs
+-- show website_id (website): website
+-- show difference (text): difference
+-- show url (url): page
+-- show index_coverage_state_then (text): state then
+-- show index_coverage_state_now (text): state now
+-- show searchengine_selected_canonical_then (url): search engine chose then
+-- show searchengine_selected_canonical_now (url): search engine chose now
+-- show user_selected_canonical_then (url): page declared then
+-- show user_selected_canonical_now (url): page declares now
 with chosen as (
   select
     website_id,

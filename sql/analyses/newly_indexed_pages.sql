@@ -1,10 +1,19 @@
 -- title: Newly indexed pages
 -- description: Pages that entered the index, newest first, and their state now. `how` is `indexed`, or `appeared` if the page was indexed in its first listing; `returned` means that it was indexed or listed before.
+-- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page and time that it came into the index
+-- show website_id (website): website
+-- show observed_at (date): date
+-- show url (url): page
+-- show how (text): how
+-- show returned (flag): returned
+-- show from_value (text): before
+-- show index_coverage_state_now (text): state now
+-- show is_monitored_now (flag): still listed
 with entered as (
   select website_id, url, change, from_value, from_snapshot_id, observed_at
   from page_changes

@@ -1,8 +1,20 @@
 -- title: Page timeline
 -- description: Everything known about one page, in time order. An `event` is `listed`, `absent` (from a complete listing), `quarantined`, `report`, `report_missing`, `report_failed`, or `change`; `change` says what changed. For listings and reports that retention removed, only the changes are shown.
+-- question: What changed?
 -- param url (text, required): the page's whole URL, as it is listed
 -- param website (text, default all): id or name of one website, where several monitor the page
 -- grain: one row per event of the page
+-- show website_id (website): website
+-- show happened_at (time): time
+-- show event (text): event
+-- show change (text): change
+-- show from_value (text): before
+-- show to_value (text): after
+-- show index_coverage_state (text): state
+-- show searchengine_selected_canonical (url): search engine chose
+-- show user_selected_canonical (url): page declares
+-- show last_crawl_time (date): last crawl
+-- show detail (text): detail
 with known as (
   select website_id, url, first_seen_at, disappeared_at
   from page_state

@@ -1,9 +1,17 @@
 -- title: Pages not crawled recently
 -- description: Monitored pages that the search engine has not crawled for this many days before the website's newest snapshot, or never; longest first.
+-- question: Crawling
 -- param website (text, default all): id or name of one website
 -- param days (integer, default 30): days without a crawl, at least
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show last_crawl_time (date): last crawl
+-- show days_since_crawl (count): days
+-- show url (url): page
+-- show index_coverage_state (text): state
+-- show first_seen_at (date): known since
+-- show sitemaps (url): sitemaps
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at
   from snapshots

@@ -1,9 +1,17 @@
 -- title: Pages blocked by robots.txt
 -- description: Monitored pages that robots.txt blocks now, by their last report or by the state in their last listing, and those that it blocked earlier. `blocked_since` is the first report that says so after one that does not, null without two such reports; `ever_blocked_at` is the time that the service gives.
+-- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param earlier (boolean, default true): also pages that are no longer blocked
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
+-- show website_id (website): website
+-- show blocked (text): blocked
+-- show blocked_since (date): since
+-- show url (url): page
+-- show index_coverage_state (text): state
+-- show ever_blocked_at (date): ever blocked
+-- show report_fetched_at (date): report
 with blocked as (
   select
     *,

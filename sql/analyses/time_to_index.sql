@@ -1,9 +1,20 @@
 -- title: Time to index for new pages
 -- description: How long new pages take from their first listing to being indexed, by the week in which they appeared. `half_indexed_after_days` counts all of them, including those still waiting or gone, so it is null until half are indexed. `not_yet` are still waiting, `gone` disappeared without being indexed. Pages of a website's first snapshot are not new.
+-- question: Is it growing?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 90 days ago): appeared on or after this date
 -- param until (date, default today): appeared on or before this date
 -- grain: one row per website and week, which begins on Monday
+-- show website_id (website): website
+-- show week (date): week of
+-- show pages (count): new pages
+-- show indexed (count): indexed
+-- show share_indexed (share): share
+-- show not_yet (count): not yet
+-- show gone (count): gone
+-- show half_indexed_after_days (count): half after days
+-- show fastest_days (count): fastest
+-- show slowest_days (count): slowest
 with appeared as (
   select website_id, url, observed_at as appeared_at, snapshot_date
   from page_changes

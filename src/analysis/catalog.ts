@@ -6,8 +6,26 @@ import { QuestionError } from './errors.js';
 import { PARAMETER_TYPES } from './parameters.js';
 
 /** The lines of an analysis's header. */
-const FIELD = /^-- (title|description|grain): *(.*)$/gm;
+const FIELD = /^-- (title|description|question|grain): *(.*)$/gm;
 const PARAMETER = /^-- param +(\w+) +\((\w+)(?:, *(?:required|default +(.+?)))?\): *(.*)$/gm;
+
+const SHOW = /^-- show +(\w+) +\((\w+)\): *(.*)$/gm;
+
+/** What analyses are about, in the order in which they are listed. */
+export const QUESTIONS = [
+  'What fell out?',
+  'Is it growing?',
+  'Why are pages not indexed?',
+  'What changed?',
+  'Canonicals',
+  'Crawling',
+  'Sitemaps',
+  'The service and the data',
+] as const;
+
+/** How people read the values of a column. `website`: its id, shown as its name; `url` may be a list of them. */
+export const KINDS = ['website', 'url', 'text', 'date', 'time', 'count', 'number', 'change', 'share', 'flag'] as const;
+export type Kind = (typeof KINDS)[number];
 
 const filled = z.string().min(1);
 const analysisSchema = z.object({
@@ -15,15 +33,21 @@ const analysisSchema = z.object({
   name: filled,
   title: filled,
   description: filled,
+  /** The group that it is listed in. */
+  question: z.enum(QUESTIONS),
   /** What one row of the answer stands for. */
   grain: filled,
   parameters: z.array(
     z.object({ name: filled, type: z.enum(PARAMETER_TYPES), default: z.string().nullable(), description: filled }),
   ),
+  /** The columns of a table for people, in their order; every other format has all columns as the statement gives them. */
+  shown: z.array(z.object({ column: filled, kind: z.enum(KINDS), heading: filled })).nonempty(),
   sql: filled,
 });
 /** A ready-made question, as its file in `sql/analyses` describes it. */
 export type Analysis = z.infer<typeof analysisSchema>;
+/** A column as people see it. */
+export type ShownColumn = Analysis['shown'][number];
 
 /** All ready-made analyses, by name. */
 export function analyses(): Analysis[] {
@@ -48,5 +72,6 @@ export function parseAnalysis(name: string, text: string): Analysis {
   const parameters = [...header.matchAll(PARAMETER)].map(([, parameter, type, preset = null, description]) => {
     return { name: parameter, type, default: preset, description };
   });
-  return analysisSchema.parse({ name, ...fields, parameters, sql: text });
+  const shown = [...header.matchAll(SHOW)].map(([, column, kind, heading]) => ({ column, kind, heading }));
+  return analysisSchema.parse({ name, ...fields, parameters, shown, sql: text });
 }

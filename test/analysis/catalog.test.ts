@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { analyses, findAnalysis, parseAnalysis } from '../../src/analysis/catalog.js';
 import { type Parameter, type ParameterType, valuesOf } from '../../src/analysis/parameters.js';
 
-const HEAD = '-- title: T\n-- description: D\n-- grain: one row per x\n';
+const SHOWN = '-- show n (count): how many\n';
+const HEAD = `-- title: T\n-- description: D\n-- question: Sitemaps\n-- grain: one row per x\n${SHOWN}`;
 const TODAY = '2025-03-10';
 
 describe('the header of an analysis', () => {
@@ -12,12 +13,14 @@ describe('the header of an analysis', () => {
       name: 'x',
       title: 'T',
       description: 'D',
+      question: 'Sitemaps',
       grain: 'one row per x',
       parameters: [
         { name: 'site', type: 'text', default: 'all', description: 'only: this one' },
         { name: 'url', type: 'text', default: null, description: 'which' },
         { name: 'n', type: 'integer', default: null, description: 'how many' },
       ],
+      shown: [{ column: 'n', kind: 'count', heading: 'how many' }],
       sql: text,
     });
   });
@@ -25,16 +28,19 @@ describe('the header of an analysis', () => {
   it('must be whole', () => {
     expect(() => parseAnalysis('x', '-- title: T\n-- grain: g\nselect 1')).toThrow('description');
     expect(() => parseAnalysis('x', `${HEAD}-- param n (int, default 3): what\nselect $n`)).toThrow('type');
+    expect(() => parseAnalysis('x', HEAD.replace('Sitemaps', 'Maps'))).toThrow('question');
+    expect(() => parseAnalysis('x', HEAD.replace(SHOWN, ''))).toThrow('shown');
+    expect(() => parseAnalysis('x', HEAD.replace('(count)', '(int)'))).toThrow('kind');
   });
 
   it.each(analyses().map((analysis) => [analysis.name, analysis] as const))('of %s says all of it', (_, analysis) => {
-    const { parameters, sql } = analysis;
+    const { parameters, shown, sql } = analysis;
     const lines = sql.split('\n');
     const header = lines.slice(
       0,
       lines.findIndex((line) => !line.startsWith('--')),
     );
-    expect(header).toHaveLength(3 + parameters.length);
+    expect(header).toHaveLength(4 + parameters.length + shown.length);
     const names = parameters.map(({ name }) => name);
     const used = sql.replaceAll(/--.*$/gm, '').matchAll(/\$(\w+)/g);
     expect([...new Set([...used].map(([, name]) => name))].sort()).toEqual([...names].sort());
