@@ -25,6 +25,7 @@ export const nightlySync: Job = {
     return exitCode;
   },
 
+  // Also by hand; one that died is in no row, and is resumed at once.
   async lastBegun({ warehouse: { path } }) {
     const runs = (await listTableFiles(path, 'runs')).map((file) => timeOfId(basename(file, '.parquet')));
     return runs.length > 0 ? Math.max(...runs) : null;

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withReader } from '../src/analysis/reader.js';
 import { EXIT } from '../src/exit.js';
@@ -27,11 +27,6 @@ export const reportJob: Job = {
     log.info({ file, deleted: old.length }, 'wrote the report');
     for (const { path, reason } of damaged) log.warn({ path }, `left out of the report: it ${reason}`);
     return damaged.length > 0 ? EXIT.warnings : EXIT.done;
-  },
-
-  async lastBegun({ report: { folder } }) {
-    const newest = (await reportsIn(folder)).at(-1);
-    return newest === undefined ? null : (await stat(join(folder, newest))).mtimeMs;
   },
 };
 

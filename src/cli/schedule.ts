@@ -1,7 +1,7 @@
 import { UsageError } from '../exit.js';
 import { tell } from '../notify/notify.js';
-import { runDaemon } from '../schedule/daemon.js';
-import type { JobContext } from '../schedule/job.js';
+import { type RecordedContext, runDaemon, runRecorded } from '../schedule/daemon.js';
+import { JobBoard } from '../schedule/job-board.js';
 import { jobNamed, timetable, whichJobs } from '../schedule/timetable.js';
 import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
@@ -18,7 +18,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const jobs = timetable(config);
   const version = await packageVersion();
   return stoppable(io, async (signal) => {
-    const context: JobContext = { config, version, log: loggerOf(flags, io, config), signal };
+    const log = loggerOf(flags, io, config);
+    const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
     if (flags.once !== undefined) return runOnce(flags.once, context);
     // A night that nobody ran is told as well, and what a channel did not take is told again.
     await runDaemon({ ...context, jobs, hourly: () => tell(context) });
@@ -26,8 +27,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   });
 }
 
-async function runOnce(name: string, context: JobContext): Promise<number> {
+async function runOnce(name: string, context: RecordedContext): Promise<number> {
   const job = jobNamed(name);
   if (!job) throw new UsageError(`--once ${name} is not a job. ${whichJobs(name)}`);
-  return job.run(context);
+  return runRecorded({ name, job }, context);
 }

@@ -1,13 +1,15 @@
 import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
-import { BusyError, Stopped } from '../exit.js';
+import { BusyError, EXIT, Failure, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
 import { HOUR_MS } from '../time.js';
 import { lastTime } from './cron.js';
-import type { Job, JobContext } from './job.js';
+import type { JobContext } from './job.js';
+import type { JobBoard } from './job-board.js';
 import type { TimedJob } from './timetable.js';
 
 export interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
+  board: JobBoard;
   /** Called every hour; it never throws. */
   hourly?: () => Promise<unknown>;
 }
@@ -29,7 +31,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   try {
     for (const [at, task] of tasks.entries()) {
       await task.start();
-      logNextRun(task, log);
+      noteNextRun(task, options);
       const job = timed[at];
       if (job && (await isMissed(job, options))) void task.execute();
     }
@@ -43,9 +45,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** Whether a job's last time passed while no daemon ran, within `schedule.catch_up`: late is better than a night lost. */
-async function isMissed({ name, job, cron }: Timed, { config, log }: DaemonOptions): Promise<boolean> {
+async function isMissed({ name, job, cron }: Timed, { config, log, board }: DaemonOptions): Promise<boolean> {
   const { catch_up, time_zone } = config.schedule;
-  const lastBegun = (await job.lastBegun?.(config)) ?? null;
+  const { last } = board.figuresOf(name);
+  const recorded = last && Date.parse(last.begun_at);
+  const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
   if (lastBegun === null) return false;
   const now = Date.now();
   const due = lastTime(cron, time_zone, { now, since: Math.max(now - catch_up, lastBegun + 1) });
@@ -66,11 +70,11 @@ function newTask({ name, job, cron }: Timed, options: DaemonOptions, running: Se
     logger: quiet(log),
   };
   const run = async () => {
-    const ended = runJob(job, { ...options, log });
+    const ended = runJob({ name, job }, { ...options, log });
     running.add(ended);
     await ended;
     running.delete(ended);
-    if (!options.signal.aborted) logNextRun(task, log);
+    if (!options.signal.aborted) noteNextRun(task, { ...options, log });
   };
   const task = createTask(cron, run, settings);
   task.on('execution:overlap', () => log.warn('skipped: the job is still running'));
@@ -81,8 +85,8 @@ function newTask({ name, job, cron }: Timed, options: DaemonOptions, running: Se
 }
 
 /** Runs a job once. Whatever becomes of it is a line in the log. */
-async function runJob(job: Job, context: JobContext): Promise<void> {
-  const { log, signal } = context;
+async function runJob(timed: Pick<Timed, 'name' | 'job'>, options: RecordedContext): Promise<void> {
+  const { log, signal } = options;
   // A signal of its own, so that its listeners end with the run instead of accumulating.
   const own = new AbortController();
   const stop = () => own.abort();
@@ -90,12 +94,32 @@ async function runJob(job: Job, context: JobContext): Promise<void> {
   const startedAt = Date.now();
   try {
     log.info('started');
-    const exitCode = await job.run({ ...context, signal: own.signal });
+    const exitCode = await runRecorded(timed, { ...options, signal: own.signal });
     log.info({ exit_code: exitCode, duration_ms: Date.now() - startedAt }, 'ended');
   } catch (error) {
     logFailure(error, log);
   } finally {
     signal.removeEventListener('abort', stop);
+  }
+}
+
+export interface RecordedContext extends JobContext {
+  board: JobBoard;
+}
+
+/** Runs a job once between two lines on the board. @throws what the job throws */
+export async function runRecorded(
+  { name, job }: Pick<Timed, 'name' | 'job'>,
+  { board, ...context }: RecordedContext,
+): Promise<number> {
+  await board.begun(name);
+  try {
+    const exitCode = await job.run(context);
+    await board.ended(name, exitCode);
+    return exitCode;
+  } catch (error) {
+    await board.ended(name, error instanceof Failure ? error.exitCode : EXIT.failed);
+    throw error;
   }
 }
 
@@ -105,8 +129,10 @@ function logFailure(error: unknown, log: Logger): void {
   else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
 }
 
-function logNextRun(task: ScheduledTask, log: Logger): void {
-  log.info({ job: task.name, cron: task.getPattern(), next_run: task.getNextRun() }, 'next run');
+function noteNextRun(task: ScheduledTask, { board, log }: Pick<DaemonOptions, 'board' | 'log'>): void {
+  const next = task.getNextRun();
+  board.setNext(task.name ?? '', next);
+  log.info({ job: task.name, cron: task.getPattern(), next_run: next }, 'next run');
 }
 
 /** What matters comes as events; node-cron's own log lines are for debugging. */

@@ -15,6 +15,6 @@ export interface JobContext {
 export interface Job {
   /** Runs once and returns the exit code of the same command. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
-  /** When it was last begun, by whomever, in milliseconds since 1970; a job that cannot say is not caught up. */
+  /** When it was last begun, in milliseconds since 1970, where the warehouse knows that better than the daemon does. */
   lastBegun?(config: Config): Promise<number | null>;
 }

@@ -22,6 +22,8 @@ export function warehouseFolder(path: string) {
     notices: join(path, 'notices.json'),
     /** Held open while somebody is told. */
     noticesLock: join(path, 'notices.lock.duckdb'),
+    /** When the daemon began and ended each job. */
+    jobs: join(path, 'jobs.json'),
   };
 }
 

@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Config } from '../../src/config/schema.js';
 import { BusyError, Stopped } from '../../src/exit.js';
 import { createLogger } from '../../src/observe/log.js';
 import { runDaemon } from '../../src/schedule/daemon.js';
 import type { Job, JobContext } from '../../src/schedule/job.js';
+import { JobBoard } from '../../src/schedule/job-board.js';
+import { temporaryFolder } from '../given/folder.js';
 
 const NIGHTLY = '0 2 * * *';
 const FIRST_NIGHT = '2026-01-01T02:00:00.000Z';
@@ -18,18 +22,30 @@ beforeEach(
 );
 afterEach(() => void vi.useRealTimers());
 
+interface Given {
+  cron?: string | null;
+  /** What the warehouse knows of the job's last time. */
+  lastBegun?: string;
+  board?: JobBoard;
+  hourly?: () => Promise<unknown>;
+}
+
 /** A daemon over one job; its log as objects. */
-function daemon(run: Job['run'], cron: string | null = NIGHTLY, lastBegun?: string, hourly?: () => Promise<unknown>) {
+function daemon(run: Job['run'], { cron = NIGHTLY, ...given }: Given = {}) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
+  const { lastBegun, hourly } = given;
+  const log = createLogger({ destination, pretty: false });
+  const board = given.board ?? new JobBoard(null, log);
   const job: Job = { run, ...(lastBegun && { lastBegun: async () => Date.parse(lastBegun) }) };
   const schedule = { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 };
   const ended = runDaemon({
     jobs: [{ name: 'a-job', job, cron }],
     config: { schedule } as Config,
     version: '0.0.0',
-    log: createLogger({ destination, pretty: false }),
+    log,
+    board,
     signal: stop.signal,
     ...(hourly && { hourly }),
   });
@@ -95,7 +111,7 @@ describe('the daemon', () => {
 
   test('stays, and says so, where every job is switched off', async () => {
     let runs = 0;
-    const { said, stop, ended } = daemon(async () => ++runs, null);
+    const { said, stop, ended } = daemon(async () => ++runs, { cron: null });
     expect(said('switched off')).toMatchObject([{ job: 'a-job' }]);
     expect(said('every job under `schedule` is switched off: nothing will run')).toHaveLength(1);
     stop();
@@ -105,12 +121,7 @@ describe('the daemon', () => {
 
   test('does each hour what it is given, and no more after its end', async () => {
     let hours = 0;
-    const { stop, ended } = daemon(
-      async () => 0,
-      NIGHTLY,
-      undefined,
-      async () => ++hours,
-    );
+    const { stop, ended } = daemon(async () => 0, { hourly: async () => ++hours });
     await vi.advanceTimersByTimeAsync(3.5 * HOUR_MS);
     expect(hours).toBe(3);
     stop();
@@ -126,10 +137,38 @@ describe('the daemon', () => {
   ])('a job %s', async (_, lastBegun, hoursLate, caughtUp) => {
     vi.setSystemTime(Date.parse(FIRST_NIGHT) + hoursLate * HOUR_MS);
     let runs = 0;
-    const { said, stop, ended } = daemon(async () => ++runs, NIGHTLY, lastBegun);
+    const { said, stop, ended } = daemon(async () => ++runs, { lastBegun });
     await vi.advanceTimersByTimeAsync(HOUR_MS);
     expect([runs, said('catching up: no process was running at that time').length]).toEqual([caughtUp, caughtUp]);
     stop();
     await ended;
+  });
+
+  test('a job that the warehouse knows nothing of is caught up by what was recorded, once', async () => {
+    const warehouse = temporaryFolder();
+    const log = createLogger({ level: 'silent' });
+    const begunAt = async (job: () => Promise<number>, at: number) => {
+      vi.setSystemTime(at);
+      const { stop, ended, said } = daemon(job, { board: await JobBoard.open(warehouse, log) });
+      await vi.waitFor(() => expect(said('next run').length).toBeGreaterThan(0));
+      stop();
+      await ended;
+      return said('started').length;
+    };
+    const first = Date.parse(FIRST_NIGHT);
+    const board = await JobBoard.open(warehouse, log);
+    expect(await begunAt(async () => 0, first + HOUR_MS)).toBe(0);
+    vi.setSystemTime(first);
+    await board.begun('a-job');
+    // As after a kill: nothing says how it ended.
+    const later = first + DAY_MS + HOUR_MS;
+    expect(await begunAt(() => Promise.reject(new Error('out of memory')), later)).toBe(1);
+    expect(await begunAt(async () => 0, later + MINUTE_MS)).toBe(0);
+    expect((await JobBoard.open(warehouse, log)).figuresOf('a-job')).toMatchObject({
+      isRunning: false,
+      last: { begun_at: expect.stringMatching(/^2026-01-02T03:00:00/), exit_code: 1 },
+    });
+    writeFileSync(join(warehouse, 'jobs.json'), '{"a-job":');
+    expect((await JobBoard.open(warehouse, log)).figuresOf('a-job').last).toBeNull();
   });
 });

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { messageOf } from '../exit.js';
+import type { Logger } from '../observe/log.js';
+import { makeFolder, readIfThere, writeDurably } from '../storage/durable.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+
+const time = z.iso.datetime();
+const stored = z.record(
+  z.string(),
+  z.object({ begun_at: time, ended_at: time.nullable(), exit_code: z.int().nullable() }),
+);
+
+/** The last time of a job. Times are ISO 8601. */
+export type JobRecord = z.infer<typeof stored>[string];
+
+/** How a job is doing. */
+export interface JobFigures {
+  name: string;
+  isRunning: boolean;
+  /** Its last time, this one included while it runs; null before the first one. */
+  last: JobRecord | null;
+  next: Date | null;
+}
+
+/**
+ * When each job was begun last, and how it ended, in one small file of the warehouse folder: a daemon that is started
+ * again knows what it missed. What cannot be written is a warning in the log.
+ */
+export class JobBoard {
+  readonly #running = new Set<string>();
+  readonly #next = new Map<string, Date>();
+  #written: Promise<void> = Promise.resolve();
+
+  readonly #warehouse: string | null;
+
+  /** @param warehouse where it is recorded; null: nowhere */
+  constructor(
+    warehouse: string | null,
+    private readonly log: Logger,
+    private readonly last: Record<string, JobRecord> = {},
+  ) {
+    this.#warehouse = warehouse;
+  }
+
+  /** A file that cannot be read counts as none. */
+  static async open(warehouse: string, log: Logger): Promise<JobBoard> {
+    const text = await readIfThere(warehouseFolder(warehouse).jobs).catch(() => null);
+    return new JobBoard(warehouse, log, recordsIn(text));
+  }
+
+  /** Recorded before the job does anything, so that one that kills the process is not begun again and again. */
+  begun(name: string): Promise<void> {
+    this.#running.add(name);
+    this.last[name] = { begun_at: new Date().toISOString(), ended_at: null, exit_code: null };
+    return this.#write();
+  }
+
+  /** @param exitCode that of the same command */
+  ended(name: string, exitCode: number): Promise<void> {
+    this.#running.delete(name);
+    const begun = this.last[name];
+    if (begun) this.last[name] = { ...begun, ended_at: new Date().toISOString(), exit_code: exitCode };
+    return this.#write();
+  }
+
+  setNext(name: string, at: Date | null): void {
+    if (at) this.#next.set(name, at);
+    else this.#next.delete(name);
+  }
+
+  figuresOf(name: string): JobFigures {
+    const { [name]: last = null } = this.last;
+    return { name, isRunning: this.#running.has(name), last, next: this.#next.get(name) ?? null };
+  }
+
+  /** One write after the other: they share a temporary name. */
+  #write(): Promise<void> {
+    const warehouse = this.#warehouse;
+    if (warehouse === null) return this.#written;
+    this.#written = this.#written.then(async () => {
+      try {
+        await makeFolder(warehouse);
+        await writeDurably(warehouseFolder(warehouse).jobs, `${JSON.stringify(this.last)}\n`);
+      } catch (error) {
+        this.log.warn(`when jobs ran cannot be recorded: ${messageOf(error)}`);
+      }
+    });
+    return this.#written;
+  }
+}
+
+function recordsIn(text: string | null): Record<string, JobRecord> {
+  try {
+    return stored.parse(JSON.parse(text ?? '{}'));
+  } catch {
+    return {};
+  }
+}
