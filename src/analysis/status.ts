@@ -7,6 +7,7 @@ import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { analyticsLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
+import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import { type NewDrift, readWebsites, type WebsiteStatus, type WebsitesInput } from './website-status.js';
 
 /** The names are those of `status --json`. */
@@ -24,6 +25,8 @@ export interface Status {
   new_drift: NewDrift[];
   /** Websites with rejected records. */
   quarantine: ReturnType<typeof quarantineOf>;
+  /** What channels of `notify` have not taken. */
+  notices: WaitingNotices[];
   /** Files of the log that cannot be read. */
   damaged: { path: string; table: string; website_id: string; reason: string }[];
   /** What somebody should look at, a sentence each. */
@@ -62,6 +65,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       followers,
       new_drift: drift,
       quarantine: quarantineOf(markers),
+      notices: await waitingNotices(warehouse),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
     return { ...found, warnings: warningsOf(found, input) };
@@ -103,7 +107,16 @@ function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }
     ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
     ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),
+    ...status.notices.flatMap((waiting) => notTaken(waiting, status.checked_at)),
   ];
+}
+
+/** What waits for its first message is nobody's fault. */
+function notTaken({ channel, notices, since, error }: WaitingNotices, checkedAt: string): string[] {
+  if (since === null) return [];
+  const age = duration(Math.max(0, Date.parse(checkedAt) - Date.parse(since)));
+  const wait = notices === 1 ? '1 notice has waited' : `${notices} notices have waited`;
+  return [`${wait} for ${channel} for ${age}: ${error}; the next sync or \`indexhouse notify\` sends them again`];
 }
 
 function damagedFiles([first, ...more]: Status['damaged']): string {

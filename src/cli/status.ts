@@ -41,7 +41,7 @@ async function checkFolder(path: string): Promise<void> {
 }
 
 function printed(status: Status, width: number | undefined): string {
-  const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift } = status;
+  const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift, notices } = status;
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
   const lines = [
     ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
@@ -50,6 +50,7 @@ function printed(status: Status, width: number | undefined): string {
     ...followers.filter(({ name }) => name === 'duckdb').map((follower) => followerLine(follower)),
     ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
+    ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
     ...warnings.map((warning) => `! ${warning}`),
   ];
   const text = lines.map((line) => `${safe(line)}\n`).join('');
@@ -109,6 +110,11 @@ function followerLine({ name, behind, exact, held }: FollowerLag): string {
 function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
   const records = waiting === 1 ? '1 record waits' : `${count(waiting)} records wait`;
   return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` commits those that are valid now.`;
+}
+
+/** Of a channel that has refused none; the others are warnings. */
+function noticesLine({ channel, notices }: Status['notices'][number]): string {
+  return `${notices === 1 ? '1 notice waits' : `${count(notices)} notices wait`} for ${channel}; \`indexhouse notify\` sends what waits.`;
 }
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */

@@ -59,7 +59,7 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
     const once = () => sync({ config, version, websites, recoverOnly, retryFor, log, progress, signal });
     if (config.notify.channels.length === 0) return once();
     const { toldRun } = await import('../notify/notify.js');
-    return toldRun({ config, log }, once);
+    return toldRun({ config, log, isNight: !recoverOnly }, once);
   });
 }
 

@@ -1,6 +1,6 @@
 import { copyFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
+import { exists, ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
@@ -31,9 +31,10 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
   const telling = await filesOf(warehouse, TELLING);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
-  const { identity, keys: keyFile } = warehouseFolder(warehouse);
-  // These are written again: by a newer version, or for another key.
-  const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...(keys ? [keyFile] : [])];
+  const { identity, keys: keyFile, notices } = warehouseFolder(warehouse);
+  const sent = (await exists(notices)) ? [notices] : [];
+  // These are written again: by a newer version, for another key, or when somebody is notified.
+  const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...sent, ...(keys ? [keyFile] : [])];
   const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...telling];
   const copyAll = async (files: readonly string[], isSame: typeof isSameSize) => {
     for (const file of files) {

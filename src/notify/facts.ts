@@ -5,6 +5,7 @@ import { type WebsiteStatus, websiteRow } from '../analysis/website-status.js';
 import type { Config } from '../config/schema.js';
 import { counted, duration } from '../observe/format.js';
 import { sql } from '../storage/sql.js';
+import { DAY_MS } from '../time.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
 import { ofSnapshot, snapshotRow } from './rules.js';
 
@@ -23,12 +24,16 @@ export interface Facts {
   notices: Notice[];
   /** The newest snapshot of each website by its id: what is older needs no second look. */
   seen: Record<string, string>;
+  /** Since when websites are configured that no run has ended for, ISO 8601 by their ids. */
+  unsynced: Record<string, string>;
 }
 
 export interface FactsInput {
   config: Pick<Config, 'notify' | 'quality' | 'websites'>;
   /** Of the check before; a website that is not in it is told of by its newest snapshot alone. */
   seen: Readonly<Record<string, string>>;
+  /** Of the check before. */
+  unsynced: Readonly<Record<string, string>>;
   /** Milliseconds: the age above which a snapshot is stale. */
   maxAge: number;
   /** Milliseconds since 1970. */
@@ -51,17 +56,29 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
       return website && isNew ? [{ ...snapshot, website_name: website.website_name }] : [];
     },
   );
-  const notices = [...(await failedRuns(reader, websites, input)), ...websites.flatMap((one) => stale(one, input))];
+  const unsynced = unsyncedSince(known, input);
+  const notices = [
+    ...(await failedRuns(reader, websites, input)),
+    ...websites.flatMap((one) => stale(one, input)),
+    ...Object.entries(unsynced).flatMap(([id, since]) => neverSynced(id, since, input)),
+  ];
   for (const snapshot of snapshots) notices.push(...(await ofSnapshot(reader, snapshot, config)));
   const newest = websites.flatMap(({ website_id, last_snapshot }) =>
     last_snapshot ? [[website_id, last_snapshot.snapshot_id]] : [],
   );
-  return { notices, seen: { ...seen, ...Object.fromEntries(newest) } };
+  return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
 }
 
 /** Of a website that is not synced any more nobody wants to hear that its snapshots grow old. */
 function isConfigured({ websites }: Pick<Config, 'websites'>): (website: Website) => boolean {
   return ({ website_id }) => websites === 'all' || websites.some(({ id }) => id === website_id);
+}
+
+/** Nobody records when a website was configured: this counts from the first check that did not find it. */
+function unsyncedSince(known: readonly Website[], { config, unsynced, now }: FactsInput): Record<string, string> {
+  const ids = config.websites === 'all' ? [] : config.websites.map(({ id }) => id);
+  const missing = ids.filter((id) => !known.some(({ website_id }) => website_id === id));
+  return Object.fromEntries(missing.map((id) => [id, unsynced[id] ?? new Date(now).toISOString()]));
 }
 
 function nameOf({ website_id, website_name }: Website, { websites }: Pick<Config, 'websites'>): string | null {
@@ -103,4 +120,14 @@ function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[]
     command: 'indexhouse status',
   };
   return [noticeOf(website, last_run?.run_id ?? last.snapshot_id, { kind: 'stale', ...given })];
+}
+
+/** As old as a snapshot must not be. */
+function neverSynced(id: string, since: string, { config, maxAge, now }: FactsInput): Notice[] {
+  const age = now - Date.parse(since);
+  if (!config.notify.stale || age <= maxAge) return [];
+  const website = { website_id: id, website_name: nameOf({ website_id: id, website_name: null }, config) };
+  const what = `no snapshot yet, and it has been configured for ${duration(age)}`;
+  const given = { what, count: Math.floor(age / DAY_MS), since, command: 'indexhouse status' };
+  return [noticeOf(website, `unsynced-${since}`, { kind: 'stale', ...given })];
 }

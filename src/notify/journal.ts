@@ -1,23 +1,27 @@
 import { z } from 'zod';
+import { channelState } from '../analysis/waiting-notices.js';
 import { readIfThere, writeDurably } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { type Notice, notice } from './notice.js';
+import { keyOf, labelOf, type Talking } from './channels.js';
+import type { Facts } from './facts.js';
+import { notice } from './notice.js';
 
 const MOST_WAITING = 100;
 const MOST_SENT = 500;
 
+const channelJournal = channelState.extend({
+  /** Not sent yet, oldest first. */
+  waiting: z.array(notice),
+  /** Ids of what was sent, oldest first. */
+  sent: z.array(z.string()),
+});
+
 const journal = z.object({
   /** The newest snapshot of each website that the rules have looked at. */
   seen: z.record(z.string(), z.string()),
-  channels: z.record(
-    z.string(),
-    z.object({
-      /** Not sent yet, oldest first. */
-      waiting: z.array(notice),
-      /** Ids of what was sent, oldest first. */
-      sent: z.array(z.string()),
-    }),
-  ),
+  /** Since when websites are configured that no run has ended for, ISO 8601 by their ids. */
+  unsynced: z.record(z.string(), z.string()).default({}),
+  channels: z.record(z.string(), channelJournal),
 });
 /** What was sent to which channel and what waits, in one small file of the warehouse folder. */
 export type Journal = z.infer<typeof journal>;
@@ -28,30 +32,41 @@ export async function readJournal(warehouse: string): Promise<Journal> {
   try {
     return journal.parse(JSON.parse(text ?? ''));
   } catch {
-    return { seen: {}, channels: {} };
+    return { seen: {}, unsynced: {}, channels: {} };
   }
 }
 
 /** Puts what each channel was not told yet in line; channels that are gone are forgotten. */
 export function withNotices(
   { channels }: Journal,
-  keys: readonly string[],
-  { notices, seen }: { notices: readonly Notice[]; seen: Journal['seen'] },
+  given: readonly Talking[],
+  { notices, seen, unsynced }: Facts,
 ): Journal {
-  const each = keys.map((key) => {
-    const { waiting, sent } = channels[key] ?? { waiting: [], sent: [] };
+  const each = given.map((channel) => {
+    const key = keyOf(channel);
+    const { waiting, sent, failing } = channels[key] ?? { waiting: [], sent: [], failing: null };
     const known = new Set([...sent, ...waiting.map(({ id }) => id)]);
     const fresh = notices.filter(({ id }) => !known.has(id));
-    return [key, { waiting: [...waiting, ...fresh].slice(-MOST_WAITING), sent }] as const;
+    const label = labelOf(channel);
+    return [key, { label, waiting: [...waiting, ...fresh].slice(-MOST_WAITING), sent, failing }] as const;
   });
-  return { seen, channels: Object.fromEntries(each) };
+  return { seen, unsynced, channels: Object.fromEntries(each) };
 }
 
 /** The same after a channel has taken what waited for it. */
 export function withSent(before: Journal, key: string): Journal {
-  const { waiting, sent } = before.channels[key] ?? { waiting: [], sent: [] };
-  const all = [...sent, ...waiting.map(({ id }) => id)].slice(-MOST_SENT);
-  return { ...before, channels: { ...before.channels, [key]: { waiting: [], sent: all } } };
+  const known = before.channels[key];
+  if (!known) return before;
+  const sent = [...known.sent, ...known.waiting.map(({ id }) => id)].slice(-MOST_SENT);
+  return { ...before, channels: { ...before.channels, [key]: { ...known, waiting: [], sent, failing: null } } };
+}
+
+/** The same after a channel has not taken what waits for it. */
+export function withFailure(before: Journal, key: string, { error, now }: { error: string; now: number }): Journal {
+  const known = before.channels[key];
+  if (!known) return before;
+  const failing = { since: known.failing?.since ?? new Date(now).toISOString(), error };
+  return { ...before, channels: { ...before.channels, [key]: { ...known, failing } } };
 }
 
 export async function writeJournal(warehouse: string, changed: Journal): Promise<void> {

@@ -16,7 +16,7 @@ import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { type Beat, keyOf, labelOf, type Ping, ping, send, type Talking } from './channels.js';
 import { type Facts, failedNotice, readFacts } from './facts.js';
-import { type Journal, readJournal, withNotices, withSent, writeJournal } from './journal.js';
+import { type Journal, readJournal, withFailure, withNotices, withSent, writeJournal } from './journal.js';
 import { newMessage, type Trend } from './message.js';
 import { exampleNotices, type Notice } from './notice.js';
 
@@ -45,14 +45,22 @@ export interface Told {
 /**
  * Does a run of sync between the pings of a dead man's switch, and afterwards, when the run lock is free again, tells the
  * channels what is wrong. Nothing of that fails or holds up the run: a channel that is down is a warning in the log.
+ *
+ * @param isNight false for a run that stands for no night: it must not reassure a dead man's switch
  */
-export async function toldRun(options: TellOptions, run: () => Promise<Receipt>): Promise<Receipt> {
+export async function toldRun(
+  { isNight = true, ...options }: TellOptions & { isNight?: boolean },
+  run: () => Promise<Receipt>,
+): Promise<Receipt> {
   const { config, log, now = Date.now } = options;
   const startedAt = new Date(now()).toISOString();
-  const started = beat(options, 'start');
+  const pinged = async (which: Beat) => {
+    if (isNight) await beat(options, which);
+  };
+  const started = pinged('start');
   const ended = async (isFailed: boolean, failures: Notice[]) => {
     await started;
-    await Promise.all([beat(options, isFailed ? 'fail' : 'success'), tell({ config, log, now, failures })]);
+    await Promise.all([pinged(isFailed ? 'fail' : 'success'), tell({ config, log, now, failures })]);
   };
   try {
     const receipt = await run();
@@ -135,13 +143,13 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
 }
 
 async function tellUnderLock(options: TellOptions & { channels: Talking[]; failures: Notice[] }): Promise<Told[]> {
-  const { config, channels } = options;
+  const { config, channels, now = Date.now } = options;
   const { path } = config.warehouse;
   const before = await readJournal(path);
-  const { notices, seen, trends } = await findOut(options, before);
+  const { trends, ...facts } = await findOut(options, before);
   const mask = masker(secretsOf(config));
-  const all = notices.map((notice) => masked(notice, mask));
-  let journal = withNotices(before, channels.map(keyOf), { notices: all, seen });
+  const notices = facts.notices.map((notice) => masked(notice, mask));
+  let journal = withNotices(before, channels, { ...facts, notices });
   // Before anything is sent: whoever is killed now tells it the next time.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
   const told = await Promise.all(
@@ -152,8 +160,12 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
         : { key: keyOf(channel), ...(await sendTo(channel, waiting, trends, options)) };
     }),
   );
-  for (const one of told) if (one && one.error === null) journal = withSent(journal, one.key);
-  if (told.some((one) => one?.error === null)) {
+  const recorded = JSON.stringify(journal);
+  for (const one of told) {
+    if (one?.error === null) journal = withSent(journal, one.key);
+    else if (one) journal = withFailure(journal, one.key, { error: mask(one.error), now: now() });
+  }
+  if (JSON.stringify(journal) !== recorded) {
     await writeJournal(path, journal).catch((error) =>
       options.log.warn({ err: messageOf(error) }, 'what was sent cannot be recorded, and may be sent again'),
     );
@@ -165,13 +177,13 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
 
 async function findOut(
   { config, log, now = Date.now, failures, channels }: TellOptions & { channels: Talking[]; failures: Notice[] },
-  { seen, channels: known }: Journal,
+  { seen, unsynced, channels: known }: Journal,
 ): Promise<Facts & { trends: Trend[] }> {
   const ended = config.notify.failed ? failures : [];
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
   try {
     return await withReader({ warehouse, memoryLimit }, async (reader) => {
-      const facts = await readFacts(reader, { config, seen, maxAge: maxAgeOf(config), now: now() });
+      const facts = await readFacts(reader, { config, seen, unsynced, maxAge: maxAgeOf(config), now: now() });
       const recorded = new Set(facts.notices.map(({ id }) => id));
       const notices = [...facts.notices, ...ended.filter(({ id }) => !recorded.has(id))];
       const mails = channels.filter(({ type }) => type === 'email');
@@ -183,7 +195,7 @@ async function findOut(
     log.warn({ err: messageOf(error) }, 'the warehouse cannot be read to see what is wrong');
     const today = new Date(now()).toISOString().slice(0, 10);
     const unreadable = withoutWebsite(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
-    return { notices: config.notify.failed ? [...ended, unreadable] : [], seen, trends: [] };
+    return { notices: config.notify.failed ? [...ended, unreadable] : [], seen, unsynced, trends: [] };
   }
 }
 

@@ -29,7 +29,11 @@ test('a backup is a warehouse that goes on; the next one copies only what is new
   writeFileSync(schema, Buffer.alloc(statSync(schema).size));
   simulator.advance(1);
   await sync(warehouse);
+  const notices = join(warehouse, 'notices.json');
+  writeFileSync(notices, '{"seen":{},"channels":{}}', { mode: 0o600 });
   const second = await backUp();
+  expect(readFileSync(join(copy, 'notices.json'))).toEqual(readFileSync(notices));
+  expect(statSync(join(copy, 'notices.json')).mode & 0o077).toBe(0);
   expect(second.unchanged).toBeGreaterThan(15);
   expect(second.files).toBeLessThan(first.files);
   expect(await contentOf(copy)).toEqual(await contentOf(warehouse));

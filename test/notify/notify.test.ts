@@ -129,6 +129,25 @@ describe('what is told', () => {
     });
   });
 
+  test('a website that is configured and never synced, once it has been missing for long', async () => {
+    const nights = await givenNights(onTestFinished);
+    const receiver = await startReceiver();
+    const { config: all, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const config = { ...all, websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] };
+    await nights.night({ list: pages('a', 3, INDEXED) });
+    const later = (days: number) => () => nights.clock.now + days * 86_400_000;
+    for (const days of [0, 1.9, 2.1, 4]) await tell({ config, log, now: later(days) });
+    const told = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
+    expect(told.filter(({ website_id }) => website_id === 'new')).toMatchObject([
+      {
+        kind: 'stale',
+        website_name: 'new.example',
+        what: 'no snapshot yet, and it has been configured for 2d 2h',
+        count: 2,
+      },
+    ]);
+  });
+
   test('the incident of the demo: one message with the true numbers, and no second one', async () => {
     const folder = temporaryFolder();
     const deindexing = { night: 3, directory: '/blog/', share: 0.5 };
@@ -216,11 +235,17 @@ describe('how it is told', () => {
     expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
     down.take();
     expect(await tell({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
+    const statusOf = () => run(['status', '--warehouse', nights.warehouse, '--json']);
+    const since = new Date(nights.clock.now).toISOString();
+    const { notices, warnings: warned } = JSON.parse((await statusOf()).stdout);
+    expect(notices).toEqual([{ channel: 'seo', notices: 1, since, error: 'it answered 503' }]);
+    expect(warned.at(-1)).toMatch(/^1 notice has waited for seo for .*: it answered 503; the next sync/);
     down.status = 200;
     down.take();
     for (let again = 0; again < 3; again++) await tell({ config, log, now });
     expect(up.got).toHaveLength(1);
     expect(down.got).toHaveLength(1);
+    expect(JSON.parse((await statusOf()).stdout).notices).toEqual([]);
     const [{ body, headers } = { body: '', headers: {} }] = up.got;
     const signature = createHmac('sha256', 'a-long-secret').update(body).digest('hex');
     expect(headers).toMatchObject({ 'x-indexhouse-signature': `sha256=${signature}` });
@@ -310,6 +335,7 @@ describe('a run', () => {
       expect(got.map(({ path }) => path).sort()).toEqual(['/hook', '/ping/fail', '/ping/start']);
       expect([...noticesIn(got.find(({ path }) => path === '/hook')?.body).keys()]).toEqual(['failed']);
     }
+    expect(await run(['sync', '--recover', '--config', config])).toMatchObject({ code: 0 });
     const again = await run(['notify', '--config', config]);
     expect([again.code, again.stdout]).toEqual([
       1,
