@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { websiteIds } from '../config/websites.js';
 import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import type { Value } from '../storage/values.js';
 import { type Analysis, findAnalysis } from './catalog.js';
-import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
@@ -24,7 +24,7 @@ export async function askAnalysis(
 /**
  * An analysis with its parameters, as a question to this warehouse.
  *
- * @throws QuestionError for parameters that are wrong, a website that the warehouse does not have among them
+ * @throws UsageError for parameters that are wrong, a website that the warehouse does not have among them
  */
 export async function questionOf(
   reader: Reader,
@@ -35,9 +35,11 @@ export async function questionOf(
   const parameters = valuesOf(analysis, given, reader.today);
   // Without `until` nothing is wrong: there may be no snapshot since. Nor is it where defaults count from no snapshot.
   if (given.has('until') && (given.has('since') || reader.markers.length > 0)) checkPeriod(analysis, parameters);
-  const website = parameters['website'];
-  if (typeof website === 'string') await checkWebsite(reader, name, website);
-  return { name, sql: analysis.sql, parameters };
+  const { website } = parameters;
+  // Before the first snapshot there is nothing that it could be compared with.
+  if (typeof website !== 'string' || reader.markers.length === 0) return { name, sql: analysis.sql, parameters };
+  const [id = null] = websiteIds([website], await reader.websites(), 'the warehouse');
+  return { name, sql: analysis.sql, parameters: { ...parameters, website: id } };
 }
 
 /** Asks a statement of ours, by its name such as `report/snapshots`, and checks each row. */
@@ -51,7 +53,7 @@ export async function askRows<T>(
 }
 
 /** Asks a ready-made analysis of one website or of all (null), and checks each row. */
-export async function askOf<T extends { website_id: string }>(
+export async function askOf<T>(
   reader: Reader,
   name: string,
   schema: z.ZodType<T>,
@@ -60,11 +62,7 @@ export async function askOf<T extends { website_id: string }>(
 ): Promise<T[]> {
   const answer = await askAnalysis(reader, name, { ...given, ...(website === null ? {} : { website }) });
   const records = answer.rows.map((row) => Object.fromEntries(answer.columns.map((column, at) => [column, row[at]])));
-  // Analyses take a website's name too, which may be another one's id.
-  return z
-    .array(schema)
-    .parse(records)
-    .filter(({ website_id }) => website === null || website_id === website);
+  return z.array(schema).parse(records);
 }
 
 const countRow = z.object({ rows: z.int() });
@@ -102,32 +100,4 @@ export async function askSelected<T>(
 async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
   reader.nextTurn();
   return reader.withStates(() => reader.engine.rows(schema, text, parameters));
-}
-
-const websiteRow = z.object({ website_id: z.string(), website_name: z.string().nullable() });
-type Website = z.infer<typeof websiteRow>;
-
-/**
- * Makes sure that there is a website of this id or name, as analyses take it.
- *
- * @throws QuestionError with the websites that there are; never where the warehouse has no snapshot yet
- */
-export async function checkWebsite(reader: Reader, question: string, given: string): Promise<void> {
-  const { markers } = reader;
-  // The markers are in memory; names are in their files.
-  if (markers.length === 0 || markers.some(({ websiteId }) => websiteId === given)) return;
-  reader.nextTurn();
-  const websites = await reader.engine.rows(websiteRow, sql('query/websites'));
-  if (websites.some(({ website_id, website_name }) => website_id === given || website_name === given)) return;
-  throw new QuestionError(`${question}: ${noWebsite(given, websites)}`);
-}
-
-/** What to say of an unknown website. */
-export function noWebsite(given: string, websites: readonly Website[]): string {
-  return `no website "${given}" in the warehouse. It has:\n${websiteList(websites)}`;
-}
-
-/** One line for each website. */
-export function websiteList(websites: readonly Website[]): string {
-  return websites.map(({ website_id, website_name }) => `  ${website_id}  ${website_name ?? ''}`.trimEnd()).join('\n');
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { NamedWebsite } from '../config/websites.js';
 import { Engine } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
@@ -78,6 +79,11 @@ export class Reader {
   /** Files that cannot be read: every answer is without them. A question that makes a state anew may find more. */
   get damaged(): readonly DamagedFile[] {
     return this.seen.log.damaged;
+  }
+
+  /** Its websites, once for each name that they ever had. */
+  websites(): Promise<NamedWebsite[]> {
+    return this.seen.log.websites();
   }
 
   /** Some files of a table, as statements of our own read them. */

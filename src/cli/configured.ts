@@ -4,8 +4,7 @@ import { DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
 import { loadConfig } from '../config/load.js';
 import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
-import { knownId, secretsOf } from '../config/websites.js';
-import { UsageError } from '../exit.js';
+import { secretsOf } from '../config/websites.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
@@ -41,21 +40,6 @@ export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number
   if (damaged.length === 0) return EXIT.done;
   stderr.write(`${safeLines(`indexhouse: ${damageWarning(damaged)}`)}\n`);
   return EXIT.warnings;
-}
-
-/**
- * The ids of the websites that flags name by id or name.
- *
- * @throws UsageError where one is not configured; with `websites: all`, any id is accepted
- */
-export function websiteIds(asked: readonly string[], configured: Config['websites']): string[] {
-  if (configured === 'all') return [...asked];
-  return asked.map((text) => {
-    const id = knownId(text, configured);
-    if (id !== null) return id;
-    const known = configured.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ');
-    throw new UsageError(`--website ${text} is not configured; configured are: ${known}`);
-  });
 }
 
 /** A logger on stderr that masks the configuration's tokens. */

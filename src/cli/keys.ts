@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { namedWebsites, websiteIds } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { readKeys } from '../keys/key-file.js';
 import { readLastUses } from '../keys/last-uses.js';
@@ -6,8 +7,9 @@ import { addKey, type KnownKey, known, revokeKey } from '../keys/manage-keys.js'
 import { safe } from '../observe/terminal.js';
 import { encodeId } from '../storage/names.js';
 import { namesIn } from '../warehouse/layout.js';
+import { knownWebsites } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
-import { readerOptions } from './configured.js';
+import { configOf, readerOptions } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
@@ -26,8 +28,8 @@ export interface AddFlags extends Flags {
 
 /** `indexhouse keys add` */
 export async function add(flags: AddFlags, io: Io): Promise<number> {
-  const websites = grantOf(flags.website);
-  const { warehouse } = await readerOptions(flags, io);
+  const { warehouse, memoryLimit } = await readerOptions(flags, io);
+  const websites = await grantOf(flags, warehouse, memoryLimit, io);
   const { key, token } = await addKey(warehouse, { label: flags.label, websites, expires: flags.expires });
   if (flags.json) return print({ ...shown(key), token }, io);
   const { label, id } = key;
@@ -74,10 +76,17 @@ export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): 
   return EXIT.done;
 }
 
-function grantOf(websites: string[]): KnownKey['websites'] {
-  if (!websites.includes(ALL)) return websites;
-  if (websites.length > 1) throw new UsageError('--website takes website ids, or "all" alone');
-  return ALL;
+/** A website of the configuration may be granted before its first sync, and any one before the first sync of all. */
+async function grantOf(flags: AddFlags, warehouse: string, memoryLimit: number, io: Io): Promise<KnownKey['websites']> {
+  const { website } = flags;
+  if (website.includes(ALL)) {
+    if (website.length > 1) throw new UsageError('--website takes websites by id or name, or "all" alone');
+    return ALL;
+  }
+  await checkWarehouseThere(warehouse);
+  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
+  const known = [...(await knownWebsites(warehouse, memoryLimit)), ...((config && namedWebsites(config)) ?? [])];
+  return known.length === 0 ? website : websiteIds(website, known, 'the warehouse');
 }
 
 /** As `--json` prints it: with all of its fields. */

@@ -4,8 +4,10 @@ import { duration } from '../config/scalars.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { type ForecastInput, forecast } from '../forecast/forecast.js';
+import { chosenWebsites } from '../run/choose-websites.js';
+import { realEffects } from '../source/effects.js';
 import type { DamagedFile } from '../warehouse/damage.js';
-import { configOf, exitFor, rebuiltLog, websiteIds } from './configured.js';
+import { configOf, exitFor, rebuiltLog } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { formatJson } from './output.js';
 import { planText, writeWanted } from './plan-output.js';
@@ -40,17 +42,20 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   await checkSink({ format: 'csv', out: file, force, guardFormulas: true, io });
   const input = inputOf(flags, config, io);
   let damaged: readonly DamagedFile[] = [];
-  const planned = await stoppable(io, (signal) =>
-    forecast({
+  const planned = await stoppable(io, async (signal) => {
+    const { ids, requests } = await selected(flags, config, signal);
+    const plan = await forecast({
       ...input,
+      websites: ids,
       onRebuilt: rebuiltLog(flags, io),
       onDamaged: (found) => {
         damaged = found;
       },
       signal,
       writeWanted: file === undefined ? undefined : (pages) => writeWanted(file, pages),
-    }),
-  );
+    });
+    return { ...plan, requests_sent: plan.requests_sent + requests };
+  });
   const width = widthOf(io.stdout);
   io.stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width }));
   return exitFor(damaged, io);
@@ -67,11 +72,20 @@ async function configFor(flags: Flags, io: Io): Promise<{ config: Config; withou
   }
 }
 
-function inputOf(flags: Flags, config: Config, { stderr }: Io): Omit<ForecastInput, 'signal'> {
+/** The ids of the websites that the flags name, and the requests that it took to find them. */
+async function selected({ website = [], offline }: Flags, config: Config, signal: AbortSignal) {
+  let requests = 0;
+  const onAnswer = () => {
+    requests += 1;
+  };
+  const asking = offline ? null : { effects: realEffects, signal, onAnswer };
+  return { ids: await chosenWebsites(website, config, asking), requests };
+}
+
+function inputOf(flags: Flags, config: Config, { stderr }: Io): Omit<ForecastInput, 'signal' | 'websites'> {
   const { website = [], maxReports, deadline } = flags;
   return {
     config,
-    websites: websiteIds(website, config.websites),
     ask: flags.ask ? 'always' : flags.offline ? 'never' : 'unknown',
     youngerThan: youngerThan(flags),
     first: flags.first ?? FIRST_PAGES,

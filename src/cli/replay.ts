@@ -1,4 +1,3 @@
-import { knownId } from '../config/websites.js';
 import { exitCodeOf, type ReplayReceipt, replay } from '../run/replay.js';
 import { configOf, loggerOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
@@ -19,8 +18,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     config,
     version: await packageVersion(),
     log: loggerOf(flags, io),
-    // A website that is no longer configured may still have records in quarantine.
-    websites: (flags.website ?? []).map((website) => knownId(website, config.websites) ?? website),
+    websites: flags.website ?? [],
     since: flags.since ?? null,
     dryRun: flags.dryRun ?? false,
   };

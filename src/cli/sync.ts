@@ -4,9 +4,11 @@ import { secretsOf } from '../config/websites.js';
 import { createLogger, type LogLevel } from '../observe/log.js';
 import { createProgress, type Progress } from '../observe/progress.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
+import { chosenWebsites } from '../run/choose-websites.js';
+import { realRunEffects } from '../run/context.js';
 import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
-import { configOf, websiteIds } from './configured.js';
+import { configOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { count, duration, figures, formatJson, formatTable, percent, warningLines } from './output.js';
 import type { RunFlags } from './plan.js';
@@ -50,12 +52,12 @@ export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> 
 }
 
 async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> {
-  const websites = websiteIds(flags.website ?? [], config.websites);
   const { log, progress } = display(flags.logLevel ?? 'info', io, secretsOf(config));
   const version = await packageVersion();
   const retryFor = flags.retryFor === undefined ? 0 : config.sync.retry_for;
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
+    const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
     const once = () => sync({ config, version, websites, recoverOnly, retryFor, log, progress, signal });
     if (config.notify.channels.length === 0) return once();
     const { toldRun } = await import('../notify/notify.js');

@@ -1,5 +1,10 @@
 import type { KeyDetails } from '../contract/key.js';
+import { UsageError } from '../exit.js';
 import type { Config } from './schema.js';
+import { editDistance } from './suggest.js';
+
+/** Of the websites that an error lists. */
+const MOST_LISTED = 20;
 
 /** A website, and the token that it is asked with. */
 export interface Website {
@@ -35,10 +40,48 @@ export function tokenPlace(token: string, { api, websites }: Configured): string
   return at < 0 ? 'api.token' : `websites[${at}].token`;
 }
 
-/** The id of the configured website that has this id or name, or null. */
-export function knownId(text: string, websites: Config['websites']): string | null {
-  if (websites === 'all') return null;
-  return (websites.find(({ id }) => id === text) ?? websites.find(({ name }) => name === text))?.id ?? null;
+/** A website, as far as it takes to name it. */
+export interface NamedWebsite {
+  id: string;
+  name: string | null;
+}
+
+/**
+ * The ids of websites that a user names by id or name. An id wins over a name that is the same.
+ *
+ * @param known the websites that there are, once for each name that they ever had
+ * @param place where they are, such as `the warehouse`
+ * @throws UsageError for one that is not there, with those that are most like it, and for a name of several websites
+ */
+export function websiteIds(given: readonly string[], known: readonly NamedWebsite[], place: string): string[] {
+  return [...new Set(given.map((text) => websiteId(text, known, place)))];
+}
+
+function websiteId(text: string, known: readonly NamedWebsite[], place: string): string {
+  if (known.some(({ id }) => id === text)) return text;
+  const called = known.filter(({ name }) => name === text);
+  const [id, second] = new Set(called.map((website) => website.id));
+  if (id !== undefined && second === undefined) return id;
+  if (id !== undefined) {
+    throw new UsageError(`several websites in ${place} are called "${text}"; give the id:\n${listOf(called)}`);
+  }
+  const alike = known.filter(({ id, name }) => isAlike(text, id) || (name !== null && isAlike(text, name)));
+  const shown = alike.length > 0 ? `Did you mean:\n${listOf(alike)}` : `It has:\n${listOf(known)}`;
+  throw new UsageError(`no website "${text}" in ${place}. ${known.length === 0 ? 'It has none yet' : shown}`);
+}
+
+/** Mistyped, or only a part: `example.com` of `https://www.example.com`. */
+function isAlike(text: string, full: string): boolean {
+  const [given, other] = [text, full].map((each) => each.toLowerCase().replace(/^https?:\/\/(www\.)?|\/$/g, ''));
+  if (!given || !other) return false;
+  return (given.length > 2 && other.includes(given)) || editDistance(given, other) <= Math.max(1, given.length / 6);
+}
+
+/** One line for each website. */
+function listOf(websites: readonly NamedWebsite[]): string {
+  const lines = [...new Set(websites.map(({ id, name }) => `  ${id}  ${name ?? ''}`.trimEnd()))];
+  const more = lines.length > MOST_LISTED ? [`  … and ${lines.length - MOST_LISTED} more`] : [];
+  return [...lines.slice(0, MOST_LISTED), ...more].join('\n');
 }
 
 /** What must never be told: tokens, and what opens the channels. */

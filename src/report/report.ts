@@ -1,6 +1,7 @@
-import { askOf, askRows, noWebsite, websiteList } from '../analysis/ask-rows.js';
+import { askOf, askRows } from '../analysis/ask-rows.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
+import { websiteIds } from '../config/websites.js';
 import { headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
@@ -30,11 +31,12 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
  */
 export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
+  const asked = options.website === undefined || reader.markers.length === 0 ? [] : [options.website];
+  const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
   const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
-  const chosen = options.website === undefined ? all : [websiteOf(all, options.website)];
-  const [first] = chosen;
-  if (!first) throw noSnapshots(reader, period);
-  const websites = await factsOf(reader, chosen, options.website === undefined ? null : first.website_id, period);
+  const chosen = all.filter(({ website_id }) => only === null || website_id === only);
+  if (chosen.length === 0) throw noSnapshots(reader, period, only);
+  const websites = await factsOf(reader, chosen, only, period);
   const groups = websites.length > MOST_SECTIONS ? [websites] : websites.map((website) => [website]);
   const sections: Section[] = [];
   for (const group of groups) sections.push(await readSection(reader, group, period));
@@ -51,20 +53,12 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   };
 }
 
-function websiteOf(all: readonly WebsiteRow[], given: string): WebsiteRow {
-  const byId = all.find(({ website_id }) => website_id === given);
-  const found = byId ? [byId] : all.filter(({ website_name }) => website_name === given);
-  const [website, second] = found;
-  if (website && !second) return website;
-  if (!second) throw new QuestionError(noWebsite(given, all));
-  const problem = `several websites are called "${given}": give one's id`;
-  throw new QuestionError(`${problem}. The warehouse has:\n${websiteList(found)}`);
-}
-
-function noSnapshots(reader: Reader, { until }: Period): QuestionError {
+function noSnapshots(reader: Reader, { until }: Period, website: string | null): QuestionError {
   return reader.markers.length === 0
     ? new QuestionError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
-    : new QuestionError(`the warehouse has no snapshot up to ${until}: give a later --until`);
+    : new QuestionError(
+        `the warehouse has no snapshot${website === null ? '' : ` of ${website}`} up to ${until}: give a later --until`,
+      );
 }
 
 /** What is read once for all websites: their trend, their snapshots and the headline of each. */

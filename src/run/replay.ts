@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
+import { namedWebsites, websiteIds } from '../config/websites.js';
 import { Stopped } from '../exit.js';
 import { followAll } from '../followers/follow.js';
 import { type JournalFolder, replayFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
@@ -13,7 +14,7 @@ import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { checkWarehouseThere, prepareWarehouse, WarehouseError } from '../warehouse/prepare.js';
+import { checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, factsOf } from '../warehouse/state.js';
 import { engineOptions } from './context.js';
@@ -23,7 +24,7 @@ export interface ReplayOptions {
   config: Config;
   version: string;
   log: Logger;
-  /** Ids; all that the warehouse holds if empty. */
+  /** Ids or names; all that the warehouse holds if empty. */
   websites: string[];
   /** Only snapshots of this date, `YYYY-MM-DD`, or later. */
   since: string | null;
@@ -80,8 +81,9 @@ class Replay {
     const { config, dryRun, signal } = this.options;
     if (!dryRun) await recoverReplays(this.#warehouse, this.options.log);
     const log = await this.#readLog();
-    checkWebsites(this.options.websites, log.markers);
-    const waiting = this.#waiting(log.markers);
+    // A website that is no longer configured may still have records in quarantine.
+    const known = [...(await log.websites()), ...(namedWebsites(config) ?? [])];
+    const waiting = this.#waiting(log.markers, websiteIds(this.options.websites, known, 'the warehouse'));
     const unfinished = await unfinishedWebsites(this.#warehouse);
     const snapshots = [];
     for (const snapshot of waiting.filter(({ websiteId }) => !unfinished.has(websiteId))) {
@@ -99,8 +101,8 @@ class Replay {
   }
 
   /** The snapshots that were asked for and have rejected records that no replay has taken, oldest first. */
-  #waiting(markers: Marker[]): Marker[] {
-    const { websites, since } = this.options;
+  #waiting(markers: Marker[], websites: readonly string[]): Marker[] {
+    const { since } = this.options;
     return markers.filter(
       (marker) =>
         marker.kind === 'snapshot' &&
@@ -205,15 +207,6 @@ async function unfinishedWebsites(warehouse: string): Promise<Set<string>> {
     if (header !== null) unfinished.add(folder.websiteId);
   }
   return unfinished;
-}
-
-function checkWebsites(asked: string[], markers: Marker[]): void {
-  const known = new Set(markers.map(({ websiteId }) => websiteId));
-  const unknown = asked.filter((id) => !known.has(id));
-  if (unknown.length === 0) return;
-  throw new WarehouseError(
-    `the warehouse has no snapshot of ${unknown.join(', ')}; it has ${[...known].join(', ') || 'none at all'}`,
-  );
 }
 
 function rowsOf(marker: Marker, table: string): number {

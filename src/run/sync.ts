@@ -181,16 +181,18 @@ class Sync {
   /** What is to be synced; those that the warehouse knows, and an error, where the service does not say what there is. */
   async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
-    const isAsked = ({ id }: Website) => asked.length === 0 || asked.includes(id);
+    // One that the service does not list is tried all the same: its refusal is an outcome that somebody sees.
+    const chosen = (there: Website[]) =>
+      asked.length === 0 ? there : asked.map((id) => there.find((one) => one.id === id) ?? websiteOf(config, id));
     const { outage, effects } = this.#context;
     const deadline = effects.now() + config.reports.deadline;
     try {
       const named = await outage.during(deadline, () => configuredWebsites(config, this.#clients));
-      return { websites: named.filter(isAsked) };
+      return { websites: chosen(named) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       const known = await websitesIn(this.#context.warehouse);
-      return { websites: known.map((id) => websiteOf(config, id)).filter(isAsked), unlisted: error };
+      return { websites: chosen(known.map((id) => websiteOf(config, id))), unlisted: error };
     }
   }
 

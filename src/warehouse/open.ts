@@ -1,7 +1,9 @@
+import type { NamedWebsite } from '../config/websites.js';
 import { sha256Of } from '../storage/durable.js';
-import type { Engine } from '../storage/engine.js';
+import { type Engine, withEngine } from '../storage/engine.js';
+import { withTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, findTorn, readReadable } from './damage.js';
-import { listTableFiles, scratchFolder } from './layout.js';
+import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
@@ -61,6 +63,14 @@ export class OpenWarehouse implements Log {
     return filesOf(this.path, this.markers, table);
   }
 
+  /** Its websites, once for each name that they ever had; of one without a snapshot only the id is known. */
+  async websites(): Promise<NamedWebsite[]> {
+    const named = this.markers.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }));
+    const known = new Set(named.map(({ id }) => id));
+    const others = (await websitesIn(this.path)).filter((id) => !known.has(id));
+    return [...named, ...others.map((id) => ({ id, name: null }))];
+  }
+
   /** A query over some files of a table. */
   query(table: Table, files: readonly string[]): string {
     return tableQuery(this.schemas, table, files);
@@ -97,6 +107,15 @@ export class OpenWarehouse implements Log {
     this.markers = withoutUnreadable(this.markers, damaged);
     this.damaged = [...this.damaged, ...damaged];
   }
+}
+
+/** The websites of a warehouse, as `OpenWarehouse` has them. */
+export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
+  return withTemporary('websites', (temporary) =>
+    withEngine({ memoryLimit, temporary }, async (engine) =>
+      (await OpenWarehouse.read(engine, warehouse, temporary)).websites(),
+    ),
+  );
 }
 
 function isMarkerTable(table: Table): table is (typeof MARKER_TABLES)[number] {

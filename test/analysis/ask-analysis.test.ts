@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAnalysis } from '../../src/analysis/ask-rows.js';
 import { type Analysis, analyses } from '../../src/analysis/catalog.js';
-import { QuestionError } from '../../src/analysis/errors.js';
 import type { Reader } from '../../src/analysis/reader.js';
+import { UsageError } from '../../src/exit.js';
 import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -62,9 +62,7 @@ describe('the website that an analysis is asked about', () => {
     async (name, analysis) => {
       const asked = askAnalysis(reader, name, givenTo(analysis, { website: 'typo.example' }));
       await expect(asked).rejects.toThrow(
-        new QuestionError(
-          `${name}: no website "typo.example" in the warehouse. It has:\n  shop  https://shop.example\n  blog`,
-        ),
+        new UsageError('no website "typo.example" in the warehouse. It has:\n  shop  https://shop.example\n  blog'),
       );
       expect(await rowsOf(empty, name, givenTo(analysis, { website: 'typo.example' }))).toBe(0);
     },

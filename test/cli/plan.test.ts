@@ -86,7 +86,7 @@ describe('indexhouse plan', () => {
 
   test('refuses websites that are not configured, and needs no token to ask nothing', async () => {
     const unknown = await run(['plan', '--config', config, '--website', 'x']);
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('--website x is not configured') });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('no website "x" in the configuration') });
     const file = join(folder, 'tokenless.yaml');
     writeFileSync(file, readFileSync(config, 'utf8').replace(TOKEN, '$' + '{NO_SUCH_TOKEN}'));
     const offline = await run(['plan', '--config', file, '--offline']);

@@ -94,7 +94,7 @@ describe('indexhouse replay', () => {
     expect(await runIn('refused', ['replay', '--since', '2026-02-30'])).toMatchObject({ code: 2 });
     expect(await runIn('refused', ['replay', '--website', 'x'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no snapshot of x'),
+      stderr: expect.stringContaining('no website "x" in the warehouse'),
     });
     expect(await runIn('nowhere', ['replay'])).toMatchObject({
       code: 2,

@@ -64,7 +64,7 @@ describe('a configuration that cannot be used', () => {
     const file = writeConfig(cwd, { baseUrl: 'http://127.0.0.1:1', websites: ['one', 'two'] });
     const { code, stderr } = await run(['sync', '--config', file, '--website', 'three']);
     expect(code).toBe(2);
-    expect(stderr).toContain('--website three is not configured; configured are: one, two');
+    expect(stderr).toContain('no website "three" in the configuration. It has:\n  one\n  two');
   });
 });
 

@@ -13,6 +13,7 @@ function markersOn(...commits: string[]): Marker[] {
       commitId: `id-${at}`,
       snapshotId: `id-${at}`,
       websiteId: 'w',
+      websiteName: null,
       snapshotAt: `${date}T02:00:00.000Z`,
       date,
       committedAt: '2025-01-01T00:00:00.000Z',

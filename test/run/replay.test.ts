@@ -243,7 +243,9 @@ describe('replay', () => {
     ]);
     expect((await replayOf(warehouse, { since: '2025-03-03' })).snapshots).toEqual([]);
     expect(await replayIds(warehouse)).toEqual([]);
-    await expect(replayOf(warehouse, { websites: ['x'] })).rejects.toThrow(/no snapshot of x; it has w/);
+    await expect(replayOf(warehouse, { websites: ['another'] })).rejects.toThrow(
+      'no website "another" in the warehouse. It has:\n  w',
+    );
   });
 
   test('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {

@@ -186,14 +186,13 @@ describe('indexhouse serve', () => {
 
   it('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
     const { code, stdout } = await run(
-      ['keys', 'add', '--label', 'told', '--website', 'shop', 'typo', '--warehouse', built.path],
+      ['keys', 'add', '--label', 'told', '--website', 'https://shop.example', '--warehouse', built.path],
       {},
     );
     // Before anything is expected: a key that stays would let a later test serve to everybody.
     onTestFinished(async () => void (await revokeKey(built.path, 'told')));
     const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
     expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
-    expect(stdout).toContain('No snapshots of typo yet');
     const { url, running } = await serving('--log-level', 'debug');
     onTestFinished(() => running.kill('SIGKILL'));
     const { status } = clientOf(url, token);
@@ -219,7 +218,7 @@ describe('indexhouse serve', () => {
     ]);
     const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { label: 'told', websites: ['shop', 'typo'], expires_at: null, last_used_at: expect.any(String) },
+      { label: 'told', websites: ['shop'], expires_at: null, last_used_at: expect.any(String) },
     ]);
     for (const text of [ended.stdout, ended.stderr, listed.stdout]) {
       expect(text).not.toContain(token.slice(3));

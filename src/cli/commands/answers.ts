@@ -119,7 +119,7 @@ function keysCommand(define: Define): Command {
   const add = define('add', async () => ({ run: (await load()).add }))
     .description('add a key, and print its token once')
     .requiredOption('-l, --label <text>', 'name of the key')
-    .requiredOption('-w, --website <id...>', 'ids of the websites it has access to, or "all", including later ones')
+    .requiredOption('-w, --website <id...>', 'websites it has access to, by id or name, or "all", including later ones')
     .option('--expires <when>', 'a date (at its end, UTC), a time or a duration such as 90d (default: never)')
     .option(...WAREHOUSE)
     .addHelpText('after', ADD_KEY_HELP);
