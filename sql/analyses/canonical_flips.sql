@@ -4,6 +4,9 @@
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page, side and change
 -- show website_id (website): website
@@ -32,5 +35,6 @@ where
   and flips.to_value is not null
   and flips.snapshot_date between $since::date and $until::date
   and is_website(flips.website_id, $website::varchar)
+  and is_selected(flips.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 order by flips.observed_at desc, flips.website_id, flips.url, chosen_by
 limit $limit::bigint

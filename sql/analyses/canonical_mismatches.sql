@@ -2,6 +2,9 @@
 -- description: Monitored pages for which the search engine has chosen another canonical URL than their owner declares, longest first, and since which listing without interruption; for a page that disappeared, since its return.
 -- question: Canonicals
 -- param website (text, default all): id or name of one website
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
@@ -17,6 +20,7 @@ with mismatched as (
     is_monitored
     and searchengine_selected_canonical <> user_selected_canonical
     and is_website(website_id, $website::varchar)
+    and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 ),
 -- What each was before a change, in a struct, because null is a value too.
 flips as (

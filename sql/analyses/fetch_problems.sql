@@ -3,6 +3,9 @@
 -- question: Why are pages not indexed?
 -- param website (text, default all): id or name of one website
 -- param status (text, default all): one `page_fetch_status`
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
@@ -20,6 +23,7 @@ with problems as (
     and report_page_fetch_status <> 'Successful'
     and ($status::varchar is null or report_page_fetch_status = $status::varchar)
     and is_website(website_id, $website::varchar)
+    and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 ),
 began as (
   select website_id, url, max(observed_at) as since

@@ -5,6 +5,9 @@
 -- param since (date, default 30 days ago): first date
 -- param until (date, default today): last date
 -- param times (integer, default 2): entered or left the index at least this often
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
@@ -39,5 +42,6 @@ select
   pages.is_monitored as is_monitored_now
 from flapping
 left join pages using (website_id, url)
+where is_selected(flapping.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 order by left_index + entered_index desc, last_change_at desc, website_id, url
 limit $limit::bigint

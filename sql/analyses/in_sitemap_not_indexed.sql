@@ -3,6 +3,9 @@
 -- question: Sitemaps
 -- param website (text, default all): id or name of one website
 -- param sitemap (text, default all): URL of one sitemap
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
@@ -30,5 +33,6 @@ where
   and len(report_sitemaps) > 0
   and ($sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar))
   and is_website(website_id, $website::varchar)
+  and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 order by first_seen_at, website_id, url
 limit $limit::bigint

@@ -4,6 +4,9 @@
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the earlier listing: the last complete one up to this date; by default the one before the last seven dates
 -- param until (date, default today): the later listing: the last complete one up to this date
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state in the later listing, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page that differs
 -- show website_id (website): website
@@ -86,5 +89,12 @@ where
     or earlier.searchengine_selected_canonical is distinct from later.searchengine_selected_canonical
     or earlier.user_selected_canonical is distinct from later.user_selected_canonical
   ))
+  and is_selected(
+    url,
+    if(later.url is null, earlier.index_coverage_state, later.index_coverage_state),
+    $directory::varchar,
+    $url_contains::varchar,
+    $state::varchar
+  )
 order by website_id, difference, url
 limit $limit::bigint

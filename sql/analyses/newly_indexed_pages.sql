@@ -4,6 +4,9 @@
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page and time that it came into the index
 -- show website_id (website): website
@@ -43,5 +46,6 @@ select
 from entered
 left join left_before using (website_id, url)
 left join pages using (website_id, url)
+where is_selected(entered.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 order by entered.observed_at desc, entered.website_id, entered.url
 limit $limit::bigint

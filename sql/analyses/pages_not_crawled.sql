@@ -3,6 +3,9 @@
 -- question: Crawling
 -- param website (text, default all): id or name of one website
 -- param days (integer, default 30): days without a crawl, at least
+-- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
+-- param url_contains (text, default all): pages whose URL contains this text, in any case
+-- param state (text, default all): pages in this coverage state now, (none) for those without one
 -- param limit (integer, default none): at most this many rows
 -- grain: one row per page
 -- show website_id (website): website
@@ -31,6 +34,7 @@ from pages
 join newest using (website_id)
 where
   pages.is_monitored
+  and is_selected(pages.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
   and (
     pages.last_crawl_time is null
     or days_between(pages.last_crawl_time, newest.snapshot_at) >= $days::bigint

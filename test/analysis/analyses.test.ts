@@ -159,6 +159,7 @@ describe('deindexed_pages', () => {
     index_summary_now: now[0],
     index_coverage_state_now: now[1],
     is_monitored_now: now[2],
+    why: expect.stringMatching(/^Submitted and indexed → .+; fetch: /),
   });
   const A_NOW = ['Not Indexed', 'Soft 404', true];
   const LATE = drop('shop', A, NIGHT_4, A_NOW);
