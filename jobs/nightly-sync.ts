@@ -1,4 +1,6 @@
 import { basename } from 'node:path';
+import { unfinishedJournals } from '../src/journal/folder.js';
+import { lastActivity } from '../src/journal/header.js';
 import { toldRun } from '../src/notify/notify.js';
 import { createProgress } from '../src/observe/progress.js';
 import { exitCodeOf } from '../src/run/receipt.js';
@@ -29,5 +31,10 @@ export const nightlySync: Job = {
   async lastBegun({ warehouse: { path } }) {
     const runs = (await listTableFiles(path, 'runs')).map((file) => timeOfId(basename(file, '.parquet')));
     return runs.length > 0 ? Math.max(...runs) : null;
+  },
+
+  async isUnfinished({ warehouse: { path }, sync: { resume_within } }) {
+    const times = await Promise.all((await unfinishedJournals(path)).map(lastActivity));
+    return times.some((time) => Date.now() - time <= resume_within);
   },
 };

@@ -1,5 +1,5 @@
+import { longestGap } from '../config/cron.js';
 import type { Config } from '../config/schema.js';
-import { longestGap } from '../schedule/cron.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import type { StatusInput } from './status.js';
 

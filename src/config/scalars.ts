@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { nodeCron } from 'node-cron';
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
+import { whyNotCron } from './cron.js';
 
 /** Longest duration that the configuration takes: ten years. */
 const MAX_DURATION_MS = 3650 * DAY_MS;
@@ -182,7 +182,7 @@ export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** A job's time: a cron expression that node-cron takes, or false for a job that is switched off. */
+/** A job's time: a cron expression, or false for a job that is switched off. */
 export function cron() {
   const remedy =
     'Write five fields in quotes, such as "0 2 * * *" for 02:00 every day, or false to switch the job off.';
@@ -190,12 +190,8 @@ export function cron() {
     [
       z.literal(false),
       z.string().superRefine((value, context) => {
-        const { valid, errors } = nodeCron.validateDetailed(value);
-        if (valid) return;
-        context.addIssue({
-          code: 'custom',
-          message: `is not a cron expression: ${errors[0]?.message}\n${remedy}`,
-        });
+        const why = whyNotCron(value);
+        if (why !== null) context.addIssue({ code: 'custom', message: `is not a cron expression: ${why}\n${remedy}` });
       }),
     ],
     says('is not a cron expression', remedy),

@@ -1,6 +1,6 @@
+import { nextTimes } from '../config/cron.js';
 import type { Config } from '../config/schema.js';
 import { unfinishedJournals } from '../journal/folder.js';
-import { nextTimes } from '../schedule/cron.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import { DAY_MS } from '../time.js';
 import type { DamagedFile } from '../warehouse/damage.js';

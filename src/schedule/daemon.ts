@@ -1,11 +1,13 @@
-import { createTask, type ScheduledTask, type TaskOptions } from 'node-cron';
+import { lastTime, nextTimes } from '../config/cron.js';
 import { BusyError, EXIT, Failure, Stopped } from '../exit.js';
 import type { Logger } from '../observe/log.js';
-import { HOUR_MS } from '../time.js';
-import { lastTime } from './cron.js';
+import { HOUR_MS, MINUTE_MS } from '../time.js';
 import type { JobContext } from './job.js';
 import type { JobBoard } from './job-board.js';
 import type { TimedJob } from './timetable.js';
+
+/** How often the clock is looked at: while a machine sleeps, timers stand still. */
+const LOOK_MS = 10 * MINUTE_MS;
 
 export interface DaemonOptions extends JobContext {
   jobs: readonly TimedJob[];
@@ -14,78 +16,103 @@ export interface DaemonOptions extends JobContext {
   hourly?: () => Promise<unknown>;
 }
 
-/** A job that is not switched off. */
-type Timed = TimedJob & { cron: string };
-
 /**
  * Runs each job on its time until the signal fires; then stops the clock, asks what runs to stop, and waits for it.
  * A job never runs twice at once, and one that fails does not end the daemon.
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
-  const { jobs, log } = options;
-  const running = new Set<Promise<void>>();
-  const timed = jobs.flatMap(({ cron, ...job }) => (cron === null ? [] : [{ ...job, cron }]));
-  const tasks = timed.map((job) => newTask(job, options, running));
+  const { jobs, log, signal } = options;
+  const timed = jobs.flatMap((job) => (job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options)]));
   for (const { name, cron } of jobs) if (cron === null) log.info({ job: name }, 'switched off');
-  if (tasks.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
-  try {
-    for (const [at, task] of tasks.entries()) {
-      await task.start();
-      noteNextRun(task, options);
-      const job = timed[at];
-      if (job && (await isMissed(job, options))) void task.execute();
-    }
-    await untilAborted(options);
-  } finally {
-    log.info({ running: running.size }, running.size > 0 ? 'stopping; waiting for running jobs' : 'stopping');
-    for (const task of tasks) await task.stop();
-    await Promise.all(running);
-    for (const task of tasks) await task.destroy();
+  if (timed.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
+  const told = hourly(options);
+  for (const job of timed) await job.begin();
+  while (!signal.aborted) {
+    const now = Date.now();
+    for (const job of timed) job.look(now);
+    const next = Math.min(...timed.map(({ next }) => next), Date.now() + LOOK_MS);
+    await passing(next - Date.now(), signal);
+  }
+  const running = timed.filter((job) => job.running);
+  log.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
+  await Promise.all([told, ...running.map((job) => job.running)]);
+}
+
+/** A job that is not switched off, and its times. */
+class Timed {
+  /** When it comes next, in milliseconds since 1970; never, where its expression has no further date. */
+  next = Number.POSITIVE_INFINITY;
+  /** Settles when the run that is under way has ended. */
+  running: Promise<void> | null = null;
+  readonly #log: Logger;
+
+  constructor(
+    private readonly timed: TimedJob & { cron: string },
+    private readonly options: DaemonOptions,
+  ) {
+    this.#log = options.log.child({ job: timed.name });
+  }
+
+  /** Sets the first time; a run that an earlier process left unfinished, or a time that passed meanwhile, comes now. */
+  async begin(): Promise<void> {
+    const { config, board } = this.options;
+    const { name, job } = this.timed;
+    const now = Date.now();
+    this.#setNext(now);
+    this.#tellNext();
+    const { last } = board.figuresOf(name);
+    const recorded = last && Date.parse(last.begun_at);
+    const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
+    const due = lastBegun === null ? null : this.#last(now, Math.max(now - config.schedule.catch_up, lastBegun + 1));
+    if (due !== null) this.#log.info({ due: new Date(due) }, 'catching up: no process was running at that time');
+    else if (await job.isUnfinished?.(config)) this.#log.info('resuming what another process left unfinished');
+    else return;
+    this.#start(0);
+  }
+
+  /** Starts the job if its time has come. However many times passed since the last look, it starts once. */
+  look(now: number): void {
+    const { catch_up, jitter } = this.options.config.schedule;
+    if (now < this.next) return;
+    const due = this.#last(now, this.next) ?? this.next;
+    this.#setNext(now);
+    if (this.running) this.#log.warn('skipped: the job is still running');
+    else if (now - due > Math.max(catch_up, MINUTE_MS)) {
+      this.#log.warn({ due: new Date(due) }, 'missed: the process was not running at that time');
+    } else this.#start(Math.floor(Math.random() * jitter));
+  }
+
+  #start(delay: number): void {
+    const { signal } = this.options;
+    const run = async () => {
+      await passing(delay, signal);
+      if (signal.aborted) return;
+      await runJob(this.timed, { ...this.options, log: this.#log });
+      if (!signal.aborted) this.#tellNext();
+    };
+    this.running = run().finally(() => {
+      this.running = null;
+    });
+  }
+
+  #last(now: number, since: number): number | null {
+    return lastTime(this.timed.cron, this.options.config.schedule.time_zone, { now, since });
+  }
+
+  #setNext(now: number): void {
+    const [next] = nextTimes(this.timed.cron, this.options.config.schedule.time_zone, 1, new Date(now));
+    this.next = next?.getTime() ?? Number.POSITIVE_INFINITY;
+    this.options.board.setNext(this.timed.name, next ?? null);
+  }
+
+  #tellNext(): void {
+    if (Number.isFinite(this.next))
+      this.#log.info({ cron: this.timed.cron, next_run: new Date(this.next) }, 'next run');
   }
 }
 
-/** Whether a job's last time passed while no daemon ran, within `schedule.catch_up`: late is better than a night lost. */
-async function isMissed({ name, job, cron }: Timed, { config, log, board }: DaemonOptions): Promise<boolean> {
-  const { catch_up, time_zone } = config.schedule;
-  const { last } = board.figuresOf(name);
-  const recorded = last && Date.parse(last.begun_at);
-  const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
-  if (lastBegun === null) return false;
-  const now = Date.now();
-  const due = lastTime(cron, time_zone, { now, since: Math.max(now - catch_up, lastBegun + 1) });
-  if (due !== null) log.info({ job: name, due: new Date(due) }, 'catching up: no process was running at that time');
-  return due !== null;
-}
-
-function newTask({ name, job, cron }: Timed, options: DaemonOptions, running: Set<Promise<void>>): ScheduledTask {
-  const log = options.log.child({ job: name });
-  const { time_zone, catch_up, jitter } = options.config.schedule;
-  const settings: TaskOptions = {
-    name,
-    timezone: time_zone,
-    noOverlap: true,
-    // Also where the machine slept.
-    missedExecutionTolerance: catch_up,
-    maxRandomDelay: jitter,
-    logger: quiet(log),
-  };
-  const run = async () => {
-    const ended = runJob({ name, job }, { ...options, log });
-    running.add(ended);
-    await ended;
-    running.delete(ended);
-    if (!options.signal.aborted) noteNextRun(task, { ...options, log });
-  };
-  const task = createTask(cron, run, settings);
-  task.on('execution:overlap', () => log.warn('skipped: the job is still running'));
-  task.on('execution:missed', ({ date }) =>
-    log.warn({ due: date }, 'missed: the process was not running at that time'),
-  );
-  return task;
-}
-
 /** Runs a job once. Whatever becomes of it is a line in the log. */
-async function runJob(timed: Pick<Timed, 'name' | 'job'>, options: RecordedContext): Promise<void> {
+async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
   const { log, signal } = options;
   // A signal of its own, so that its listeners end with the run instead of accumulating.
   const own = new AbortController();
@@ -109,7 +136,7 @@ export interface RecordedContext extends JobContext {
 
 /** Runs a job once between two lines on the board. @throws what the job throws */
 export async function runRecorded(
-  { name, job }: Pick<Timed, 'name' | 'job'>,
+  { name, job }: Pick<TimedJob, 'name' | 'job'>,
   { board, ...context }: RecordedContext,
 ): Promise<number> {
   await board.begun(name);
@@ -129,35 +156,23 @@ function logFailure(error: unknown, log: Logger): void {
   else log.error({ err: error }, 'failed; it runs again at its next scheduled time');
 }
 
-function noteNextRun(task: ScheduledTask, { board, log }: Pick<DaemonOptions, 'board' | 'log'>): void {
-  const next = task.getNextRun();
-  board.setNext(task.name ?? '', next);
-  log.info({ job: task.name, cron: task.getPattern(), next_run: next }, 'next run');
-}
-
-/** What matters comes as events; node-cron's own log lines are for debugging. */
-function quiet(log: Logger): NonNullable<TaskOptions['logger']> {
-  const debug = (message: string | Error) => log.debug(String(message));
-  return { info: debug, warn: debug, debug, error: (message) => log.error(String(message)) };
-}
-
-/** Keeps the process alive until the signal fires, also where no job has a time. */
-async function untilAborted({ signal, hourly }: DaemonOptions): Promise<void> {
+async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {
   while (!signal.aborted) {
-    await anHour(signal);
-    if (!signal.aborted) await hourly?.();
+    await passing(HOUR_MS, signal);
+    if (!signal.aborted) await work?.();
   }
 }
 
-/** Or until the signal fires. */
-function anHour(signal: AbortSignal): Promise<void> {
+/** Lets so much time pass, or less if the signal fires. Keeps the process alive meanwhile. */
+function passing(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, HOUR_MS);
-    signal.addEventListener('abort', end);
+    const timer = setTimeout(end, Math.max(0, ms));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
   });
 }

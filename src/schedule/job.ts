@@ -17,4 +17,6 @@ export interface Job {
   run(context: JobContext): Promise<number>;
   /** When it was last begun, in milliseconds since 1970, where the warehouse knows that better than the daemon does. */
   lastBegun?(config: Config): Promise<number | null>;
+  /** Whether a process that is gone left something of it that can still be resumed. */
+  isUnfinished?(config: Config): Promise<boolean>;
 }

@@ -11,7 +11,7 @@ import { readTable } from '../given/parquet.js';
 
 const PAGES = 30;
 const CONCURRENCY = 2;
-/** node-cron takes a field for seconds before the five. */
+/** A field for seconds may stand before the five. */
 const EVERY_SECOND = '* * * * * *';
 
 async function service(slowBodyMs = 100): Promise<Simulator> {

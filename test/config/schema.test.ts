@@ -150,7 +150,7 @@ describe('a bad value is refused by name', () => {
     ['service', 'host: ""', 'not an address'],
     ['service', 'requests_per_minute: 0.5', 'a whole number from 1, or `unlimited`'],
     ['schedule', 'nightly-sync: "0 2 * *"', 'five fields'],
-    ['schedule', 'nightly-sync: "0 24 * * *"', 'invalid expression for hour'],
+    ['schedule', 'nightly-sync: "0 24 * * *"', 'Invalid value for hour'],
     ['schedule', 'nightly-sync: true', 'false to switch the job off'],
     ['schedule', 'verify: soon', 'five fields'],
     ['schedule', 'verifi: "0 2 * * *"', 'Did you mean `verify`?'],

@@ -26,6 +26,7 @@ interface Given {
   cron?: string | null;
   /** What the warehouse knows of the job's last time. */
   lastBegun?: string;
+  isUnfinished?: boolean;
   board?: JobBoard;
   hourly?: () => Promise<unknown>;
 }
@@ -35,10 +36,14 @@ function daemon(run: Job['run'], { cron = NIGHTLY, ...given }: Given = {}) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const stop = new AbortController();
-  const { lastBegun, hourly } = given;
+  const { lastBegun, isUnfinished = false, hourly } = given;
   const log = createLogger({ destination, pretty: false });
   const board = given.board ?? new JobBoard(null, log);
-  const job: Job = { run, ...(lastBegun && { lastBegun: async () => Date.parse(lastBegun) }) };
+  const job: Job = {
+    run,
+    isUnfinished: async () => isUnfinished,
+    ...(lastBegun && { lastBegun: async () => Date.parse(lastBegun) }),
+  };
   const schedule = { time_zone: 'UTC', catch_up: 12 * HOUR_MS, jitter: 0 };
   const ended = runDaemon({
     jobs: [{ name: 'a-job', job, cron }],
@@ -170,5 +175,31 @@ describe('the daemon', () => {
     });
     writeFileSync(join(warehouse, 'jobs.json'), '{"a-job":');
     expect((await JobBoard.open(warehouse, log)).figuresOf('a-job').last).toBeNull();
+  });
+
+  test('resumes at its start what another process left unfinished', async () => {
+    let runs = 0;
+    const { stop, ended } = daemon(async () => ++runs, { isUnfinished: true });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(runs).toBe(1);
+    stop();
+    await ended;
+  });
+
+  test.each([
+    ['runs a job soon after the machine has slept over its time', 3 * HOUR_MS, 1],
+    ['runs it once, however many times passed', 2 * DAY_MS + HOUR_MS, 1],
+    ['says what it missed where that is too long ago', 13 * HOUR_MS, 0],
+  ])('%s', async (_, asleep, expected) => {
+    let runs = 0;
+    const { said, stop, ended } = daemon(async () => ++runs);
+    await vi.advanceTimersByTimeAsync(0);
+    // The clock goes on while the machine sleeps, and its timers do not.
+    vi.setSystemTime(Date.parse(FIRST_NIGHT) + asleep);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
+    const missed = said('missed: the process was not running at that time');
+    expect([runs, missed.length]).toEqual([expected, 1 - expected]);
+    stop();
+    await ended;
   });
 });

@@ -1,10 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nightlySync } from '../../jobs/nightly-sync.js';
+import { journalFolder } from '../../src/journal/folder.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf } from '../given/folder.js';
+import { given as configOf } from '../given/synced.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
 let built: BuiltWarehouse;
@@ -53,4 +56,17 @@ test('the job maintain says so where nothing is configured', async () => {
   const { once } = given();
   const { code, stderr } = await once('maintain');
   expect([code, stderr]).toEqual([0, expect.stringContaining('no retention configured; everything is kept')]);
+});
+
+test('the nightly sync is unfinished while a journal is there that is young enough to be resumed', async () => {
+  const { warehouse, config } = given();
+  const isUnfinished = async () => nightlySync.isUnfinished?.(await configOf(config));
+  expect(await isUnfinished()).toBe(false);
+  const { header, path } = journalFolder(warehouse, '0196b3c0-0000-7000-8000-000000000000', 'shop');
+  mkdirSync(path, { recursive: true });
+  writeFileSync(header, '{}');
+  expect(await isUnfinished()).toBe(true);
+  const yesterday = Date.now() / 1000 - 86_400;
+  utimesSync(header, yesterday, yesterday);
+  expect(await isUnfinished()).toBe(false);
 });

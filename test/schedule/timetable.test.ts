@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { lastTime, longestGap, nextTimes } from '../../src/config/cron.js';
 import { configSchema } from '../../src/config/schema.js';
-import { lastTime, longestGap } from '../../src/schedule/cron.js';
 import { jobNamed, timetable, whichJobs } from '../../src/schedule/timetable.js';
 import { DAY_MS, HOUR_MS } from '../../src/time.js';
 
@@ -37,4 +37,16 @@ test('the last time is found in the time zone, and not before the limit', () => 
   const due = Date.parse('2026-07-01T00:00:00Z');
   expect(lastTime('0 2 * * *', 'Europe/Berlin', { now, since: now - 12 * HOUR_MS })).toBe(due);
   expect(lastTime('0 2 * * *', 'Europe/Berlin', { now, since: due + 1 })).toBeNull();
+});
+
+test.each([
+  ['0 2 * * *', 'Europe/Berlin', '2027-03-27T12:00:00Z', '2027-03-28T01:00:00.000Z', '2027-03-29T00:00:00.000Z'],
+  ['30 2 * * *', 'America/New_York', '2027-03-13T12:00:00Z', '2027-03-14T07:00:00.000Z', '2027-03-15T06:30:00.000Z'],
+  ['30 2 * * *', 'Europe/Berlin', '2027-10-30T12:00:00Z', '2027-10-31T00:30:00.000Z', '2027-11-01T01:30:00.000Z'],
+  ['30 1 * * *', 'America/New_York', '2027-11-06T12:00:00Z', '2027-11-07T05:30:00.000Z', '2027-11-08T06:30:00.000Z'],
+])('%s in %s comes once a night, whether its hour is skipped or repeated', (cron, timeZone, after, ...times) => {
+  expect(nextTimes(cron, timeZone, 2, new Date(after)).map((time) => time.toISOString())).toEqual(times);
+  const now = Date.parse(times[0] ?? '');
+  const last = (at: number) => lastTime(cron, timeZone, { now: at, since: now - HOUR_MS });
+  expect([last(now - 1), last(now), last(now + 2 * HOUR_MS)]).toEqual([null, now, now]);
 });
