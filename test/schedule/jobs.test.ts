@@ -23,7 +23,7 @@ function given() {
   const folder = dirname(warehouse);
   const sections = { warehouse: { path: warehouse }, report: { keep: 2 } };
   const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', websites: ['shop'], sections });
-  return { warehouse, folder, once: (job: string) => run(['schedule', '--once', job, '--config', config]) };
+  return { warehouse, folder, config, once: (job: string) => run(['schedule', '--once', job, '--config', config]) };
 }
 
 test('the job report writes a dated file, and keeps the newest ones of its own', async () => {
