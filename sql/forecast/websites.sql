@@ -1,44 +1,43 @@
--- What the snapshots of each website tell of its next run: its newest one and how long that took, what its newest
+-- What the snapshots of each website tell of its next run: its newest one and how its run went, what its newest
 -- complete listing took to walk, and what a listing brings, by the medians over up to seven complete ones that follow
 -- another. Views: `snapshots`, `runs`, `page_changes`.
-with latest as (
-  select * from snapshots qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
-),
-complete as (
-  select
-    *,
-    row_number() over (partition by website_id order by snapshot_id desc) as from_newest,
-    row_number() over (partition by website_id order by snapshot_id) as from_oldest
+with following as (
+  select website_id, snapshot_id
   from snapshots
   where listing_status = 'complete'
+  qualify
+    row_number() over (partition by website_id order by snapshot_id desc) <= 7
+    and row_number() over (partition by website_id order by snapshot_id) > 1
 ),
-changed_pages as (
+brought as (
   select
     commit_id,
-    bool_or(change = 'disappeared') as is_gone,
-    bool_or(change = 'appeared') as is_new,
-    bool_or(change = 'crawled') as is_crawled,
-    bool_or(change in (
-      'indexed', 'deindexed', 'data_lost', 'coverage_state', 'searchengine_canonical', 'user_canonical',
-      'canonicals_match'
-    )) as is_changed
+    url,
+    case change
+      when 'disappeared' then 'missing'
+      when 'appeared' then 'new'
+      when 'crawled' then 'recrawled'
+      else 'changed'
+    end as reason
   from page_changes
   where
-    commit_id in (select snapshot_id from complete where from_newest <= 7 and from_oldest > 1)
+    commit_id in (select snapshot_id from following)
+    and change in (
+      'disappeared', 'appeared', 'crawled', 'indexed', 'deindexed', 'data_lost', 'coverage_state',
+      'searchengine_canonical', 'user_canonical', 'canonicals_match'
+    )
     and not never_fetched(url)
-  group by commit_id, url
 ),
 nights as (
   select
-    any_value(complete.website_id) as website_id,
-    count(*) filter (is_gone) as missing,
-    count(*) filter (is_changed) as changed,
-    count(*) filter (is_new) as new,
-    count(*) filter (is_crawled and not is_changed) as recrawled
-  from complete
-  left join changed_pages on changed_pages.commit_id = complete.snapshot_id
-  where from_newest <= 7 and from_oldest > 1
-  group by complete.snapshot_id
+    following.website_id,
+    count(distinct url) filter (reason = 'missing') as missing,
+    count(distinct url) filter (reason = 'changed') as changed,
+    count(distinct url) filter (reason = 'new') as new,
+    count(distinct url) filter (reason in ('changed', 'recrawled')) - changed as recrawled
+  from following
+  left join brought on brought.commit_id = following.snapshot_id
+  group by following.website_id, following.snapshot_id
 ),
 expected as (
   select
@@ -52,28 +51,30 @@ expected as (
     } as expected
   from nights
   group by website_id
+),
+newest as (
+  select
+    website_id,
+    max_by(snapshots, snapshot_id) as latest,
+    max_by(snapshots, snapshot_id) filter (listing_status = 'complete') as walked
+  from snapshots
+  group by website_id
 )
 select
-  latest.website_id,
+  newest.website_id,
   latest.website_name,
   latest.snapshot_id,
   latest.run_id,
-  if(latest.resumed, null, epoch_ms(last_run.started_at)::double) as started_ms,
-  if(latest.resumed, null, epoch_ms(last_run.finished_at)::double) as finished_ms,
-  if(latest.resumed, null, last_run.requests_sent) as requests,
+  case when not latest.resumed and ran.run_id is not null then {
+    'started_ms': epoch_ms(ran.started_at)::double,
+    'finished_ms': epoch_ms(ran.finished_at)::double,
+    'requests': ran.requests_sent
+  } end as run,
   -- What is left of a run's requests when its reports and what was asked for twice are taken off.
-  if(
-    walk_requests > 0 and walked.pages_listed > 0,
-    {'requests': walk_requests, 'pages': walked.pages_listed},
-    null
-  ) as walk,
+  (walked.requests_sent - walked.reports_planned - coalesce(walk.requests_retried, 0))::integer as requests,
+  if(requests > 0 and walked.pages_listed > 0, {'requests': requests, 'pages': walked.pages_listed}, null) as walk,
   expected.expected
-from latest
-left join runs as last_run on last_run.run_id = latest.run_id and last_run.website_id = latest.website_id
-left join complete as walked on walked.website_id = latest.website_id and walked.from_newest = 1
-left join runs as walked_run on walked_run.run_id = walked.run_id and walked_run.website_id = walked.website_id
-left join expected on expected.website_id = latest.website_id,
-lateral (
-  select
-    (walked.requests_sent - walked.reports_planned - coalesce(walked_run.requests_retried, 0))::integer as walk_requests
-)
+from newest
+left join runs as ran on ran.run_id = latest.run_id and ran.website_id = newest.website_id
+left join runs as walk on walk.run_id = walked.run_id and walk.website_id = newest.website_id
+left join expected on expected.website_id = newest.website_id

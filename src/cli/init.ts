@@ -70,16 +70,8 @@ async function costOf(pages: number, file: string, env: Io['env']): Promise<stri
   const config = await loadConfig({ file, env, cwd: '/', withoutTokens: true }).catch(() => null);
   if (config === null) return null;
   const { api, reports } = config;
-  const key = {
-    websites: [{ pages, fetchable: pages }],
-    listingRequests: listingRequests(pages, api.page_size),
-  };
-  return costSentence([key], {
-    requestsPerMinute: api.requests_per_minute,
-    measuredPerSecond: null,
-    deadline: reports.deadline,
-    maxPerRun: reports.max_per_run,
-  });
+  const cost = { pages, pages_never_fetched: 0, listing_requests: listingRequests(pages, api.page_size) };
+  return costSentence([[cost]], { ...api, ...reports, measured_requests_per_minute: null });
 }
 
 function nextSteps(file: string, flag: string, env: Io['env']): string[] {

@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { jsonSafe, plainText } from '../observe/csv.js';
+import { count } from '../observe/format.js';
 import { escapedJson, safe } from '../observe/terminal.js';
 
 export { formatCsv } from '../observe/csv.js';
@@ -44,6 +45,24 @@ export function formatTable(
   const rule = styled(widths.map((cells) => '─'.repeat(cells)).join(GAP), 2, 22, color);
   const body = texts.map((cells, at) => line(cells, (cell, index) => painted(cell, rows[at]?.[index], color)));
   return `${[header, rule, ...body].join('\n')}\n`;
+}
+
+/** A table of records, a column for each name: numbers with separators and on the right. Nothing without records. */
+export function recordTable(
+  records: readonly Readonly<Record<string, string | number>>[],
+  { right = [], ...options }: TableOptions & { right?: readonly string[] } = {},
+): string {
+  const [first = {}] = records;
+  if (records.length === 0) return '';
+  const columns = Object.entries(first).map(([name, value]): Column => {
+    return { name, align: typeof value === 'number' || right.includes(name) ? 'right' : 'left' };
+  });
+  const cell = (value: string | number | undefined) => (typeof value === 'number' ? count(value) : value);
+  return formatTable(
+    columns,
+    records.map((record) => columns.map(({ name }) => cell(record[name]))),
+    options,
+  );
 }
 
 function cellText(value: unknown, color: boolean): string {

@@ -1,15 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { Forecast, WantedOf } from '../forecast/forecast.js';
+import type { Forecast } from '../forecast/forecast.js';
 import type { WantedPage } from '../forecast/known.js';
 import { sum } from '../forecast/reports.js';
-import type { PlannedWebsite } from '../forecast/website.js';
-import { REASONS } from '../journal/plan.js';
-import { csvText } from '../observe/csv.js';
+import { REASONS, type Reason } from '../journal/plan.js';
 import { safe } from '../observe/terminal.js';
-import { type Column, count, counted, duration, figures, formatTable, wrapped } from './output.js';
-import { inPlace } from './query-output.js';
+import { count, counted, duration, recordTable, wrapped } from './output.js';
 
 /** Websites whose cut is told one by one, and those that are named in one line. */
 const CUTS_TOLD = 20;
@@ -17,7 +11,7 @@ const NAMES_TOLD = 5;
 /** A run this much slower than its pace is worth a word, where so many requests tell its pace. */
 const SLOW = 0.8;
 const REQUESTS_THAT_TELL = 100;
-const CSV_COLUMNS = ['website_id', 'place', 'url', 'reason', 'report_age_days', 'reached'] as const;
+const RIGHT = ['takes', 'report age'];
 
 export interface PlanTextOptions {
   /** Cells of the terminal; left out: nothing is shortened or wrapped, for the text goes to a file or a pipe. */
@@ -28,64 +22,108 @@ export interface PlanTextOptions {
   out: string | undefined;
 }
 
-/** Writes each page on a line of a CSV file, which appears under its name when it is whole. */
-export function writeWanted(file: string, pages: AsyncIterable<WantedOf>): Promise<void> {
-  const text = csvText(CSV_COLUMNS, rowsOf(pages));
-  return inPlace(file, (temporary) => pipeline(Readable.from(text), createWriteStream(temporary)));
-}
-
-async function* rowsOf(pages: AsyncIterable<WantedOf>): AsyncGenerator<unknown[][]> {
-  for await (const page of pages) yield [CSV_COLUMNS.map((column) => page[column])];
-}
+type Planned = Forecast['websites'][number];
 
 /** The plan for people: one sentence, when the run ends, tables, and the pages that come first. */
 export function planText(forecast: Forecast, options: PlanTextOptions): string {
+  const { websites, sentence, younger_than_days: days, time_zone: zone, keys } = forecast;
   const { width } = options;
-  const { websites, unknown_websites: unknown } = forecast;
   const paragraphs = (texts: string[]) => texts.map((text) => `${wrapped(safe(text), width)}\n`).join('');
-  const table = (columns: (string | Column)[], rows: unknown[][]) =>
-    rows.length === 0 ? '' : formatTable(columns, rows, { width });
-  const blocks =
-    websites.length === 0
-      ? [paragraphs(unknown.length > 0 ? unknown.map(unknownText) : [NO_SNAPSHOT])]
-      : [
-          paragraphs([forecast.sentence, ...unknown.map(unknownText)]),
-          paragraphs(endLines(forecast)),
-          table(...websiteTable(forecast)),
-          table(...reasonTable(websites)),
-          table(...keyTable(forecast)),
-          paragraphs(notReachedLines(websites)),
-          table(...firstPages(websites)),
-          paragraphs([...neverYoungLines(forecast), ...estimateLines(websites)]),
-        ];
-  return [...blocks, paragraphs(noteLines(forecast, options))].filter((block) => block !== '').join('\n');
+  const table = (rows: Record<string, string | number>[]) => recordTable(rows, { width, right: [...RIGHT, young] });
+  const young = `all under ${days} d`;
+  const named = (website: Planned) => (websites.length === 1 ? {} : { website: nameOf(website) });
+  const blocks = [
+    paragraphs([sentence, ...unknownLines(forecast)].filter((line) => line !== '')),
+    paragraphs(websites.length === 0 ? [] : endLines(forecast)),
+    table(
+      websites.map((website) => ({
+        website: nameOf(website),
+        pages: website.pages,
+        listing: website.listing_requests,
+        ...reportsOf(website, 'total'),
+        [young]: nightsText(website.nights_until_young),
+      })),
+    ),
+    table(
+      websites.flatMap((website) =>
+        REASONS.filter((reason) => website.wanted[reason] > 0).map((reason) => ({
+          ...named(website),
+          reason,
+          ...reportsOf(website, reason),
+        })),
+      ),
+    ),
+    table(
+      keys
+        .map(({ key, website_ids, requests, duration_seconds: takes, ends_at }) => ({
+          key,
+          websites: website_ids.length,
+          requests,
+          takes: takes === null ? '' : duration(takes * 1000),
+          'ends at': ends_at === null ? '' : localTime(ends_at, zone),
+        }))
+        .filter(() => keys.length > 1),
+    ),
+    paragraphs(notReachedLines(websites)),
+    // The first of each website, then the second of each, because websites are fetched side by side.
+    table(
+      websites
+        .flatMap((website) => website.first_pages.map((page) => ({ ...page, website })))
+        .sort((one, other) => one.place - other.place)
+        .slice(0, Math.max(...websites.map(({ first_pages }) => first_pages.length)))
+        .map(({ website, ...page }) => ({
+          place: page.place,
+          why: page.reason,
+          'report age': ageText(page),
+          ...named(website),
+          'comes first': page.url,
+        })),
+    ),
+    paragraphs([...neverYoungLines(forecast), ...estimateLines(websites)]),
+    paragraphs(noteLines(forecast, options)),
+  ];
+  return blocks.filter((block) => block !== '').join('\n');
 }
 
-const NO_SNAPSHOT = 'No snapshot yet: leave out --offline to ask the service for the websites and their pages.';
-
-function unknownText({ website_id, website_name }: Forecast['unknown_websites'][number]): string {
-  return `${website_name ?? website_id}: no snapshot yet: leave out --offline to ask how many pages it has.`;
+function unknownLines({ websites, unknown_websites: unknown }: Forecast): string[] {
+  if (websites.length === 0 && unknown.length === 0) {
+    return ['No snapshot yet: leave out --offline to ask the service for the websites and their pages.'];
+  }
+  return unknown.map(
+    (website) => `${nameOf(website)}: no snapshot yet: leave out --offline to ask how many pages it has.`,
+  );
 }
 
-function endLines(forecast: Forecast): string[] {
-  const { totals, next_nightly_sync: next, time_zone: zone } = forecast;
-  const { duration_seconds: takes, ends_at } = totals;
+function endLines({
+  totals,
+  websites,
+  max_reports,
+  deadline_seconds,
+  next_nightly_sync: next,
+  time_zone: zone,
+}: Forecast) {
+  const { duration_seconds: takes, ends_at, not_reached } = totals;
+  const limit = websites.some((website) => website.limit === 'deadline')
+    ? `its deadline of ${duration(deadline_seconds * 1000)}`
+    : 'reports.max_per_run';
+  const reach =
+    max_reports === 0
+      ? ', with the listing only: reports.max_per_run is 0'
+      : not_reached.total === 0
+        ? ', with all reports'
+        : `: it does not reach ${counted(not_reached.total, 'report')} because of ${limit}`;
   const now =
     takes === null || ends_at === null
       ? 'Finish time unknown: unlimited rate, and no run measured yet.'
-      : `A run that starts now ends at ${localTime(ends_at, zone)}, after ${duration(takes * 1000)}${endText(forecast)}.`;
+      : `A run that starts now ends at ${localTime(ends_at, zone)}, after ${duration(takes * 1000)}${reach}.`;
   if (next === null) return [now, 'nightly-sync is switched off under `schedule`.'];
-  const starts = `The next nightly-sync starts at ${localTime(next.starts_at, zone)}`;
-  if (next.ends_at !== null) return [now, `${starts} and ends at ${localTime(next.ends_at, zone)}.`];
-  return [now, `${starts}${ends_at === null ? '' : ', without these flags'}.`];
-}
-
-function endText({ totals, websites, max_reports, deadline_seconds }: Forecast): string {
-  if (max_reports === 0) return ', with the listing only: reports.max_per_run is 0';
-  if (totals.not_reached.total === 0) return ', with all reports';
-  const isLate = websites.some(({ limit }) => limit === 'deadline');
-  const what = isLate ? `its deadline of ${duration(deadline_seconds * 1000)}` : 'reports.max_per_run';
-  return `: it does not reach ${counted(totals.not_reached.total, 'report')} because of ${what}`;
+  const ends =
+    next.ends_at !== null
+      ? ` and ends at ${localTime(next.ends_at, zone)}`
+      : ends_at === null
+        ? ''
+        : ', without these flags';
+  return [now, `The next nightly-sync starts at ${localTime(next.starts_at, zone)}${ends}.`];
 }
 
 /** `2026-11-22 05:47 (Europe/Berlin)` */
@@ -94,17 +132,8 @@ function localTime(iso: string, timeZone: string): string {
   return `${new Intl.DateTimeFormat('sv-SE', { timeZone, ...fields }).format(new Date(iso))} (${timeZone})`;
 }
 
-type Table = [columns: (string | Column)[], rows: unknown[][]];
-
-function websiteTable({ websites, younger_than_days }: Forecast): Table {
-  const young = `all under ${younger_than_days} d`;
-  const rows = websites.map((website) => [
-    nameOf(website),
-    ...[website.pages, website.listing_requests].map(count),
-    ...[website.wanted, website.reached, website.not_reached].map(({ total }) => count(total)),
-    nightsText(website.nights_until_young),
-  ]);
-  return [['website', ...figures('pages', 'listing', 'wanted', 'reached', 'not reached', young)], rows];
+function reportsOf({ wanted, reached, not_reached }: Planned, reason: Reason | 'total') {
+  return { wanted: wanted[reason], reached: reached[reason], 'not reached': not_reached[reason] };
 }
 
 function nightsText(nights: number | null): string {
@@ -112,32 +141,7 @@ function nightsText(nights: number | null): string {
   return nights === 0 ? 'now' : counted(nights, 'night');
 }
 
-/** Why reports are wanted, a line for each reason that there is. */
-function reasonTable(websites: readonly PlannedWebsite[]): Table {
-  const isOne = websites.length === 1;
-  const rows = websites.flatMap((website) =>
-    REASONS.filter((reason) => website.wanted[reason] > 0).map((reason) => [
-      ...(isOne ? [] : [nameOf(website)]),
-      reason,
-      ...[website.wanted, website.reached, website.not_reached].map((counts) => count(counts[reason])),
-    ]),
-  );
-  return [[...(isOne ? [] : ['website']), 'reason', ...figures('wanted', 'reached', 'not reached')], rows];
-}
-
-/** Where each key's token stands, and how long it works; nothing where there is one. */
-function keyTable({ keys, time_zone }: Forecast): Table {
-  const rows = keys.map((key) => [
-    key.key,
-    count(key.website_ids.length),
-    count(key.requests),
-    key.duration_seconds === null ? '' : duration(key.duration_seconds * 1000),
-    key.ends_at === null ? '' : localTime(key.ends_at, time_zone),
-  ]);
-  return [['key', ...figures('websites', 'requests', 'takes'), 'ends at'], rows.length > 1 ? rows : []];
-}
-
-function notReachedLines(websites: readonly PlannedWebsite[]): string[] {
+function notReachedLines(websites: readonly Planned[]): string[] {
   const cut = websites.filter(({ not_reached }) => not_reached.total > 0);
   const lines = cut.slice(0, CUTS_TOLD).map((website) => {
     const { not_reached: left, first_not_reached: first } = website;
@@ -145,78 +149,74 @@ function notReachedLines(websites: readonly PlannedWebsite[]): string[] {
     const page = first ? `; the first of them: ${first.url} (${first.reason}, report age: ${ageText(first)})` : '';
     return `Not reached of ${nameOf(website)}: ${reasons.join(', ')}${page}`;
   });
-  return cut.length > CUTS_TOLD ? [...lines, `… and of ${cut.length - CUTS_TOLD} more websites: --json`] : lines;
+  return [...lines, ...(cut.length > CUTS_TOLD ? [`… and of ${cut.length - CUTS_TOLD} more websites: --json`] : [])];
 }
 
 function ageText({ report_age_days: days }: WantedPage): string {
   return days === null ? 'none' : counted(days, 'day');
 }
 
-/** The first of each website, then the second of each, because websites are fetched side by side. */
-function firstPages(websites: readonly PlannedWebsite[]): Table {
-  const isOne = websites.length === 1;
-  const most = Math.max(...websites.map(({ first_pages }) => first_pages.length));
-  const rows = websites
-    .flatMap((website) => website.first_pages.map((page) => ({ page, website: nameOf(website) })))
-    .sort((one, other) => one.page.place - other.page.place)
-    .slice(0, most)
-    .map(({ page, website }) => [count(page.place), page.reason, ageText(page), ...(isOne ? [] : [website]), page.url]);
-  return [[...figures('place'), 'why', ...figures('report age'), ...(isOne ? [] : ['website']), 'comes first'], rows];
-}
-
 function neverYoungLines({ websites, younger_than_days, max_reports }: Forecast): string[] {
-  if (max_reports === 0) return [];
-  const never = websites.filter(({ never_young_because }) => never_young_because !== null);
   const age = counted(younger_than_days, 'day');
-  return never.map(
-    (website) => `The reports of ${nameOf(website)} are never all newer than ${age}: ${website.never_young_because}.`,
-  );
+  return websites
+    .filter(({ never_young_because }) => never_young_because !== null && max_reports !== 0)
+    .map(
+      (website) => `The reports of ${nameOf(website)} are never all newer than ${age}: ${website.never_young_because}.`,
+    );
 }
 
 /** What is only estimated, said plainly. */
-function estimateLines(websites: readonly PlannedWebsite[]): string[] {
+function estimateLines(websites: readonly Planned[]): string[] {
   const listed = websites.filter(({ basis }) => basis !== 'service');
   const mute = listed.filter(({ expected }) => expected === null).map(nameOf);
-  const known = listed.flatMap(({ expected }) => (expected ? [expected] : []));
+  const known = listed.flatMap(({ expected }) => expected ?? []);
   const total = (of: 'changed' | 'recrawled' | 'new' | 'missing') => sum(known.map((expected) => expected[of]));
-  const snapshots = Math.max(...known.map((expected) => expected.snapshots));
-  const names = `${mute.slice(0, NAMES_TOLD).join(', ')}${mute.length > NAMES_TOLD ? ` and ${mute.length - NAMES_TOLD} more` : ''}`;
-  return [
-    ...(known.length > 0
-      ? [
-          `Estimated from the last ${counted(snapshots, 'listing')}: about ${count(total('changed') + total('recrawled'))} changed or recrawled pages tonight, ${count(total('new'))} new and ${count(total('missing'))} missing. They are counted above, before the oldest.`,
-        ]
-      : []),
-    ...(mute.length > 0 ? [`Fewer than 2 complete listings, so changes cannot be estimated: ${names}.`] : []),
-  ];
+  const snapshots = counted(Math.max(...known.map((expected) => expected.snapshots)), 'listing');
+  const more = mute.length > NAMES_TOLD ? ` and ${mute.length - NAMES_TOLD} more` : '';
+  return told([
+    [
+      known.length > 0,
+      `Estimated from the last ${snapshots}: about ${count(total('changed') + total('recrawled'))} changed or recrawled pages tonight, ${count(total('new'))} new and ${count(total('missing'))} missing. They are counted above, before the oldest.`,
+    ],
+    [
+      mute.length > 0,
+      `Fewer than 2 complete listings, so changes cannot be estimated: ${mute.slice(0, NAMES_TOLD).join(', ')}${more}.`,
+    ],
+  ]);
 }
 
 function noteLines(forecast: Forecast, { withoutTokens, out }: PlanTextOptions): string[] {
   const { unfinished_run, requests_sent, keys, websites, younger_than_days: days } = forecast;
   const failing = sum(websites.map((website) => website.pages_keep_failing));
   const never = sum(websites.map((website) => website.pages_never_fetched));
-  return [
-    ...keys.flatMap(slowText),
-    ...(never > 0 ? [`${counted(never, 'report')} never fetched, by reports.priority.never.`] : []),
-    ...(failing > 0
-      ? [`${counted(failing, 'report')} kept failing: last in the plan, and not counted as under or over ${days} days.`]
-      : []),
-    ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync resumes it first.'] : []),
-    ...(withoutTokens ? ['No token available: this assumes that all websites share one key.'] : []),
-    ...(requests_sent > 0 ? [`This plan took ${counted(requests_sent, 'request')}.`] : []),
-    ...(out === undefined ? [] : [`Wrote every page to fetch to ${out}.`]),
-  ];
+  return told([
+    ...keys.map(slowLine),
+    [never > 0, `${counted(never, 'report')} never fetched, by reports.priority.never.`],
+    [
+      failing > 0,
+      `${counted(failing, 'report')} kept failing: last in the plan, and not counted as under or over ${days} days.`,
+    ],
+    [unfinished_run, 'A run is in progress or was interrupted: the next sync resumes it first.'],
+    [withoutTokens, 'No token available: this assumes that all websites share one key.'],
+    [requests_sent > 0, `This plan took ${counted(requests_sent, 'request')}.`],
+    [out !== undefined, `Wrote every page to fetch to ${out}.`],
+  ]);
 }
 
-function slowText(planned: Forecast['keys'][number]): string[] {
+function slowLine(planned: Forecast['keys'][number]): [boolean, string] {
   const { key, requests_per_minute: pace, measured_requests_per_minute: measured, requests } = planned;
-  if (pace === null || measured === null || requests < REQUESTS_THAT_TELL || measured >= pace * SLOW) return [];
-  const times = count(Number((pace / measured).toFixed(1)));
+  if (pace === null || measured === null) return [false, ''];
   return [
-    `The last run with ${key} made ${count(measured)} of ${count(pace)} allowed requests a minute: tonight may take ${times} times as long.`,
+    requests >= REQUESTS_THAT_TELL && measured < pace * SLOW,
+    `The last run with ${key} made ${count(measured)} of ${count(pace)} allowed requests a minute: tonight may take ${count(Number((pace / measured).toFixed(1)))} times as long.`,
   ];
 }
 
-function nameOf({ website_name, website_id }: PlannedWebsite): string {
+/** The lines that hold. */
+function told(lines: readonly (readonly [holds: boolean, line: string])[]): string[] {
+  return lines.filter(([holds]) => holds).map(([, line]) => line);
+}
+
+function nameOf({ website_name, website_id }: Pick<Planned, 'website_name' | 'website_id'>): string {
   return website_name ?? website_id;
 }

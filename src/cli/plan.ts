@@ -3,19 +3,20 @@ import { ConfigError } from '../config/errors.js';
 import { duration } from '../config/scalars.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
-import { type ForecastInput, forecast } from '../forecast/forecast.js';
+import { forecast, type WantedOf } from '../forecast/forecast.js';
+import { csvText } from '../observe/csv.js';
 import { chosenWebsites } from '../run/choose-websites.js';
 import { realEffects } from '../source/effects.js';
-import type { DamagedFile } from '../warehouse/damage.js';
 import { configOf, exitFor, rebuiltLog } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { formatJson } from './output.js';
-import { planText, writeWanted } from './plan-output.js';
+import { planText } from './plan-output.js';
 import type { Globals } from './program.js';
-import { checkSink } from './query-output.js';
+import { checkSink, writeText } from './query-output.js';
 
 const FIRST_PAGES = 10;
 const MANY_WEBSITES = 5;
+const CSV_COLUMNS = ['website_id', 'place', 'url', 'reason', 'report_age_days', 'reached'] as const;
 
 /** The flags that say which run it is. */
 export interface RunFlags extends Globals {
@@ -35,29 +36,34 @@ export interface Flags extends RunFlags {
 
 /** `indexhouse plan`: what the next run costs and reaches. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  if (flags.ask && flags.offline) throw new UsageError('--ask and --offline cannot be combined');
+  const { ask, offline, website = [], maxReports, deadline, first = FIRST_PAGES, out, force = false, json } = flags;
+  const { stdout, stderr } = io;
+  if (ask && offline) throw new UsageError('--ask and --offline cannot be combined');
   const { config, withoutTokens } = await configFor(flags, io);
-  const { out, force = false, json } = flags;
   const file = out === undefined ? undefined : resolve(io.cwd, out);
-  await checkSink({ format: 'csv', out: file, force, guardFormulas: true, io });
-  const input = inputOf(flags, config, io);
-  let damaged: readonly DamagedFile[] = [];
-  const planned = await stoppable(io, async (signal) => {
+  const sink = { format: 'csv', out: file, force, guardFormulas: true, io } as const;
+  await checkSink(sink);
+  const { planned, damaged } = await stoppable(io, async (signal) => {
     const { ids, requests } = await selected(flags, config, signal);
-    const plan = await forecast({
-      ...input,
+    const found = await forecast({
+      config,
       websites: ids,
-      onRebuilt: rebuiltLog(flags, io),
-      onDamaged: (found) => {
-        damaged = found;
+      ask: ask ? 'always' : offline ? 'never' : 'unknown',
+      youngerThan: youngerThan(flags),
+      first,
+      asScheduled: website.length === 0 && maxReports === undefined && deadline === undefined,
+      // A request each, at the key's pace: many of them take minutes.
+      onAsk: (websites) => {
+        if (!stderr.isTTY || websites < MANY_WEBSITES) return;
+        stderr.write(`Asking the service how many pages ${websites} websites have …\n`);
       },
+      onRebuilt: rebuiltLog(flags, io),
       signal,
-      writeWanted: file === undefined ? undefined : (pages) => writeWanted(file, pages),
+      ...(file === undefined ? {} : { writeWanted: (pages) => writeText(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
     });
-    return { ...plan, requests_sent: plan.requests_sent + requests };
+    return { ...found, planned: { ...found.planned, requests_sent: found.planned.requests_sent + requests } };
   });
-  const width = widthOf(io.stdout);
-  io.stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width }));
+  stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width: widthOf(stdout) }));
   return exitFor(damaged, io);
 }
 
@@ -82,25 +88,13 @@ async function selected({ website = [], offline }: Flags, config: Config, signal
   return { ids: await chosenWebsites(website, config, asking), requests };
 }
 
-function inputOf(flags: Flags, config: Config, { stderr }: Io): Omit<ForecastInput, 'signal' | 'websites'> {
-  const { website = [], maxReports, deadline } = flags;
-  return {
-    config,
-    ask: flags.ask ? 'always' : flags.offline ? 'never' : 'unknown',
-    youngerThan: youngerThan(flags),
-    first: flags.first ?? FIRST_PAGES,
-    asScheduled: website.length === 0 && maxReports === undefined && deadline === undefined,
-    // A request each, at the key's pace: many of them take minutes.
-    onAsk: (websites) => {
-      if (!stderr.isTTY || websites < MANY_WEBSITES) return;
-      stderr.write(`Asking the service how many pages ${websites} websites have …\n`);
-    },
-  };
-}
-
 function youngerThan({ youngerThan: text }: Flags): number | undefined {
   if (text === undefined) return undefined;
   const parsed = duration(1).safeParse(text);
   if (parsed.success) return parsed.data;
   throw new UsageError(`--younger-than ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+}
+
+async function* rowsOf(pages: AsyncIterable<WantedOf>): AsyncGenerator<unknown[][]> {
+  for await (const page of pages) yield [CSV_COLUMNS.map((column) => page[column])];
 }

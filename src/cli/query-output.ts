@@ -81,13 +81,14 @@ async function writeParquet(reader: Reader, question: Question, sink: Sink): Pro
   await inPlace(sink.out, (temporary) => copyFile(file, temporary));
 }
 
-async function writeText(parts: AsyncIterable<string>, { out, io }: Sink): Promise<void> {
+/** Writes text part by part, to a file or to stdout. */
+export async function writeText(parts: AsyncIterable<string>, { out, io }: Pick<Sink, 'out' | 'io'>): Promise<void> {
   if (out === undefined) return pipeline(Readable.from(parts), io.stdout, { end: false });
   await inPlace(out, (temporary) => pipeline(Readable.from(parts), createWriteStream(temporary)));
 }
 
 /** A file gets its final name only once it is complete. */
-export async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
+async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${out}.${process.pid}.tmp`;
   try {
     await write(temporary);

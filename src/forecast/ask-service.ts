@@ -1,4 +1,3 @@
-import type { Config } from '../config/schema.js';
 import { Failure } from '../exit.js';
 import { Clients, configuredWebsites } from '../run/clients.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
@@ -6,7 +5,8 @@ import type { Effects } from '../source/effects.js';
 import { SourceError } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
 import { LIMIT_REFUSED } from '../source/walk.js';
-import type { SelectedWebsite } from './website.js';
+import type { ForecastInput } from './forecast.js';
+import { type SelectedWebsite, withKey } from './website.js';
 
 /** What the first window of a listing tells. */
 export interface ListingSize {
@@ -16,30 +16,23 @@ export interface ListingSize {
   window: number;
 }
 
-export interface Asking {
-  /** Null: all that the key may read, which costs a request. */
-  selected: SelectedWebsite[] | null;
-  mustAsk(website: SelectedWebsite): boolean;
-  /** What else can be done where the service does not answer. */
-  remedy: string;
-  effects: Effects;
-  signal: AbortSignal;
-  /** Told how many websites are asked about. */
-  onAsk?: ((websites: number) => void) | undefined;
-}
-
 /**
- * Asks the service how many pages there are: a request for each website, and one for which those are.
+ * Asks the service how many pages websites have, a request for each.
  *
+ * @param named null: all that the key may read, which costs one more
+ * @param remedy what else can be done where the service does not answer
  * @throws Failure where it does not tell
  */
-export async function askService(config: Config, { selected, mustAsk, remedy, effects, signal, onAsk }: Asking) {
+export async function askService(
+  { config, signal, onAsk }: ForecastInput,
+  { named, remedy, effects }: { named: SelectedWebsite[] | null; remedy: string; effects: Effects },
+) {
   let requests = 0;
-  // Once each: whoever waits for the answer can ask again.
-  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const onAnswer = () => {
     requests += 1;
   };
+  // Once each: whoever waits for the answer can ask again.
+  const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, { effects, signal, onAnswer });
   const explained = <T>(what: string, answer: Promise<T>) =>
     answer.catch((cause: unknown) => {
@@ -47,25 +40,20 @@ export async function askService(config: Config, { selected, mustAsk, remedy, ef
       const hint = cause.kind === 'not_found' ? '; check its id under websites' : '';
       throw new Failure(`cannot ask the service ${what}: ${cause.message}${hint}${remedy}`, { cause });
     });
+  const readable = async () =>
+    (await explained('which websites the key may read', configuredWebsites(config, clients))).map(withKey(config));
   try {
-    const all = selected ?? (await explained('which websites the key may read', readableWebsites(config, clients)));
-    const asked = all.filter(mustAsk);
-    onAsk?.(asked.length);
-    const sizes = await Promise.all(
-      asked.map(async (website) => {
-        const { id, name } = website;
-        const what = `how many pages ${name ? `${name} (${id})` : id} has`;
-        return [id, await explained(what, listingSize(website, clients, config.api.page_size))] as const;
-      }),
-    );
-    return { selected: all, sizes: new Map(sizes), requests };
+    const websites = named ?? (await readable());
+    onAsk?.(websites.length);
+    const sizes = websites.map(async (website) => {
+      const { id, name } = website;
+      const what = `how many pages ${name ? `${name} (${id})` : id} has`;
+      return [id, await explained(what, listingSize(website, clients, config.api.page_size))] as const;
+    });
+    return { websites, sizes: new Map(await Promise.all(sizes)), requests };
   } finally {
     await clients.close();
   }
-}
-
-async function readableWebsites(config: Config, clients: Clients): Promise<SelectedWebsite[]> {
-  return (await configuredWebsites(config, clients)).map((website) => ({ ...website, key: 'api.token' }));
 }
 
 async function listingSize({ id, token }: SelectedWebsite, clients: Clients, pageSize: number): Promise<ListingSize> {

@@ -1,24 +1,21 @@
+import type { Config } from '../config/schema.js';
 import { count, counted, duration } from '../observe/format.js';
+import { MINUTE_MS } from '../time.js';
 import { sum } from './reports.js';
 
-const MINUTE_MS = 60_000;
-
-/** What the websites of one API key cost. */
-export interface KeyCost {
-  /** Pages of each website, and those of them whose report may be fetched. */
-  websites: readonly { pages: number; fetchable: number }[];
-  listingRequests: number;
+/** What a website costs, under the names of `plan --json`. */
+export interface Cost {
+  pages: number;
+  pages_never_fetched: number;
+  listing_requests: number;
 }
 
-export interface CostRules {
-  /** Of each key; Infinity: as fast as the service answers. */
-  requestsPerMinute: number;
-  /** Requests a second of the last run, where the pace is unlimited and one was measured. */
-  measuredPerSecond: number | null;
-  /** Milliseconds from the run's start to the last report; Infinity: none. */
-  deadline: number;
-  /** Reports of one website in one run. */
-  maxPerRun: number;
+/** What limits the run of a key. */
+export interface CostRules
+  extends Pick<Config['api'], 'requests_per_minute'>,
+    Pick<Config['reports'], 'deadline' | 'max_per_run'> {
+  /** Of the last run; null where none was measured. Counts where the pace is unlimited. */
+  measured_requests_per_minute: number | null;
 }
 
 /**
@@ -47,16 +44,14 @@ function requestsOfWalk(pages: number, window: number): number {
   return Math.ceil((pages - 1) / (window - 1));
 }
 
-/** Requests in a millisecond: the key's pace, or the measured one; Infinity where neither is known. */
-export function requestsPerMs({ requestsPerMinute, measuredPerSecond }: CostRules): number {
-  if (Number.isFinite(requestsPerMinute)) return requestsPerMinute / MINUTE_MS;
-  return measuredPerSecond === null ? Number.POSITIVE_INFINITY : measuredPerSecond / 1000;
+/** Requests a minute: the key's pace, or the measured one; Infinity where neither is known. */
+export function paceOf({ requests_per_minute: pace, measured_requests_per_minute: measured }: CostRules): number {
+  return Number.isFinite(pace) ? pace : (measured ?? Number.POSITIVE_INFINITY);
 }
 
 /** Reports that a key gets until the deadline, the listing's requests spent first. */
 export function reportsInTime(listing: number, rules: CostRules): number {
-  const requests = requestsPerMs(rules) * rules.deadline;
-  return Number.isFinite(requests) ? Math.max(0, Math.floor(requests) - listing) : Number.POSITIVE_INFINITY;
+  return Math.max(0, Math.floor((paceOf(rules) * rules.deadline) / MINUTE_MS) - listing);
 }
 
 /**
@@ -78,52 +73,51 @@ export function fairShares(capacity: number, demands: readonly number[]): number
   return shares;
 }
 
-/** One sentence on what it costs to list all pages and to fetch each report once. Keys work side by side. */
-export function costSentence(keys: readonly KeyCost[], rules: CostRules): string {
-  const pages = sum(keys.flatMap(({ websites }) => websites.map((website) => website.pages)));
-  const listing = sum(keys.map(({ listingRequests }) => listingRequests));
-  const takes = (requests: (key: KeyCost) => number) => {
-    const rate = requestsPerMs(rules);
-    return Number.isFinite(rate) ? ` (${duration(Math.max(0, ...keys.map(requests)) / rate)})` : '';
-  };
-  const lists = `${counted(listing, 'request')}${takes((key) => key.listingRequests)} ${listing === 1 ? 'lists' : 'list'} ${pages === 1 ? 'it' : 'them'}`;
+/** One sentence on what the websites of each key cost: to list all pages, and to fetch each report once. */
+export function costSentence(keys: readonly (readonly Cost[])[], rules: CostRules): string {
+  const pace = paceOf(rules);
+  const listing = keys.map((websites) => sum(websites.map(({ listing_requests }) => listing_requests)));
+  const reports = keys.map((websites) => sum(websites.map(reportsOf)));
+  const pages = sum(keys.flat().map((website) => website.pages));
+  // Keys work side by side: the slowest one counts.
+  const takes = (requests: readonly number[]) =>
+    Number.isFinite(pace) ? ` (${duration((Math.max(0, ...requests) / pace) * MINUTE_MS)})` : '';
+  const lists = `${counted(sum(listing), 'request')}${takes(listing)} ${sum(listing) === 1 ? 'lists' : 'list'} ${pages === 1 ? 'it' : 'them'}`;
   const begin = `${counted(pages, 'page')}${paceText(keys.length, rules)}: ${lists}`;
-  if (rules.maxPerRun === 0) return `${begin}; reports.max_per_run is 0, so no report is fetched.`;
-  const reports = sum(keys.map(reportsOf));
-  const fetches = `${count(reports)}${takes(reportsOf)} ${reports === 1 ? 'fetches' : 'fetch'} every report once`;
+  if (rules.max_per_run === 0) return `${begin}; reports.max_per_run is 0, so no report is fetched.`;
+  const fetches = `${count(sum(reports))}${takes(reports)} ${sum(reports) === 1 ? 'fetches' : 'fetch'} every report once`;
   return `${begin}, ${fetches}${nightsText(keys, rules)}.`;
 }
 
-function reportsOf({ websites }: KeyCost): number {
-  return sum(websites.map(({ fetchable }) => fetchable));
+function reportsOf({ pages, pages_never_fetched }: Cost): number {
+  return pages - pages_never_fetched;
 }
 
-function paceText(keys: number, { requestsPerMinute, measuredPerSecond }: CostRules): string {
+function paceText(keys: number, { requests_per_minute: pace, measured_requests_per_minute: measured }: CostRules) {
   const each = keys > 1 ? ` for each of ${keys} keys` : '';
-  if (Number.isFinite(requestsPerMinute)) return ` at ${counted(requestsPerMinute, 'request')} a minute${each}`;
-  if (measuredPerSecond === null) return ', as fast as the service answers';
-  return ` at the ${count(Number(measuredPerSecond.toPrecision(3)))} requests a second of the last run${each}`;
+  if (Number.isFinite(pace)) return ` at ${counted(pace, 'request')} a minute${each}`;
+  if (measured === null) return ', as fast as the service answers';
+  return ` at the ${count(Number((measured / 60).toPrecision(3)))} requests a second of the last run${each}`;
 }
 
-function nightsText(keys: readonly KeyCost[], rules: CostRules): string {
-  const { deadline, maxPerRun } = rules;
+function nightsText(keys: readonly (readonly Cost[])[], rules: CostRules): string {
+  const { deadline, max_per_run: most } = rules;
   const limits = [
-    ...(Number.isFinite(requestsPerMs(rules)) ? [`a deadline of ${duration(deadline)}`] : []),
-    ...(Number.isFinite(maxPerRun) ? [`at most ${counted(maxPerRun, 'report')} of a website a night`] : []),
+    ...(Number.isFinite(paceOf(rules)) ? [`a deadline of ${duration(deadline)}`] : []),
+    ...(Number.isFinite(most) ? [`at most ${counted(most, 'report')} of a website a night`] : []),
   ];
   if (limits.length === 0) return '';
-  const nights = Math.max(0, ...keys.map((key) => nightsOf(key, rules)));
+  const nights = Math.max(0, ...keys.map((websites) => nightsOf(websites, rules)));
   const takes = Number.isFinite(nights)
     ? `that is ${counted(nights, 'night')}`
     : 'the listing leaves no time for reports';
   return `; with ${limits.join(' and ')} ${takes}`;
 }
 
-/** Nights that fetch each report once; Infinity where the listing takes all the time. */
-function nightsOf(key: KeyCost, rules: CostRules): number {
-  const reports = reportsOf(key);
-  if (reports === 0) return 0;
-  const largest = Math.max(...key.websites.map(({ fetchable }) => fetchable));
-  const capacity = reportsInTime(key.listingRequests, rules);
-  return Math.max(Math.ceil(reports / capacity), Math.ceil(largest / rules.maxPerRun));
+/** Nights that fetch each report of a key once; Infinity where the listing takes all the time. */
+function nightsOf(websites: readonly Cost[], rules: CostRules): number {
+  const reports = websites.map(reportsOf);
+  if (sum(reports) === 0) return 0;
+  const capacity = reportsInTime(sum(websites.map(({ listing_requests }) => listing_requests)), rules);
+  return Math.max(Math.ceil(sum(reports) / capacity), Math.ceil(Math.max(...reports) / rules.max_per_run));
 }

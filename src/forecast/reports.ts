@@ -1,35 +1,21 @@
-import { z } from 'zod';
 import { byReason, REASONS, type Reason } from '../journal/plan.js';
+import type { PageGroup } from './known.js';
 
 /** Reports by the reason why they are wanted. */
 export type Reports = Record<Reason | 'total', number>;
 
-/** Pages of a website that the plan treats alike, as the newest state knows them. */
-export const pageGroup = z.object({
-  keeps_failing: z.boolean(),
-  goes_first: z.boolean(),
-  reason: z.enum(REASONS),
-  /** False: the report is too young to be fetched again without a change. */
-  is_wanted: z.boolean(),
-  /** Age of the report in whole days; null: none yet. */
-  age_days: z.int().nullable(),
-  pages: z.int(),
-});
-export type PageGroup = z.infer<typeof pageGroup>;
-
-/** What the next listing is expected to bring, in pages. */
-export type Arrivals = Record<Exclude<Reason, 'oldest'>, number>;
-
 /** A stretch of tonight's plan: pages that the state puts here, and how many the listing is expected to leave here. */
-export interface Stretch extends Pick<PageGroup, 'keeps_failing' | 'goes_first' | 'reason'> {
+interface Stretch extends Pick<PageGroup, 'keeps_failing' | 'goes_first' | 'reason'> {
   known: number;
   expected: number;
 }
 
-export function sum(numbers: Iterable<number>): number {
-  let all = 0;
-  for (const each of numbers) all += each;
-  return all;
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}
+
+export function pagesOf(groups: readonly PageGroup[]): number {
+  return sum(groups.map(({ pages }) => pages));
 }
 
 /** Counts by reason, with their sum. */
@@ -41,10 +27,11 @@ export function reportsBy(count: (reason: Reason) => number): Reports {
  * Tonight's plan, in order: what the newest state wants, and what the listing is expected to bring. Pages that the
  * listing moves come from all later stretches alike.
  */
-export function planOf(groups: readonly PageGroup[], arrivals: Arrivals): Stretch[] {
-  const all = sum(groups.map(({ pages }) => pages));
+export function planOf(groups: readonly PageGroup[], arrivals: Partial<Record<Reason, number>>): Stretch[] {
+  const all = pagesOf(groups);
+  const rank = (reason: Reason) => REASONS.indexOf(reason);
   const moved = (to: Reason, { reason, pages }: PageGroup) =>
-    to !== 'new' && to !== 'oldest' && rank(to) < rank(reason) ? (Math.min(arrivals[to], all) * pages) / all : 0;
+    to !== 'new' && rank(to) < rank(reason) ? (Math.min(arrivals[to] ?? 0, all) * pages) / all : 0;
   const known = groups
     .filter(({ is_wanted }) => is_wanted)
     .map((group) => {
@@ -52,8 +39,8 @@ export function planOf(groups: readonly PageGroup[], arrivals: Arrivals): Stretc
       return { ...group, known: group.pages, expected: Math.max(0, group.pages - leaving) };
     });
   const arriving = REASONS.map((reason) => {
-    const pages = reason === 'new' ? arrivals.new : Math.round(sum(groups.map((group) => moved(reason, group))));
-    return { keeps_failing: false, goes_first: false, reason, known: 0, expected: pages };
+    const pages = reason === 'new' ? (arrivals.new ?? 0) : sum(groups.map((group) => moved(reason, group)));
+    return { keeps_failing: false, goes_first: false, reason, known: 0, expected: Math.round(pages) };
   });
   return [...known, ...arriving].sort(
     (one, other) =>
@@ -63,27 +50,23 @@ export function planOf(groups: readonly PageGroup[], arrivals: Arrivals): Stretc
   );
 }
 
-function rank(reason: Reason): number {
-  return REASONS.indexOf(reason);
-}
-
 export function wantedOf(plan: readonly Stretch[]): Reports {
-  return reportsBy((reason) => sum(plan.filter((one) => one.reason === reason).map(({ expected }) => expected)));
+  return reachedOf(plan, Number.POSITIVE_INFINITY).reached;
 }
 
 /** What so many reports reach, and how many of the pages that are known to be wanted are among them. */
 export function reachedOf(plan: readonly Stretch[], reports: number): { reached: Reports; knownReached: number } {
+  const reached = byReason(() => 0);
   let left = reports;
   let knownReached = 0;
-  const reached = plan.map(({ reason, known, expected }) => {
+  for (const { reason, known, expected } of plan) {
     const share = Math.min(expected, left);
-    const isCut = share < expected || left === 0;
+    const isWhole = share === expected && left > 0;
     left -= share;
-    knownReached += isCut ? Math.min(known, Math.floor((share * known) / Math.max(1, expected))) : known;
-    return { reason, share };
-  });
-  const count = (wanted: Reason) => sum(reached.map(({ reason, share }) => (reason === wanted ? share : 0)));
-  return { reached: reportsBy(count), knownReached };
+    reached[reason] += share;
+    knownReached += isWhole ? known : Math.min(known, Math.floor((share * known) / Math.max(1, expected)));
+  }
+  return { reached: reportsBy((reason) => reached[reason]), knownReached };
 }
 
 /**
@@ -92,8 +75,7 @@ export function reachedOf(plan: readonly Stretch[], reports: number): { reached:
  * nights that is enough for all reports that are too old by the last of them.
  */
 export function nightsUntilYoung(groups: readonly PageGroup[], reportsANight: number, days: number): number | null {
-  const olderThan = (age: number) =>
-    sum(groups.map(({ age_days, pages }) => (age_days === null || age_days >= age ? pages : 0)));
+  const olderThan = (age: number) => pagesOf(groups.filter(({ age_days }) => age_days === null || age_days >= age));
   if (olderThan(days) === 0) return 0;
   const nights = Array.from({ length: days }, (_, at) => at + 1);
   return nights.find((night) => olderThan(days - night + 1) <= night * reportsANight) ?? null;

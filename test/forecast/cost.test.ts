@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { type CostRules, costSentence, type KeyCost, listingRequests } from '../../src/forecast/cost.js';
+import { type Cost, type CostRules, costSentence, listingRequests } from '../../src/forecast/cost.js';
 
 const HOUR_MS = 3_600_000;
 const RULES: CostRules = {
-  requestsPerMinute: 60,
-  measuredPerSecond: null,
+  requests_per_minute: 60,
+  measured_requests_per_minute: null,
   deadline: 20 * HOUR_MS,
-  maxPerRun: Number.POSITIVE_INFINITY,
+  max_per_run: Number.POSITIVE_INFINITY,
 };
 
-function key(...pages: number[]): KeyCost {
-  const listed = pages.map((all) => listingRequests(all, 1000));
-  return {
-    websites: pages.map((all) => ({ pages: all, fetchable: all })),
-    listingRequests: listed.reduce((sum, each) => sum + each, 0),
-  };
+function key(...websites: number[]): Cost[] {
+  return websites.map((pages) => ({
+    pages,
+    pages_never_fetched: 0,
+    listing_requests: listingRequests(pages, 1000),
+  }));
 }
 
 describe('the sentence', () => {
@@ -40,13 +40,13 @@ describe('the sentence', () => {
     [
       'a budget',
       [key(1000, 5000)],
-      { maxPerRun: 500 },
+      { max_per_run: 500 },
       '6,000 pages at 60 requests a minute: 7 requests (7s) list them, 6,000 (1h 40m) fetch every report once; with a deadline of 20h and at most 500 reports of a website a night that is 10 nights.',
     ],
     [
       'the listing only',
       [key(1000)],
-      { maxPerRun: 0 },
+      { max_per_run: 0 },
       '1,000 pages at 60 requests a minute: 1 request (1s) lists them; reports.max_per_run is 0, so no report is fetched.',
     ],
     [
@@ -58,13 +58,13 @@ describe('the sentence', () => {
     [
       'no pace',
       [key(100_000)],
-      { requestsPerMinute: Number.POSITIVE_INFINITY },
+      { requests_per_minute: Number.POSITIVE_INFINITY },
       '100,000 pages, as fast as the service answers: 101 requests list them, 100,000 fetch every report once.',
     ],
     [
       'a measured pace',
       [key(100_000)],
-      { requestsPerMinute: Number.POSITIVE_INFINITY, measuredPerSecond: 1234.567 },
+      { requests_per_minute: Number.POSITIVE_INFINITY, measured_requests_per_minute: 74_074 },
       '100,000 pages at the 1,230 requests a second of the last run: 101 requests (82ms) list them, 100,000 (1m 21s) fetch every report once; with a deadline of 20h that is 1 night.',
     ],
   ])('of %s', (_, keys, rules, sentence) => {

@@ -78,7 +78,7 @@ describe('a plan from the newest state', () => {
     const named = (contents: string[]) => contents.map((line) => line.split(' ')[0]);
     rmSync(`${given.warehouse}/state/website=w`, { recursive: true });
     const again = await plan({ warehouse: given.warehouse, at: given.at(4), websites: ['w'] });
-    expect(again).toEqual({ forecast, wanted });
+    expect(again).toEqual({ forecast, wanted, damaged: [] });
     const newest = before.findLast((line) => line.startsWith('state/website=w/'));
     const kept = before.filter((line) => !line.startsWith('state/website=w/') || line === newest);
     expect(named(contentsOf(given.warehouse))).toEqual(named(kept));

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Forecast, type ForecastInput, forecast, type WantedOf } from '../../src/forecast/forecast.js';
 import { realEffects } from '../../src/source/effects.js';
+import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { configFor } from '../given/warehouse.js';
 
 /** Nobody listens there: whoever asks for anything fails. */
@@ -19,12 +20,14 @@ export interface GivenPlan {
 }
 
 /** A forecast at a time of the test's choosing, and every page that it knows to be wanted. */
-export async function plan(given: GivenPlan): Promise<{ forecast: Forecast; wanted: WantedOf[] }> {
+export async function plan(
+  given: GivenPlan,
+): Promise<{ forecast: Forecast; wanted: WantedOf[]; damaged: readonly DamagedFile[] }> {
   const { warehouse, at, baseUrl = NOBODY, websites, sections = {}, input = {} } = given;
   const config = configFor({ baseUrl, warehouse, sections });
   const wanted: WantedOf[] = [];
   let now = at.getTime();
-  const planned = await forecast({
+  const { planned, damaged } = await forecast({
     config: websites ? { ...config, websites: websites.map((id) => ({ id })) } : config,
     websites: [],
     ask: 'unknown',
@@ -44,7 +47,7 @@ export async function plan(given: GivenPlan): Promise<{ forecast: Forecast; want
     },
     ...input,
   });
-  return { forecast: planned, wanted };
+  return { forecast: planned, wanted, damaged };
 }
 
 /** Every file below a folder, with its size and when it was written. */

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nightsUntilYoung, type PageGroup, planOf, reachedOf, wantedOf } from '../../src/forecast/reports.js';
+import type { PageGroup } from '../../src/forecast/known.js';
+import { nightsUntilYoung, planOf, reachedOf, wantedOf } from '../../src/forecast/reports.js';
 import { REASONS } from '../../src/journal/plan.js';
 
 const NOTHING = { missing: 0, changed: 0, new: 0, recrawled: 0 };
 
 function group(reason: PageGroup['reason'], pages: number, rest: Partial<PageGroup> = {}): PageGroup {
-  return { keeps_failing: false, goes_first: false, is_wanted: true, age_days: 0, reason, pages, ...rest };
+  const usual = { keeps_failing: false, goes_first: false, is_never_fetched: false, is_wanted: true };
+  return { ...usual, age_days: 0, reason, pages, ...rest };
 }
 
 describe("tonight's plan", () => {
@@ -45,6 +47,7 @@ describe("tonight's plan", () => {
       fc.record({
         keeps_failing: fc.boolean(),
         goes_first: fc.boolean(),
+        is_never_fetched: fc.constant(false),
         is_wanted: fc.boolean(),
         reason: fc.constantFrom(...REASONS),
         age_days: fc.option(fc.nat(40)),

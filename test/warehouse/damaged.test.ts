@@ -122,9 +122,7 @@ async function isKept(state: string): Promise<boolean> {
 
 /** A plan, and the files that it was made without. */
 async function planOf(warehouse: string) {
-  const damaged: DamagedFile[] = [];
-  const onDamaged = (found: readonly DamagedFile[]) => damaged.push(...found);
-  const { forecast } = await plan({ warehouse, at: new Date(NOW), input: { ask: 'never', onDamaged } });
+  const { forecast, damaged } = await plan({ warehouse, at: new Date(NOW), input: { ask: 'never' } });
   return { websites: forecast.websites, damaged };
 }
 
