@@ -16,11 +16,7 @@ with listings as (
   from snapshots
   where
     listing_status = 'complete'
-    -- An older one without a summary, whose rows retention put out of use, is not a listing of no page.
-    and (
-      json_exists(files, '$.coverage_summary')
-      or snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
-    )
+    and is_counted(snapshot_id, files)
     and is_website(website_id, $website::varchar)
   qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
 ),

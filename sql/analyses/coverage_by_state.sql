@@ -1,0 +1,93 @@
+-- title: Coverage by state
+-- description: How many pages are in each coverage state, by the last complete listing up to a date, and what changed since the last one up to an earlier date: the reasons why pages are not indexed come first, then pages without inspection data, as `(none)`, then the indexed ones. The counts add up to the listing. `trend` holds the count of each date with a complete listing in the last weeks, oldest first, and `sparkline` draws it. States without a page on any of these dates have no row.
+-- question: Why are pages not indexed?
+-- param website (text, default all): id or name of one website
+-- param since (date, default 7 days ago): changes are counted against the last complete listing up to this date; by default the one before the last seven dates
+-- param until (date, default today): the last complete listing up to this date is counted
+-- param weeks (integer, default 4): weeks up to `until` that the trend covers
+-- grain: one row per website, index_summary and coverage state
+-- show website_id (website): website
+-- show index_coverage_state (text): state
+-- show pages (count): pages
+-- show share (share): share
+-- show pages_change (change): change
+-- show sparkline (text): trend
+with listings as (
+  select website_id, snapshot_id, snapshot_date
+  from snapshots
+  where
+    listing_status = 'complete'
+    and is_counted(snapshot_id, files)
+    and snapshot_date <= $until::date
+    and is_website(website_id, $website::varchar)
+  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+),
+compared as (
+  select
+    website_id,
+    arg_max(snapshot_id, snapshot_date) as now_id,
+    arg_max(snapshot_id, snapshot_date) filter (snapshot_date <= $since::date) as then_id
+  from listings
+  group by website_id
+),
+nights as (
+  select
+    website_id,
+    snapshot_id,
+    snapshot_date,
+    snapshot_date > $until::date - 7 * $weeks::integer as in_trend,
+    snapshot_id = now_id as is_now,
+    snapshot_id is not distinct from then_id as is_then,
+    then_id is null as is_first
+  from listings
+  join compared using (website_id)
+  where in_trend or is_now or is_then
+),
+counted as (
+  select snapshot_id, index_summary, index_coverage_state, sum(pages)::bigint as pages
+  from snapshot_summary
+  where snapshot_id in (select snapshot_id from nights)
+  group by snapshot_id, index_summary, index_coverage_state
+),
+states as (
+  select distinct website_id, index_summary, index_coverage_state
+  from counted
+  join nights using (snapshot_id)
+),
+-- One row for each state and night, because a state without a page has none in the listing.
+by_night as (
+  select states.*, nights.* exclude (website_id), coalesce(counted.pages, 0) as pages
+  from states
+  join nights using (website_id)
+  left join counted
+    on counted.snapshot_id = nights.snapshot_id
+    and counted.index_summary is not distinct from states.index_summary
+    and counted.index_coverage_state is not distinct from states.index_coverage_state
+),
+by_state as (
+  select
+    website_id,
+    index_summary,
+    coalesce(index_coverage_state, '(none)') as index_coverage_state,
+    sum(pages) filter (is_now)::bigint as pages,
+    if(bool_or(is_first), null, sum(pages) filter (is_now) - sum(pages) filter (is_then))::bigint as pages_change,
+    list(pages order by snapshot_date) filter (in_trend) as trend
+  from by_night
+  group by website_id, index_summary, by_night.index_coverage_state
+)
+select
+  website_id,
+  index_summary,
+  index_coverage_state,
+  pages,
+  round(pages / nullif(sum(pages) over (partition by website_id), 0), 4) as share,
+  pages_change,
+  trend,
+  sparkline(trend) as sparkline
+from by_state
+order by
+  website_id,
+  case when index_summary is null then 1 when index_summary = 'Indexed' then 2 else 0 end,
+  pages desc,
+  index_coverage_state,
+  index_summary
