@@ -1,6 +1,10 @@
 import type { Config } from '../config/schema.js';
 import type { Logger } from '../observe/log.js';
 
+/** Every job, as the key under `schedule` that sets its time. */
+export const JOB_NAMES = ['nightly-sync', 'maintain', 'verify', 'report'] as const;
+export type JobName = (typeof JOB_NAMES)[number];
+
 /** What a job is given to run with. */
 export interface JobContext {
   config: Config;

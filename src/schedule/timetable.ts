@@ -4,17 +4,14 @@ import { reportJob } from '../../jobs/report.js';
 import { verifyJob } from '../../jobs/verify.js';
 import type { Config } from '../config/schema.js';
 import { nearest } from '../config/suggest.js';
-import type { Job } from './job.js';
+import { JOB_NAMES, type Job, type JobName } from './job.js';
 
-/** Every job, by the key under `schedule` that sets its time. */
 const JOBS = {
   'nightly-sync': nightlySync,
   maintain: maintainJob,
   verify: verifyJob,
   report: reportJob,
-} satisfies Partial<Record<keyof Config['schedule'], Job>>;
-type JobName = keyof typeof JOBS;
-const NAMES = Object.keys(JOBS);
+} satisfies Record<JobName, Job>;
 
 /** A job and when it runs; null: it is switched off. */
 export interface TimedJob {
@@ -25,7 +22,7 @@ export interface TimedJob {
 
 /** When each job runs. */
 export function timetable({ schedule }: Pick<Config, 'schedule'>): TimedJob[] {
-  return NAMES.filter(isJobName).map((name) => ({ name, job: JOBS[name], cron: schedule[name] || null }));
+  return JOB_NAMES.map((name) => ({ name, job: JOBS[name], cron: schedule[name] || null }));
 }
 
 /** The job of this name, or null. */
@@ -39,6 +36,6 @@ function isJobName(name: string): name is JobName {
 
 /** Such as: `Jobs are: nightly-sync, maintain, verify, report.` */
 export function whichJobs(name: string): string {
-  const meant = nearest(name, NAMES);
-  return meant ? `Did you mean ${meant}?` : `Jobs are: ${NAMES.join(', ')}.`;
+  const meant = nearest(name, JOB_NAMES);
+  return meant ? `Did you mean ${meant}?` : `Jobs are: ${JOB_NAMES.join(', ')}.`;
 }

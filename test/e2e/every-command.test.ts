@@ -23,6 +23,7 @@ const COMMANDS = [
   'rebuild',
   'backup copy',
   'verify',
+  'completion bash',
   'notify --test',
   'demo --pages 10 --nights 1',
 ];

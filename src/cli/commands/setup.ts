@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { LIMITER_KINDS, RATE_HEADERS } from '../../simulator/limiters.js';
 import type { Define } from '../program.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
@@ -25,6 +25,13 @@ Examples:
   indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
   indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api`;
 
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+const COMPLETION_HELP = `
+Examples:
+  source <(indexhouse completion bash)        in ~/.bashrc
+  source <(indexhouse completion zsh)         in ~/.zshrc, after compinit
+  indexhouse completion fish | source         in ~/.config/fish/config.fish`;
+
 /** The commands to begin with. */
 export function setupCommands(define: Define): Command[] {
   return [
@@ -42,6 +49,10 @@ export function setupCommands(define: Define): Command[] {
       .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
       .addHelpText('after', DEMO_HELP),
+    define('completion', () => import('../completion.js'))
+      .description('print a script that completes commands and flags in your shell')
+      .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+      .addHelpText('after', COMPLETION_HELP),
   ];
 }
 
