@@ -33,8 +33,10 @@ export async function questionOf(
 ): Promise<Question> {
   const { name } = analysis;
   const parameters = valuesOf(analysis, given, reader.today);
-  // Without `until` nothing is wrong: there may be no snapshot since. Nor is it where defaults count from no snapshot.
-  if (given.has('until') && (given.has('since') || reader.markers.length > 0)) checkPeriod(analysis, parameters);
+  // Without an end nothing is wrong: there may be no snapshot since. Nor is it where defaults count from no snapshot.
+  const ends = given.has('until') || given.has('to');
+  const begins = given.has('since') || given.has('from');
+  if (ends && (begins || reader.markers.length > 0)) checkPeriod(analysis, parameters);
   const { website } = parameters;
   // Before the first snapshot there is nothing that it could be compared with.
   if (typeof website !== 'string' || reader.markers.length === 0) return { name, sql: analysis.sql, parameters };

@@ -44,10 +44,19 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   );
 }
 
+/** The names of the dates between which something is asked. */
+const PERIODS = [
+  ['since', 'until'],
+  ['from', 'to'],
+] as const;
+
 /** @throws QuestionError where what is asked for begins after its end */
-export function checkPeriod(analysis: Asked, { since, until }: Readonly<Record<string, Scalar>>): void {
-  if (typeof since !== 'string' || typeof until !== 'string' || since <= until) return;
-  throw refusal(analysis, `since (${since}) lies after until (${until})`);
+export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Scalar>>): void {
+  for (const [first, last] of PERIODS) {
+    const [begin, end] = [values[first], values[last]];
+    if (typeof begin !== 'string' || typeof end !== 'string' || begin <= end) continue;
+    throw refusal(analysis, `${first} (${begin}) lies after ${last} (${end})`);
+  }
 }
 
 /** One line for each parameter, for people. */

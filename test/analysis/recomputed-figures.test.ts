@@ -77,3 +77,59 @@ test('coverage_by_state', async () => {
     }
   }
 });
+
+/** The figures of one listing and of the pages below a path, counted one by one. */
+async function figuresOf(date: string, path: string): Promise<Record<string, number>> {
+  const pages = await bare(
+    `with listing as (select * from listings where snapshot_date <= '${date}' order by snapshot_date desc limit 1),
+     report as (
+       select distinct on (url) * from url_reports
+       where snapshot_at <= (select snapshot_at from listing) order by url, fetched_at desc
+     )
+     select coverage.*, report.* exclude (url, snapshot_id) rename (index_summary as was_summary), report.url as reported,
+       listing.snapshot_at - coverage.last_crawl_time < interval 8 days as is_fresh
+     from coverage join listing using (snapshot_id) left join report using (url)
+     where url like 'https://shop.example${path}%'`,
+  );
+  const count = (has: (page: Record<string, unknown>) => boolean) => pages.filter(has).length;
+  const states = new Set(pages.map((page) => page['index_coverage_state']).filter((state) => state !== null));
+  const [engine, user] = ['searchengine_selected_canonical', 'user_selected_canonical'];
+  const hasBoth = (page: Record<string, unknown>) => page[engine] !== null && page[user] !== null;
+  return {
+    Pages: pages.length,
+    Indexed: count((page) => page['index_summary'] === 'Indexed'),
+    'Not indexed': count((page) => page['index_summary'] === 'Not Indexed'),
+    'Without inspection data': count((page) => page['index_summary'] === null),
+    'Crawled within 7 days': count((page) => page['is_fresh'] === true),
+    'Never crawled': count((page) => page['last_crawl_time'] === null),
+    'Canonical as declared': count((page) => hasBoth(page) && page[engine] === page[user]),
+    'Canonical differs': count((page) => hasBoth(page) && page[engine] !== page[user]),
+    'With a report': count((page) => page['reported'] !== null),
+    'In a sitemap': count((page) => Array.isArray(page['sitemaps']) && page['sitemaps'].length > 0),
+    'Blocked by robots.txt': count((page) => page['blocked_by_robots_txt'] === 'Yes'),
+    'Indexing not allowed': count((page) => page['indexing_allowed'] === 'No'),
+    'Fetch failed': count((page) => !['Successful', null].includes(String(page['page_fetch_status'] ?? 'Successful'))),
+    ...Object.fromEntries(
+      [...states].map((state) => [`State: ${state}`, count((page) => page['index_coverage_state'] === state)]),
+    ),
+  };
+}
+
+test('compare', async () => {
+  const [first, last] = ['2025-03-05', reader.today];
+  const dates = await analysisRows(reader, 'compare', { from: first, to: last });
+  const directories = await analysisRows(reader, 'compare', { directory: '/blog/', other: '/shop/' });
+  for (const [rows, left, right] of [
+    [dates, await figuresOf(first, '/'), await figuresOf(last, '/')],
+    [directories, await figuresOf(last, '/blog/'), await figuresOf(last, '/shop/')],
+  ] as const) {
+    const both = Object.fromEntries(rows.map((row) => [row['figure'], [row['left_pages'], row['right_pages']]]));
+    const names = Object.keys({ ...left, ...right });
+    expect(both).toEqual(Object.fromEntries(names.map((name) => [name, [left[name] ?? 0, right[name] ?? 0]])));
+    for (const { left_pages, right_pages, difference, share_difference } of rows) {
+      expect(difference).toBe(Number(right_pages) - Number(left_pages));
+      const share = Number(right_pages) / Number(right['Pages']) - Number(left_pages) / Number(left['Pages']);
+      expect(share_difference).toBeCloseTo(share, 3);
+    }
+  }
+});
