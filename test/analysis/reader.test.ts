@@ -66,6 +66,7 @@ describe('what a reader sees', () => {
         'page_state',
         'pages',
         'coverage_daily',
+        'daily_listings',
         'page_history',
         'snapshot_summary',
         'api_drift',

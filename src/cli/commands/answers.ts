@@ -16,8 +16,8 @@ Without a name: lists the built-in analyses. Dates like "6 days ago" count from 
 Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`--param limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
-coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, coverage_daily, page_history,
-quarantine and api_drift.
+coverage_summary, page_changes and page_state, and the views pages, snapshot_summary, daily_listings, coverage_daily,
+page_history, quarantine and api_drift.
 
 Examples:
   indexhouse query                                      list the analyses

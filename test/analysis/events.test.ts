@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { atLength } from '../given/at-length.js';
+import { simulatedNights, type ToldChange, type ToldNight, ToldNights } from '../given/told-nights.js';
+
+const CRAWLED = 'Crawled - currently not indexed';
+const SUBMITTED = 'Submitted and indexed';
+const ALL_TIME = { since: '2025-01-01' };
+
+let warehouse: ToldNights;
+
+beforeAll(async () => {
+  warehouse = await ToldNights.open(afterAll);
+});
+
+afterAll(() => warehouse.close());
+
+/** So many pages of a directory leave the index on a night, and so many come in. */
+function moving(directory: string, out: number, into: number, state = CRAWLED): ToldChange[] {
+  return Array.from({ length: out + into }, (_, page) => {
+    const url = `https://w.example${directory}${page}`;
+    const [from, to] = page < out ? ['Indexed', 'Not Indexed'] : ['Not Indexed', 'Indexed'];
+    const [stateBefore, stateNow] = page < out ? [SUBMITTED, state] : [state, SUBMITTED];
+    return [
+      { url, change: page < out ? 'deindexed' : 'indexed', from, to },
+      { url, change: 'coverage_state', from: stateBefore, to: stateNow },
+    ];
+  }).flat();
+}
+
+/** Nights from 2025-01-01 on; null where there was none. The first listing tells no change. */
+function nightsOf(told: (ToldChange[] | 'partial' | null)[]): ToldNight[] {
+  return told.flatMap((changes, night) => {
+    if (changes === null) return [];
+    const date = new Date(Date.UTC(2025, 0, 1 + night)).toISOString().slice(0, 10);
+    return changes === 'partial'
+      ? [{ date, partial: true, changes: moving('/a/', 10, 0) }]
+      : [{ date, changes: night === 0 ? [] : changes }];
+  });
+}
+
+/** Three out and two to four in, so that their number varies as counts do. */
+const quiet = (night: number) => [...moving('/a/', 2, (night * 7) % 4), ...moving('/b/', 1, 1 + (night % 2))];
+const quietNights = (number: number) => Array.from({ length: number }, (_, night) => quiet(night));
+const fall = [...moving('/a/', 2, 1), ...moving('/b/', 30, 1, 'Soft 404')];
+
+async function told(nights: (ToldChange[] | 'partial' | null)[], given: Record<string, string> = {}) {
+  const rows = await warehouse.ask(nightsOf(nights), 'events', { ...ALL_TIME, ...given });
+  return rows.map(({ snapshot_date, what, name, change }) =>
+    [snapshot_date, what, ...(name ? [name] : []), change].join(' '),
+  );
+}
+
+describe('a simulated year', () => {
+  const worlds = atLength(
+    [[500, 1, 150]],
+    [500, 3_000, 20_000].flatMap((pages) => [1, 2, 3].map((seed) => [pages, seed, 365])),
+  ) as [number, number, number][];
+
+  test.each(worlds)(
+    'of %i pages (seed %i) tells its incident and at most two quiet nights',
+    async (pages, seed, nights) => {
+      const deindexing = { night: nights - 100, directory: '/blog/', share: 0.5 };
+      const simulated = simulatedNights(nights, { seed, websites: [{ id: 'w', pages, deindexing }] });
+      const rows = await warehouse.ask(simulated, 'events', ALL_TIME);
+      const { date } = simulated[deindexing.night - 1] ?? { date: '' };
+      const [incident] = rows.filter((row) => row['snapshot_date'] === date);
+      expect(incident).toMatchObject({ what: 'website', directory: '/blog/', state: CRAWLED, direction: 'left' });
+      expect(rows.filter((row) => row['snapshot_date'] !== date).length).toBeLessThanOrEqual(2);
+    },
+  );
+});
+
+describe('an event', () => {
+  test('is told by website, or by what a wider event does not cover', async () => {
+    const nights = [...quietNights(20), fall];
+    expect(await told(nights)).toEqual(['2025-01-21 website -30']);
+    expect(await told(nights, { all_scopes: 'true' })).toEqual([
+      '2025-01-21 website -30',
+      '2025-01-21 directory /b/ -29',
+      '2025-01-21 state Submitted and indexed -30',
+      '2025-01-21 state Soft 404 29',
+    ]);
+  });
+
+  test('holds what a sentence needs', async () => {
+    const [row] = await warehouse.ask(nightsOf([...quietNights(20), fall]), 'events', ALL_TIME);
+    expect(row).toMatchObject({
+      nights: 1,
+      change: -30,
+      direction: 'left',
+      moved: 32,
+      directory: '/b/',
+      directory_pages: 30,
+      state: 'Soft 404',
+      state_pages: 30,
+      url: 'https://w.example/b/0',
+      sentence: '−30 indexed: 32 left, 30 of them in /b/, 30 to Soft 404 (usually +0)',
+    });
+  });
+
+  test('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
+    const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
+    expect(await told([...quietNights(20), traded])).toEqual([
+      '2025-01-21 directory /a/ -30',
+      '2025-01-21 directory /b/ 30',
+    ]);
+    const resubmitted = Array.from({ length: 30 }, (_, page) => ({
+      url: `https://w.example/a/${page}`,
+      change: 'coverage_state',
+      from: SUBMITTED,
+      to: 'Indexed, not submitted in sitemap',
+    }));
+    expect(await told([...quietNights(20), resubmitted])).toEqual([
+      '2025-01-21 state Indexed, not submitted in sitemap 30',
+    ]);
+  });
+
+  test('needs seven nights before it', async () => {
+    expect(await told([...quietNights(7), fall])).toEqual([]);
+    expect(await told([...quietNights(8), fall])).toEqual(['2025-01-09 website -30']);
+  });
+
+  test('is not what happens every week', async () => {
+    const nights = Array.from({ length: 60 }, (_, night) => (night % 7 === 0 ? moving('/a/', 40, 0) : quiet(night)));
+    const rows = await told(nights);
+    expect(rows.filter((row) => row > '2025-02-01')).toEqual([]);
+    // A far larger one of those is.
+    expect(
+      await told([...nights, quiet(1), quiet(2), quiet(3), moving('/a/', 150, 0)], { since: '2025-02-01' }),
+    ).toEqual(['2025-03-05 website -150']);
+  });
+
+  test('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
+    const falling = Array.from({ length: 20 }, () => moving('/a/', 10, 0));
+    expect(await told([...falling, null, null, null, [...moving('/a/', 40, 0)]])).toEqual([]);
+    expect(await told([...falling, [...moving('/a/', 40, 0)]])).toEqual(['2025-01-21 website -40']);
+    expect(await told([...falling, 'partial', moving('/a/', 10, 0)])).toEqual([]);
+  });
+
+  test('is not that new pages arrive unindexed and get their first data', async () => {
+    const urls = Array.from({ length: 500 }, (_, page) => `https://w.example/new/${page}`);
+    const appeared = urls.map((url) => ({ url, change: 'appeared', from: null, to: null }));
+    const data = urls.map((url) => ({ url, change: 'coverage_state', from: null, to: 'URL is unknown' }));
+    expect(await told([...quietNights(20), appeared, data])).toEqual([]);
+    const indexed = appeared.map((change) => ({ ...change, to: 'Indexed' }));
+    expect(await told([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
+  });
+
+  test('is that something stops, and is told again only until it is usual', async () => {
+    const growing = Array.from({ length: 20 }, () => moving('/a/', 0, 40));
+    const rows = await told([...growing, ...quietNights(20)]);
+    expect(rows[rows.length - 1]).toMatch(/^2025-01-21 website/);
+    expect(rows.length).toBeLessThanOrEqual(5);
+  });
+});

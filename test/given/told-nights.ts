@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { findAnalysis } from '../../src/analysis/catalog.js';
+import { valuesOf } from '../../src/analysis/parameters.js';
+import { World, type WorldOptions } from '../../src/simulator/world.js';
+import { Engine } from '../../src/storage/engine.js';
+import { createTables, viewStatements } from '../../src/warehouse/tables.js';
+import { temporaryFolder } from './folder.js';
+
+const WEBSITE = 'w';
+
+export interface ToldChange {
+  url: string;
+  change: string;
+  from: string | null;
+  to: string | null;
+}
+
+/** What a snapshot told, without the listing itself: enough for what is made of changes and counts alone. */
+export interface ToldNight {
+  /** `YYYY-MM-DD`. */
+  date: string;
+  partial?: boolean;
+  changes: ToldChange[];
+}
+
+const anyRow = z.record(z.string(), z.unknown());
+
+/** Analyses over nights that a test makes up, in an engine of its own: a year of them takes a second. */
+export class ToldNights {
+  private constructor(
+    private readonly engine: Engine,
+    private readonly folder: string,
+  ) {}
+
+  static async open(onFinished: (clean: () => void) => void): Promise<ToldNights> {
+    const folder = temporaryFolder(onFinished);
+    const engine = await Engine.open({ memoryLimit: 512e6, temporary: folder });
+    await createTables(engine);
+    // The views stand on tables whose rows need not have all columns.
+    for (const table of ['snapshots', 'page_changes'])
+      await engine.run(`create or replace table ${table} as select * from ${table}`);
+    for (const statement of viewStatements()) await engine.run(statement);
+    return new ToldNights(engine, folder);
+  }
+
+  close(): void {
+    this.engine.close();
+  }
+
+  /** The rows of an analysis over these nights. */
+  async ask(
+    nights: readonly ToldNight[],
+    name: string,
+    given: Record<string, string> = {},
+  ): Promise<Record<string, unknown>[]> {
+    const analysis = findAnalysis(name);
+    const snapshots = nights.map(({ date, partial }) => ({
+      ...idsOf(date),
+      listing_status: partial ? 'partial' : 'complete',
+      files: '{"coverage_summary": {}}',
+    }));
+    const changes = nights.flatMap(({ date, changes }) =>
+      changes.map(({ url, change, from, to }) => {
+        return { ...idsOf(date), commit_id: date, url, change, from_value: from, to_value: to };
+      }),
+    );
+    await this.#fill('snapshots', snapshots);
+    await this.#fill('page_changes', changes);
+    const values = valuesOf(analysis, new Map(Object.entries(given)), nights.at(-1)?.date ?? '');
+    return this.engine.rows(anyRow, analysis.sql, values);
+  }
+
+  async #fill(table: string, rows: object[]): Promise<void> {
+    const file = join(this.folder, `${table}.json`);
+    writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+    await this.engine.run(`delete from ${table}`);
+    await this.engine.run(
+      `insert into ${table} by name select * from read_json('${file}', format = 'newline_delimited')`,
+    );
+  }
+}
+
+function idsOf(date: string) {
+  return { snapshot_id: date, website_id: WEBSITE, snapshot_at: `${date}T02:00:00Z`, snapshot_date: date };
+}
+
+/** The nights of a simulated website, told as a sync of each would. */
+export function simulatedNights(nights: number, options: Omit<WorldOptions, 'start'>): ToldNight[] {
+  const [{ id = WEBSITE } = {}] = options.websites ?? [];
+  const world = new World({ ...options, start: '2025-01-01T02:00:00.000Z' });
+  let before: Map<string, State> | null = null;
+  return Array.from({ length: nights }, () => {
+    world.advance();
+    const { entries } = world.listing(id, 0, Number.MAX_SAFE_INTEGER);
+    const now = new Map(
+      entries.map(({ url, index_summary = null, index_coverage_state = null }) => [
+        url,
+        { index_summary, index_coverage_state },
+      ]),
+    );
+    const changes = before ? changesBetween(before, now) : [];
+    before = now;
+    return { date: world.now.toISOString().slice(0, 10), changes };
+  });
+}
+
+interface State {
+  index_summary: string | null;
+  index_coverage_state: string | null;
+}
+
+function changesBetween(before: ReadonlyMap<string, State>, now: ReadonlyMap<string, State>): ToldChange[] {
+  const told: ToldChange[] = [];
+  for (const [url, { index_summary: to, index_coverage_state: state }] of now) {
+    const was = before.get(url);
+    if (!was) {
+      told.push({ url, change: 'appeared', from: null, to });
+      continue;
+    }
+    const { index_summary: from, index_coverage_state: stateBefore } = was;
+    const change = to === null ? 'data_lost' : to === 'Indexed' ? 'indexed' : 'deindexed';
+    if (from !== to && (to === null || to === 'Indexed' || from === 'Indexed')) told.push({ url, change, from, to });
+    if (stateBefore !== state) told.push({ url, change: 'coverage_state', from: stateBefore, to: state });
+  }
+  for (const [url, { index_summary: from }] of before) {
+    if (!now.has(url)) told.push({ url, change: 'disappeared', from, to: null });
+  }
+  return told;
+}
