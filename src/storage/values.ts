@@ -13,6 +13,8 @@ export type Value = string | number | boolean | null | Value[] | { [name: string
 
 /** JavaScript's numbers keep this many decimal digits whole. */
 const EXACT_DIGITS = 15;
+const FIRST_ISO_MS = Date.parse('0000-01-01T00:00:00Z');
+const LAST_ISO_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * A DuckDB value as JSON: times as ISO 8601 in UTC with milliseconds, dates as `YYYY-MM-DD`, whole and decimal numbers
@@ -64,9 +66,7 @@ function floored(value: bigint, unit: bigint): number {
 
 /** Milliseconds since 1970 as ISO 8601 in UTC; undefined where the year has not four digits. */
 function isoTime(ms: number): string | undefined {
-  const time = new Date(ms);
-  const year = time.getUTCFullYear();
-  return year >= 0 && year <= 9999 ? time.toISOString() : undefined;
+  return ms >= FIRST_ISO_MS && ms <= LAST_ISO_MS ? new Date(ms).toISOString() : undefined;
 }
 
 function nested(value: Exclude<DuckDBValue, null>): Value {
