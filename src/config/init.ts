@@ -1,5 +1,8 @@
 import { writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { codeOf } from '../storage/durable.js';
+import { packageFolder } from '../storage/sql.js';
 import { ConfigError } from './errors.js';
 
 const EXAMPLE_URL = 'https://api.example.com';
@@ -19,13 +22,26 @@ export async function writeStarterConfig(file: string, { baseUrl = EXAMPLE_URL }
   try {
     await writeFile(
       file,
-      STARTER.replace(EXAMPLE_URL, () => baseUrl),
+      STARTER.replace('SCHEMA', () => schemaFor(file)).replace(EXAMPLE_URL, () => baseUrl),
       { flag: 'wx' },
     );
   } catch (error) {
     const [message, remedy] = unwritable(error);
     throw new ConfigError([{ file, line: null, column: null, path: '', message, remedy }]);
   }
+}
+
+/**
+ * Where an editor finds the JSON Schema of this installation: relative where it lies below the file, in a clone or a
+ * project's `node_modules`, so that it stays right when both move; else, as in a global installation, a `file:` URL.
+ *
+ * @param file absolute path of the configuration
+ */
+export function schemaFor(file: string): string {
+  const schema = join(packageFolder(), 'docs', 'indexhouse.schema.json');
+  const way = relative(dirname(file), schema);
+  if (/^\.\.|\s/.test(way) || isAbsolute(way)) return pathToFileURL(schema).href;
+  return way.split(sep).join('/');
 }
 
 function unwritable(error: unknown): [message: string, remedy: string] {
@@ -40,7 +56,7 @@ function unwritable(error: unknown): [message: string, remedy: string] {
 }
 
 /** The text of a first `indexhouse.yaml`: every key with its default, and a line on each. */
-const STARTER = `# yaml-language-server: $schema=node_modules/indexhouse/docs/indexhouse.schema.json
+const STARTER = `# yaml-language-server: $schema=SCHEMA
 #
 # The configuration of indexhouse. Values that are not marked "yours" are defaults: you may delete
 # those lines. \${NAME} reads the environment. Check with: indexhouse doctor

@@ -1,9 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { writeStarterConfig } from '../../src/config/init.js';
+import { schemaFor, writeStarterConfig } from '../../src/config/init.js';
 import { loadConfig } from '../../src/config/load.js';
 import { configSchema, SECTIONS } from '../../src/config/schema.js';
+import { packageFolder } from '../../src/storage/sql.js';
 import { load, MINIMAL, refusal, tempFolder } from './given.js';
 
 describe('writeStarterConfig', () => {
@@ -25,9 +27,9 @@ describe('writeStarterConfig', () => {
     const file = join(await tempFolder(), 'x.yaml');
     await writeStarterConfig(file);
     const text = await readFile(file, 'utf8');
-    expect(text.split('\n')[0]).toBe(
-      '# yaml-language-server: $schema=node_modules/indexhouse/docs/indexhouse.schema.json',
-    );
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+    expect(fileURLToPath(schema)).toBe(join(packageFolder(), 'docs', 'indexhouse.schema.json'));
+    expect(schemaFor(join(packageFolder(), 'indexhouse.yaml'))).toBe('docs/indexhouse.schema.json');
     for (const key of Object.values(SECTIONS).flatMap(({ shape }) => Object.keys(shape))) {
       expect(text).toMatch(new RegExp(`^  (# )?${key}: .+ # \\S`, 'm'));
     }
