@@ -4,6 +4,7 @@ import type { Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import type { Value } from '../storage/values.js';
 import { type Analysis, findAnalysis } from './catalog.js';
+import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question } from './question.js';
 import type { Reader } from './reader.js';
@@ -24,7 +25,7 @@ export async function askAnalysis(
 /**
  * An analysis with its parameters, as a question to this warehouse.
  *
- * @throws UsageError for parameters that are wrong, a website that the warehouse does not have among them
+ * @throws UsageError for parameters that are wrong, a website or page that the warehouse does not have among them
  */
 export async function questionOf(
   reader: Reader,
@@ -37,11 +38,30 @@ export async function questionOf(
   const ends = given.has('until') || given.has('to');
   const begins = given.has('since') || given.has('from');
   if (ends && (begins || reader.markers.length > 0)) checkPeriod(analysis, parameters);
-  const { website } = parameters;
-  // Before the first snapshot there is nothing that it could be compared with.
-  if (typeof website !== 'string' || reader.markers.length === 0) return { name, sql: analysis.sql, parameters };
-  const [id = null] = websiteIds([website], await reader.websites(), 'the warehouse');
-  return { name, sql: analysis.sql, parameters: { ...parameters, website: id } };
+  // Before the first snapshot there is nothing that they could be compared with.
+  if (reader.markers.length === 0) return { name, sql: analysis.sql, parameters };
+  const { website, url } = parameters;
+  const [id = null] =
+    typeof website === 'string' ? websiteIds([website], await reader.websites(), 'the warehouse') : [];
+  if (typeof url === 'string') await checkPage(reader, name, { url, website: id });
+  return {
+    name,
+    sql: analysis.sql,
+    parameters: typeof website === 'string' ? { ...parameters, website: id } : parameters,
+  };
+}
+
+const nearPage = z.object({ url: z.string(), is_it: z.boolean() });
+
+/** @throws QuestionError for a page that is not in the warehouse, with the pages that may be meant */
+async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
+  const near = await askRows(reader, 'query/near_pages', nearPage, page);
+  if (near.some(({ is_it }) => is_it)) return;
+  const list = near.map(({ url }) => `\n  ${url}`).join('');
+  throw new QuestionError(
+    `${name}: no page ${page.url} in the warehouse. Pages go by their whole URL, as they are listed` +
+      (list === '' ? '' : `. Near it:${list}`),
+  );
 }
 
 /** Asks a statement of ours, by its name such as `report/snapshots`, and checks each row. */

@@ -1,0 +1,174 @@
+-- title: One page in sentences
+-- description: What is known of one page now, in plain sentences, then what changed, newest night first. `date` is the date of what a sentence is about: since when, the last crawl, the listing or the report that says it. `page_timeline` has every listing, report and change.
+-- question: What changed?
+-- param url (text, required): the page's whole URL, as it is listed
+-- param website (text, default all): id or name of one website, where several monitor the page
+-- grain: one row per sentence, and one per night with a change
+-- show website_id (website): website
+-- show topic (text): about
+-- show date (date): date
+-- show sentence (text): what is known
+with page as (
+  select pages.*, newest.snapshot_at, newest.snapshot_date
+  from pages
+  join (
+    select website_id, max(snapshot_at) as snapshot_at, max(snapshot_date) as snapshot_date
+    from snapshots
+    group by website_id
+  ) as newest using (website_id)
+  where
+    pages.url = $url::varchar
+    and is_website(pages.website_id, $website::varchar)
+),
+changes as (
+  select page_changes.*
+  from page_changes
+  semi join page using (website_id, url)
+),
+dated as (
+  select
+    website_id,
+    max(snapshot_date) filter (
+      change in ('indexed', 'deindexed', 'data_lost', 'appeared')
+      -- Inspection data that came is no `indexed` and no `deindexed`.
+      or (change = 'coverage_state' and from_value is null)
+    ) as index_since,
+    max(snapshot_date) filter (change in ('coverage_state', 'appeared')) as state_since,
+    max(snapshot_date) filter (change = 'disappeared') as gone_since
+  from changes
+  group by website_id
+),
+said as (
+  select
+    page.*,
+    coalesce(dated.index_since, page.first_seen_at::date) as index_since,
+    if(dated.index_since is null, ' at least since ', ' since ')
+      || spelled_date(coalesce(dated.index_since, page.first_seen_at::date)) as since,
+    dated.state_since,
+    dated.gone_since,
+    case page.index_summary when 'Indexed' then 'Indexed' when 'Not Indexed' then 'Not indexed' else page.index_summary end
+      as summary,
+    coalesce(page.index_coverage_state, 'no coverage state') as state,
+    if(searchengine_selected_canonical = url, 'the page itself', searchengine_selected_canonical) as engine_canonical,
+    if(user_selected_canonical = url, 'itself', user_selected_canonical) as user_canonical
+  from page
+  left join dated using (website_id)
+),
+sentences as (
+  select website_id, url, unnest([
+    {
+      place: 1,
+      topic: 'index',
+      date: if(is_monitored, index_since, gone_since),
+      sentence: case
+        when listed_snapshot_id is null then 'Only seen in quarantine: its entry of the listing breaks the contract.'
+        when not is_monitored then 'Gone from the listing since ' || spelled_date(gone_since) || '; before it was '
+          || coalesce(lower(summary) || ': ' || state, 'without inspection data') || '.'
+        when index_summary is null then 'No inspection data' || since || '.'
+        when state_since > index_since then summary || since || ', now: ' || state || ' (since '
+          || spelled_date(state_since) || ').'
+        else summary || since || ': ' || state || '.'
+      end
+    },
+    {
+      place: 2,
+      topic: 'crawl',
+      date: last_crawl_time::date,
+      sentence: case
+        when last_crawl_time is null then 'No crawl is known.'
+        else 'Last crawled ' || spelled_date(last_crawl_time) || ', '
+          || plural(days_between(last_crawl_time, snapshot_at), 'day') || ' before the newest snapshot.'
+      end
+    },
+    {
+      place: 3,
+      topic: 'canonical',
+      date: listed_at::date,
+      sentence: case
+        when engine_canonical is null and user_canonical is null then 'No canonical is known.'
+        when engine_canonical is null then 'The page declares ' || user_canonical
+          || ' as canonical; the search engine has chosen none.'
+        when user_canonical is null then 'The search engine chose ' || engine_canonical
+          || ' as canonical; the page declares none.'
+        when searchengine_selected_canonical = user_selected_canonical then 'Canonical: ' || engine_canonical
+          || ', as the page declares.'
+        else 'The search engine chose ' || engine_canonical || ' as canonical; the page declares ' || user_canonical || '.'
+      end
+    },
+    {
+      place: 4,
+      topic: 'sitemap',
+      date: report_fetched_at::date,
+      sentence: case
+        when len(report_sitemaps) > 0 then 'In ' || plural(len(report_sitemaps), 'sitemap') || ': '
+          || array_to_string(report_sitemaps, ', ') || '.'
+        when report_fetched_at is not null then 'In no sitemap.'
+      end
+    },
+    {
+      place: 5,
+      topic: 'fetch',
+      date: report_fetched_at::date,
+      sentence: 'Fetch: ' || report_page_fetch_status
+        || coalesce(', by the crawler ' || report_searchenginebot_primary_crawler, '') || '.'
+    },
+    {
+      place: 6,
+      topic: 'robots',
+      date: report_fetched_at::date,
+      sentence: nullif(concat_ws(
+        ' ',
+        case
+          when is_blocked_by_robots_txt then 'Blocked by robots.txt.'
+          when was_ever_blocked_by_robots_txt then 'Allowed by robots.txt, which blocked it before.'
+          when not is_blocked_by_robots_txt then 'Allowed by robots.txt.'
+        end,
+        if(is_indexing_allowed, 'Indexing is allowed.', if(not is_indexing_allowed, 'Indexing is not allowed.', null))
+      ), '')
+    },
+    {
+      place: 7,
+      topic: 'report',
+      date: report_fetched_at::date,
+      sentence: coalesce(
+        'Last report ' || spelled_date(report_fetched_at) || '.',
+        'No report yet: sitemaps, fetch and robots.txt are unknown.'
+      ) || if(consecutive_failures > 0, ' Requests for it that failed since: ' || consecutive_failures || '.', '')
+    },
+    {
+      place: 8,
+      topic: 'listing',
+      date: last_seen_at::date,
+      sentence: 'First seen ' || spelled_date(first_seen_at) || ', last listed ' || spelled_date(last_seen_at) || '.'
+        || if(
+          listed_at::date < last_seen_at::date,
+          ' Its entries after ' || spelled_date(listed_at) || ' break the contract and are in quarantine.',
+          ''
+        )
+    }
+  ], recursive := true)
+  from said
+),
+history as (
+  select
+    website_id,
+    9 as place,
+    'history' as topic,
+    snapshot_date as date,
+    string_agg(
+      change_told(change, if(from_value = url, 'itself', from_value), if(to_value = url, 'itself', to_value)),
+      '; '
+      order by change in ('appeared', 'disappeared', 'indexed', 'deindexed', 'data_lost') desc, observed_at, change
+    ) || '.' as sentence
+  from changes
+  -- The canonicals say it.
+  where change <> 'canonicals_match'
+  group by website_id, snapshot_date
+)
+select website_id, topic, date, sentence
+from (
+  select website_id, place, topic, date, sentence from sentences where sentence is not null
+  union all
+  select website_id, place, topic, date, sentence from history
+)
+order by website_id, place, date desc
