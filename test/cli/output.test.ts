@@ -29,13 +29,57 @@ describe('formatTable', () => {
     expect(lines.map((line) => stringWidth(line))).toEqual([7, 7, 7]);
   });
 
-  it('shortens in the middle to fit a terminal, and never elsewhere', () => {
-    const url = `https://example.com/${'x'.repeat(80)}/日本語の最後`;
-    const rows = [[url, 12]];
-    const table = formatTable(['url', 'n'], rows, { width: 40 });
-    for (const line of table.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(40);
-    expect(table).toMatch(/^https:\/\/example\S*…\S*最後 +12$/m);
-    expect(formatTable(['url', 'n'], rows)).toContain(url);
+  it('wraps between words to fit a terminal, and never elsewhere', () => {
+    const url = 'https://example.com/a';
+    const rows = [
+      [url, 'Crawled - currently not indexed', 12],
+      [url, '日本語 の最後', null],
+    ];
+    expect(formatTable(['url', 'state', 'n'], rows, { width: 43 }).split('\n')).toEqual([
+      'url                    state              n',
+      '─────────────────────  ────────────────  ──',
+      `${url}  Crawled -         12`,
+      '                       currently not',
+      '                       indexed',
+      `${url}  日本語 の最後`,
+      '',
+    ]);
+    expect(formatTable(['url', 'state', 'n'], rows)).toContain(`${url}  Crawled - currently not indexed  12`);
+  });
+
+  it('makes a card of each row where its words do not fit, and cuts nothing', () => {
+    const url = `https://example.com/${'x'.repeat(60)}`;
+    const columns = [{ name: 'page', origin: 'https://example.com' }, 'state now'];
+    const table = formatTable(
+      columns,
+      [
+        [url, 'Crawled - currently not indexed'],
+        ['/b', null],
+      ],
+      { width: 30 },
+    );
+    expect(table.split('\n')).toEqual([
+      'page on https://example.com',
+      '',
+      `page       ${url}`,
+      'state now  Crawled - currently',
+      '           not indexed',
+      '',
+      'page       /b',
+      'state now',
+      '',
+    ]);
+  });
+
+  it('makes cards of what would be many lines high', () => {
+    const text = 'word '.repeat(40).trim();
+    expect(formatTable(['id', 'text'], [[1, text]], { width: 40 })).toMatch(/^id {4}1\ntext {2}word/);
+  });
+
+  it('prints the spaces that hold a date together as plain ones', () => {
+    expect(formatTable(['a b', 'day'], [['x y', 'Nov\u00a018']], { width: 9 })).toBe(
+      'a  day\nb\n─  ──────\nx  Nov 18\ny\n',
+    );
   });
 
   it('shows what would steer a terminal only escaped, in headers too', () => {

@@ -60,7 +60,7 @@ describe('the summary of a sync', () => {
     const plain = summaryOf([website('w', {})], 80);
     expect(plain).toMatch(/^website +status +listing +pages +reports +requests +took$/m);
     const paced = summaryOf([website('w', { utilisation: 0.989 }), website('v', {})], 80);
-    expect(paced).toMatch(/^exam\S+ +committed +complete +100,000 +460 \(.*\) +470 +98\.9% +1m 1s$/m);
+    expect(paced).toMatch(/^example\.com +committed +complete +100,000 +460 +470 +98\.9% +1m 1s\n +\(complete\)$/m);
     expect(paced).toMatch(/^v .* 470 +1m 1s$/m);
     expect(summaryOf([website('w', {}), website('v', {}, { missing: 3 })])).toMatch(
       /^website .* missing .*\n.*\n.* 0 .*/m,
