@@ -1,4 +1,5 @@
 import type { DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import { nearest } from '../config/suggest.js';
 import { messageOf, Stopped } from '../exit.js';
 import { duckdb } from '../storage/duckdb.js';
 import type { Scalar } from '../storage/engine.js';
@@ -26,12 +27,16 @@ export interface Question {
   sql: string;
   /** Values by the names that the statement uses with a `$`. */
   parameters: Readonly<Record<string, Scalar>>;
+  /** The columns to answer with, in their order; all where it is left out. */
+  columns?: readonly string[] | undefined;
 }
 
 /** The answer to a question, in parts, so that it need not fit into memory. */
 export interface Result {
   /** Each once: a name that comes twice is told apart by a suffix. */
   columns: string[];
+  /** Of each column, as its values are texts whatever it is. */
+  types: ('date' | 'time' | 'other')[];
   /** One value a column. May throw what `ask` throws. */
   parts: AsyncIterable<Value[][]>;
 }
@@ -50,22 +55,70 @@ export async function ask(reader: Reader, question: Question): Promise<Result> {
       return prepared.stream();
     });
   });
-  return { columns: result.deduplicatedColumnNames(), parts: partsOf(question, result, () => reader.turn === turn) };
+  const names = result.deduplicatedColumnNames();
+  const { columns = names } = question;
+  const places = placesOf(question, columns, names);
+  const parts = partsOf(question, result, () => reader.turn === turn);
+  return {
+    columns: [...columns],
+    types: places.map((at) => TYPES.get(result.columnTypeId(at)) ?? 'other'),
+    parts: question.columns ? picked(parts, places) : parts,
+  };
+}
+
+/** Counts the rows of an answer, up to `most`. Throws as `ask` does. */
+export async function countRows(reader: Reader, question: Question, most: number): Promise<number> {
+  const { name, parameters } = question;
+  const text = `select count(*)::integer as n from (select 1 from (${bare(question.sql)}\n) limit ${most})`;
+  const { parts } = await ask(reader, { name, parameters, sql: text });
+  for await (const [[rows] = []] of parts) return Number(rows);
+  return 0;
+}
+
+const { DATE, TIMESTAMP, TIMESTAMP_TZ, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP_S } = duckdb.DuckDBTypeId;
+const TYPES = new Map<number, 'date' | 'time'>([
+  [DATE, 'date'],
+  ...[TIMESTAMP, TIMESTAMP_TZ, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP_S].map((type) => [type, 'time'] as const),
+]);
+
+/** Where the wanted columns are among those of the answer. @throws QuestionError for one that is not */
+function placesOf({ name }: Question, wanted: readonly string[], names: readonly string[]): number[] {
+  return wanted.map((column) => {
+    const at = names.indexOf(column);
+    if (at >= 0) return at;
+    const meant = nearest(column, names);
+    const suggestion = meant ? ` Did you mean "${meant}"?` : '';
+    throw new QuestionError(`${name}: there is no column "${column}".${suggestion} There are: ${names.join(', ')}`);
+  });
+}
+
+async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[]): AsyncGenerator<Value[][]> {
+  for await (const rows of parts) yield rows.map((row) => places.map((at) => row[at] ?? null));
 }
 
 /** Answers into a Parquet file with DuckDB's own types, but for JSON, which is text there. Throws as `ask` does. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
   const prepared = await reader.withStates(() => prepare(reader, question));
-  const copy = `copy (${withJsonAsText(prepared, bare(question.sql))}\n) to ${literal(file)} (format parquet, compression zstd)`;
+  const copy = `copy (${withJsonAsText(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
   await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
 }
 
+/** A statement with only the columns that are wanted. */
+function withColumns(question: Question, prepared: DuckDBPreparedStatement): string {
+  const text = bare(question.sql);
+  if (!question.columns) return text;
+  const names = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index));
+  placesOf(question, question.columns, names);
+  return `select ${question.columns.map(identifier).join(', ')} from (${text}\n)`;
+}
+
 /** Many readers do not know Parquet's JSON type. */
-function withJsonAsText(prepared: DuckDBPreparedStatement, text: string): string {
+function withJsonAsText(prepared: DuckDBPreparedStatement, text: string, wanted?: readonly string[]): string {
   const columns = Array.from({ length: prepared.columnCount }, (_, index) => index);
   const json = columns.filter((index) => prepared.columnType(index).alias === 'JSON');
-  const names = new Set(json.map((index) => identifier(prepared.columnName(index))));
+  const all = json.map((index) => prepared.columnName(index));
+  const names = new Set(all.filter((name) => !wanted || wanted.includes(name)).map(identifier));
   if (names.size === 0) return text;
   return `select * replace (${[...names].map((name) => `${name}::varchar as ${name}`).join(', ')}) from (${text}\n)`;
 }

@@ -7,7 +7,7 @@ import { readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { count, formatJson } from './output.js';
 import type { Globals } from './program.js';
-import { checkOutside } from './query-output.js';
+import { checkOutside } from './sink.js';
 
 export interface Flags extends Globals {
   warehouse?: string;

@@ -4,7 +4,11 @@ import { EXIT } from '../exit.js';
 export { EXIT };
 
 /** A stream that may be a terminal. */
-export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
+export type Output = Writable & {
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+  rows?: number | undefined;
+};
 
 /** What a command has of the process that it runs in. */
 export interface Io {

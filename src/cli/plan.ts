@@ -12,7 +12,7 @@ import { type Io, stoppable, widthOf } from './io.js';
 import { formatJson } from './output.js';
 import { planText } from './plan-output.js';
 import type { Globals } from './program.js';
-import { checkSink, writeText } from './query-output.js';
+import { checkSink, writeStream } from './sink.js';
 
 const FIRST_PAGES = 10;
 const MANY_WEBSITES = 5;
@@ -41,7 +41,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (ask && offline) throw new UsageError('--ask and --offline cannot be combined');
   const { config, withoutTokens } = await configFor(flags, io);
   const file = out === undefined ? undefined : resolve(io.cwd, out);
-  const sink = { format: 'csv', out: file, force, guardFormulas: true, io } as const;
+  const sink = { format: 'csv', out: file, force, io } as const;
   await checkSink(sink);
   const { planned, damaged } = await stoppable(io, async (signal) => {
     const { ids, requests } = await selected(flags, config, signal);
@@ -59,7 +59,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       },
       onRebuilt: rebuiltLog(flags, io),
       signal,
-      ...(file === undefined ? {} : { writeWanted: (pages) => writeText(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
+      ...(file === undefined ? {} : { writeWanted: (pages) => writeStream(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
     });
     return { ...found, planned: { ...found.planned, requests_sent: found.planned.requests_sent + requests } };
   });

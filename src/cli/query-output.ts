@@ -1,29 +1,27 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, realpath, rename, rm } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ask, askIntoParquet, type Question, type Result } from '../analysis/question.js';
+import type { Analysis } from '../analysis/catalog.js';
+import { ask, askIntoParquet, countRows, type Question, type Result } from '../analysis/question.js';
 import { type Reader, type ReaderOptions, withReader } from '../analysis/reader.js';
 import { Stopped, UsageError } from '../exit.js';
 import { csvText } from '../observe/csv.js';
+import { count } from '../observe/format.js';
 import { colorsWanted, escapedJson } from '../observe/terminal.js';
-import { exists } from '../storage/durable.js';
 import type { Value } from '../storage/values.js';
+import { answerTable } from './answer-table.js';
 import { type Io, stoppable, widthOf } from './io.js';
-import { formatTable } from './output.js';
+import { printPaged } from './pager.js';
+import { inPlace, type Sink, writeStream } from './sink.js';
+import { MOST_ROWS, spreadsheet } from './spreadsheet.js';
+import { formatTable, markdownTable, notesText } from './table.js';
 
-export type Format = 'table' | 'json' | 'csv' | 'parquet';
-
-export interface Sink {
-  format: Format;
-  /** A file instead of stdout. */
-  out: string | undefined;
-  /** Write over an existing file. */
-  force: boolean;
-  /** In CSV. */
-  guardFormulas: boolean;
-  io: Io;
+/** A question, and the analysis that it comes from; null for SQL of somebody's own. */
+export interface Asked {
+  question: Question;
+  analysis: Analysis | null;
 }
 
 /**
@@ -44,34 +42,23 @@ export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reade
   );
 }
 
-/** @throws UsageError where a result could not be written, before it is computed */
-export async function checkSink({ format, out, force, io }: Sink): Promise<void> {
-  if (out !== undefined && !force && (await exists(out))) {
-    throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
-  }
-  if (format === 'parquet' && out === undefined && io.stdout.isTTY) {
-    throw new UsageError('Parquet cannot be printed to a terminal: use --out FILE or a pipe');
-  }
-}
-
-/** @throws UsageError for a file within the warehouse, where every file is the warehouse's own, or taken for one */
-export async function checkOutside(warehouse: string, out: string): Promise<void> {
-  const [folder, root] = await Promise.all([realOf(dirname(resolve(out))), realOf(resolve(warehouse))]);
-  const way = relative(root, join(folder, basename(resolve(out))));
-  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return;
-  throw new UsageError(`${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
-}
-
-/** A path without symbolic links, as far as there is such a place. */
-async function realOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
-}
-
 /** Runs a query and streams its rows, so that they need not fit into memory (except as a table). */
-export async function writeAnswer(reader: Reader, question: Question, sink: Sink): Promise<void> {
-  if (sink.format === 'parquet') return writeParquet(reader, question, sink);
-  const answer = await ask(reader, question);
-  await writeText(textOf(answer, sink), sink);
+export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Promise<void> {
+  const { question, analysis } = asked;
+  switch (sink.format) {
+    case 'parquet':
+      return writeParquet(reader, question, sink);
+    case 'table':
+    case 'md':
+      return writeTable(reader, asked, sink);
+    case 'xlsx':
+      await checkRows(reader, question);
+      return writeStream(spreadsheet(await ask(reader, question), analysis), sink);
+    case 'json':
+      return writeStream(jsonText(await ask(reader, question)), sink);
+    case 'csv':
+      return writeStream(csvOf(await ask(reader, question), sink), sink);
+  }
 }
 
 async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<void> {
@@ -81,29 +68,17 @@ async function writeParquet(reader: Reader, question: Question, sink: Sink): Pro
   await inPlace(sink.out, (temporary) => copyFile(file, temporary));
 }
 
-/** Writes text part by part, to a file or to stdout. */
-export async function writeText(parts: AsyncIterable<string>, { out, io }: Pick<Sink, 'out' | 'io'>): Promise<void> {
-  if (out === undefined) return pipeline(Readable.from(parts), io.stdout, { end: false });
-  await inPlace(out, (temporary) => pipeline(Readable.from(parts), createWriteStream(temporary)));
+/** @throws UsageError for more rows than a sheet holds, before the first is written */
+async function checkRows(reader: Reader, question: Question): Promise<void> {
+  if ((await countRows(reader, question, MOST_ROWS + 1)) <= MOST_ROWS) return;
+  throw new UsageError(
+    `${question.name}: more than the ${count(MOST_ROWS)} rows that a spreadsheet holds: use csv or parquet, or ask for fewer`,
+  );
 }
 
-/** A file gets its final name only once it is complete. */
-async function inPlace(out: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = `${out}.${process.pid}.tmp`;
-  try {
-    await write(temporary);
-    await rename(temporary, out);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    if (error instanceof Error && 'path' in error) throw new UsageError(`cannot write ${out}: ${error.message}`);
-    throw error;
-  }
-}
-
-function textOf(answer: Result, sink: Sink): AsyncIterable<string> {
-  if (sink.format === 'json') return jsonText(answer);
-  if (sink.format === 'csv') return csvText(answer.columns, answer.parts, { guardFormulas: sink.guardFormulas });
-  return tableText(answer, sink);
+async function* csvOf({ columns, parts }: Result, { guardFormulas, byteOrderMark }: Sink): AsyncGenerator<string> {
+  if (byteOrderMark) yield '\ufeff';
+  yield* csvText(columns, parts, { guardFormulas });
 }
 
 async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
@@ -119,11 +94,54 @@ async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
 }
 
 /** All rows at once, for a column is as wide as its widest cell. */
-async function* tableText({ columns, parts }: Result, { out, io }: Sink): AsyncGenerator<string> {
+async function writeTable(reader: Reader, { question, analysis }: Asked, sink: Sink): Promise<void> {
+  const { out, io, format, pager } = sink;
+  const limit = analysis ? limitOf(question) : null;
+  const { columns, parts } = await ask(reader, limit === null ? question : oneMore(question, limit));
   const rows: Value[][] = [];
   for await (const part of parts) for (const row of part) rows.push(row);
-  const toTerminal = out === undefined && io.stdout.isTTY === true;
-  const width = toTerminal ? widthOf(io.stdout) : undefined;
-  yield formatTable(columns, rows, { width, color: toTerminal && colorsWanted(io.stdout, io.env) });
-  if (rows.length === 0) yield '(no rows)\n';
+  const isCut = limit !== null && rows.length > limit;
+  if (isCut) rows.pop();
+  const websites = namesOf(reader);
+  const shown = analysis
+    ? answerTable(
+        { analysis, columns, rows, chosen: question.columns, websites, today: reader.today, isCut },
+        format === 'md',
+      )
+    : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
+  const isTerminal = out === undefined && io.stdout.isTTY === true;
+  const options = {
+    width: isTerminal ? widthOf(io.stdout) : undefined,
+    color: isTerminal && colorsWanted(io.stdout, io.env),
+  };
+  const text =
+    format === 'md'
+      ? markdownTable(shown.columns, shown.rows, shown.notes)
+      : `${formatTable(shown.columns, shown.rows, options)}${notesText(shown.notes, options)}`;
+  if (out === undefined) return printPaged(text, io, pager);
+  await writeStream(Readable.from([text]), sink);
+}
+
+/**
+ * What people call the websites of a warehouse, by id; empty where there is only one. Where two have the same name, the
+ * id follows it.
+ */
+function namesOf({ markers }: Reader): Map<string, string> {
+  const snapshots = markers.filter(({ kind }) => kind === 'snapshot');
+  const names = new Map(snapshots.map(({ websiteId, websiteName }) => [websiteId, websiteName]));
+  if (names.size < 2) return new Map();
+  const all = [...names.values()];
+  const isTaken = (name: string) => all.indexOf(name) !== all.lastIndexOf(name);
+  return new Map([...names].map(([id, name]) => [id, name === null ? id : isTaken(name) ? `${name} (${id})` : name]));
+}
+
+/** How many rows an analysis gives at most; null: all of them. */
+function limitOf({ parameters, sql }: Question): number | null {
+  const { limit } = parameters;
+  return typeof limit === 'number' && /limit \$limit::bigint$/.test(sql) ? limit : null;
+}
+
+/** One row more than is shown tells whether there are more. */
+function oneMore(question: Question, limit: number): Question {
+  return { ...question, parameters: { ...question.parameters, limit: limit + 1 } };
 }

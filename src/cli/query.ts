@@ -1,16 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../analysis/ask-rows.js';
-import { type Analysis, analyses, findAnalysis } from '../analysis/catalog.js';
+import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/catalog.js';
 import { describe } from '../analysis/parameters.js';
-import type { Question } from '../analysis/question.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
 import { exitFor, readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
+import { printPaged } from './pager.js';
 import type { Globals } from './program.js';
-import { answered, checkOutside, checkSink, type Format, type Sink, writeAnswer } from './query-output.js';
+import { type Asked, answered, writeAnswer } from './query-output.js';
+import { checkOutside, checkSink, type SinkFlags, sinkOf } from './sink.js';
 
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
@@ -20,14 +21,11 @@ Run:       indexhouse query <name> [--param name=value]
 Your SQL:  indexhouse query --sql "select …"
 `;
 
-export interface Flags extends Globals {
+export interface Flags extends Globals, SinkFlags {
   sql?: string;
   file?: string;
   param?: string[];
-  format?: Format;
-  out?: string;
-  force?: boolean;
-  rawCsv?: boolean;
+  columns?: string[];
   describe?: string;
   warehouse?: string;
 }
@@ -36,18 +34,18 @@ export interface Flags extends Globals {
 export async function run(flags: Flags, io: Io, words: string[]): Promise<number> {
   const name = oneName(words);
   const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
-  const asked = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
-  if (asked.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
-  if (asked.length === 0 || flags.describe !== undefined) {
-    io.stdout.write(catalogText(flags.describe, flags.json === true));
+  const ways = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
+  if (ways.length === 0 || flags.describe !== undefined) {
+    await printPaged(catalogText(flags.describe, flags.json === true), io, flags.pager !== false);
     return EXIT.done;
   }
   const sink = sinkOf(flags, io);
   await checkSink(sink);
   const options = await readerOptions(flags, io);
   if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-  const question = await questionTo({ ...flags, name }, given, io.cwd);
-  const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await question(reader), sink));
+  const asked = await questionTo({ ...flags, name }, given, io.cwd);
+  const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await asked(reader), sink));
   return exitFor(damaged, io);
 }
 
@@ -69,27 +67,19 @@ function parametersOf(texts: string[]): Map<string, string> {
   return given;
 }
 
-function sinkOf(flags: Flags, io: Io): Sink {
-  if (flags.json && flags.format !== undefined && flags.format !== 'json') {
-    throw new UsageError(`--json and --format ${flags.format} cannot be combined`);
-  }
-  const format = flags.format ?? (flags.json ? 'json' : 'table');
-  const out = flags.out === undefined ? undefined : resolve(io.cwd, flags.out);
-  return { format, out, force: flags.force === true, guardFormulas: flags.rawCsv !== true, io };
-}
-
 /** The question that is asked; what an analysis takes depends on the warehouse. */
 async function questionTo(
-  { name, sql, file }: Flags & { name?: string | undefined },
+  { name, sql, file, columns }: Flags & { name?: string | undefined },
   given: Map<string, string>,
   cwd: string,
-): Promise<(reader: Reader) => Promise<Question>> {
+): Promise<(reader: Reader) => Promise<Asked>> {
   if (name === undefined) {
     const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
-    return async () => ({ name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given) });
+    const question = { name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given), columns };
+    return async () => ({ question, analysis: null });
   }
   const analysis = findAnalysis(name);
-  return (reader) => questionOf(reader, analysis, given);
+  return async (reader) => ({ question: { ...(await questionOf(reader, analysis, given)), columns }, analysis });
 }
 
 async function readSql(file: string): Promise<string> {
@@ -102,14 +92,24 @@ async function readSql(file: string): Promise<string> {
 
 /** The list of all analyses, or what is to be known of one, with its SQL. */
 function catalogText(name: string | undefined, json: boolean): string {
-  if (name === undefined) return json ? formatJson(analyses()) : `${analyses().map(entry).join('\n')}${FOOT}`;
+  if (name === undefined) return json ? formatJson(analyses()) : `${catalog(analyses())}${FOOT}`;
   const analysis = findAnalysis(name);
   return json ? formatJson(analysis) : details(analysis);
 }
 
-function entry({ name, title, parameters }: Analysis): string {
-  const lines = parameters.map((parameter) => `    ${describe(parameter)}\n`);
-  return `${name}: ${title}\n${lines.join('')}`;
+/** A line for each, under the questions that they answer. */
+function catalog(all: readonly Analysis[]): string {
+  const longest = Math.max(...all.map(({ name }) => name.length));
+  const groups = QUESTIONS.map(
+    (question) => [question, all.filter((analysis) => analysis.question === question)] as const,
+  );
+  return groups
+    .filter(([, group]) => group.length > 0)
+    .map(([question, group]) => {
+      const lines = group.map(({ name, title }) => `  ${name.padEnd(longest)}  ${title}\n`);
+      return `${question}\n${lines.join('')}`;
+    })
+    .join('\n');
 }
 
 function details(analysis: Analysis): string {

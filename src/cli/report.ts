@@ -10,7 +10,8 @@ import { exitFor, readerOptions } from './configured.js';
 import type { Io } from './io.js';
 import { count, figures, formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
-import { answered, checkOutside } from './query-output.js';
+import { answered } from './query-output.js';
+import { checkOutside } from './sink.js';
 import { packageVersion } from './version.js';
 
 const STDOUT = '-';

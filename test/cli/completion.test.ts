@@ -11,7 +11,7 @@ const CASES: [typed: string, offered: string[]][] = [
   ['st', ['status']],
   ['keys ', ['add', 'list', 'revoke']],
   ['keys add --la', ['--label']],
-  ['query --format ', ['csv', 'json', 'parquet', 'table']],
+  ['query --format ', ['csv', 'json', 'md', 'parquet', 'table', 'xlsx']],
   ['query -p since=status --raw', ['--raw-csv']],
   ['query indexing', ['indexing_trend']],
   ['query --describe robots', ['robots_blocked']],

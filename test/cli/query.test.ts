@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
 import { packageFolder } from '../../src/storage/sql.js';
@@ -49,10 +50,19 @@ async function refusal(args: string[], { columns, isTTY }: Asked = {}): Promise<
 }
 
 describe('indexhouse query', () => {
-  it('without anything lists every analysis with title and parameters, and needs no warehouse', async () => {
+  it('without anything lists every analysis below its question in 80 cells, and needs no warehouse', async () => {
     const text = (await run(['query'])).stdout;
-    for (const { name, title } of analyses()) expect(text).toContain(`${name}: ${title}\n`);
-    expect(text).toContain('    url (text, required): ');
+    const groups = new Map(
+      text.split('\n\n').map((group) => {
+        const [question = '', ...lines] = group.split('\n');
+        return [question, lines];
+      }),
+    );
+    for (const { name, title, question } of analyses()) {
+      const line = groups.get(question)?.find((one) => one.trimStart().startsWith(`${name} `)) ?? '';
+      expect(line.replace(/ +/g, ' ')).toBe(` ${name} ${title}`);
+      expect(line.length).toBeLessThanOrEqual(80);
+    }
     expect(JSON.parse((await run(['query', '--json'])).stdout)).toHaveLength(analyses().length);
   });
 
@@ -100,7 +110,14 @@ describe('indexhouse query', () => {
     [['deindexed_in_common', 'limit=-1'], 'limit is not a whole number from 0, or none (given: -1)'],
     [['page_timeline'], 'parameter url is required'],
     [['--sql', 'drop view pages'], '--sql is not a query but DROP'],
-    [['--sql', 'select 1', '--json', '--format', 'csv'], 'cannot be combined'],
+    [['--sql', 'select 1', '--json', '--format', 'csv'], '--json and --format csv cannot be combined'],
+    [['--sql', 'select 1', '--format', 'json', '--out', 'x.CSV'], '--format json and --out x.CSV cannot be combined'],
+    [['--sql', 'select 1', '--excel', '--out', 'x.xlsx'], '--excel and --out x.xlsx cannot be combined'],
+    [['--sql', 'select 1', '--format', 'xlsx', '--json'], '--json and --format xlsx cannot be combined'],
+    [['indexing_trend', '--columns', 'pages,shared'], 'no column "shared". There are: website_id, website_name,'],
+    [['indexing_trend', '--columns', 'page'], 'there is no column "page". Did you mean "pages"?'],
+    [['indexing_trend', '--columns', 'page', '--format', 'parquet', '--out', '/nowhere/x'], 'Did you mean "pages"?'],
+    [['indexing_trend', '--columns', 'pages,'], 'Write them like url,snapshot_date'],
     [['--sql', "from read_text('/etc/passwd')"], '--sql calls read_text() in FROM'],
     [['--file', '/nowhere/own.sql'], 'cannot read /nowhere/own.sql'],
     [['--sql', 'select 1', '--out', '/nowhere/x.csv'], 'cannot write /nowhere/x.csv'],
@@ -172,15 +189,18 @@ describe('a table', () => {
     );
   });
 
-  it('fits a terminal, and is whole elsewhere', async () => {
-    const long = "select repeat('x', 300) as text";
-    const narrow = await query(['--sql', long], { isTTY: true, columns: 40 });
-    expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBe(40);
-    expect(await sql(long)).toContain('x'.repeat(300));
+  it('fits a terminal without cutting anything', async () => {
+    const wide = `select url, snapshot_at, 'some words' as words from coverage where url = '${PLAIN}'`;
+    expect(await query(['--sql', wide], { isTTY: true, columns: 54 })).toBe(
+      `url          ${PLAIN}\nsnapshot_at  2025-03-01T02:00:00.000Z\nwords        some words\n`,
+    );
+    expect(await query(['--sql', wide], { isTTY: true, columns: 55 })).toContain(
+      `${PLAIN}  2025-03-01T02:00:00.000Z  some\n${' '.repeat(50)}words\n`,
+    );
   });
 
   it('says that there are no rows', async () => {
-    expect(await sql('select url from coverage where false')).toBe('url\n───\n(no rows)\n');
+    expect(await sql('select url from coverage where false')).toBe('url\n───\n\nNo rows.\n');
   });
 });
 
@@ -229,9 +249,98 @@ describe('CSV', () => {
     expect(await sql(QUERY, '--format', 'csv', '--raw-csv')).toContain('\r\n"=cmd, ""quoted""",,"",-1\r\n');
   });
 
+  it('begins with a byte order mark for Excel', async () => {
+    expect(await sql('select 1 as n', '--excel')).toBe('\ufeffn\r\n1\r\n');
+  });
+
   it('has one header, however many parts', async () => {
     const lines = (await sql('select range as n from range(10000) order by n', '--format', 'csv')).split('\r\n');
     expect([lines.length, lines[0], lines[1], lines[10_000]]).toEqual([10_002, 'n', '0', '9999']);
+  });
+});
+
+describe('--columns', () => {
+  const TREND = ['indexing_trend', '--columns', 'snapshot_date,pages'];
+
+  it('chooses columns of the statement, in this order, for every format', async () => {
+    expect(await query([...TREND, '--format', 'csv'])).toBe('snapshot_date,pages\r\n2025-03-01,2\r\n');
+    expect(await query([...TREND, '--json'])).toBe('[\n  {"snapshot_date":"2025-03-01","pages":2}\n]\n');
+    expect(await query(TREND)).toBe('snapshot_date  pages\n─────────────  ─────\nMar 1              2\n\n1 row.\n');
+    expect(await sql("select 1 as a, 'x' as b, 3 as c", '--columns', 'c,a')).toBe('c  a\n─  ─\n3  1\n');
+    const out = join(temporaryFolder(), 'x.parquet');
+    await sql(`select 1 as a, '{"b":1}'::json as b, '{"c":1}'::json as c`, '--columns', 'c,a', '--out', out);
+    expect(await readParquet(out)).toEqual([{ c: '{"c":1}', a: 1 }]);
+  });
+});
+
+describe('Markdown', () => {
+  it('is a table whose links are links and whose text is text', async () => {
+    const text = "select 'a|b <i>*_`[x](y)' as \"n|1\", 2 as n, 'https://shop.example/a_b' as url, 'x\ny' as two";
+    expect(await sql(text, '--format', 'md')).toBe(
+      '| n\\|1 | n | url | two |\n| --- | ---: | --- | --- |\n' +
+        '| a\\|b \\<i\\>\\*\\_\\`\\[x\\](y) | 2 | <https://shop.example/a_b> | x\\\\ny |\n',
+    );
+  });
+
+  it('of an analysis has the columns of its table, with whole URLs', async () => {
+    expect(await query(['pages_not_crawled', 'days=0', '--format', 'md'])).toBe(
+      '| last crawl | days | page | known since |\n| --- | ---: | --- | --- |\n' +
+        '| – | – | https://shop.example/\\\\x9b2J\\\\u202etxt | Mar 1 |\n' +
+        `| Feb 28 | 0 | <${PLAIN}> | Mar 1 |\n\n2 rows.\n`,
+    );
+  });
+});
+
+describe('a spreadsheet', () => {
+  const QUERY = `select '=1+1' as text, 'https://shop.example/a' as url, 5::bigint as n, 0.5 as share, true as yes,
+    null as nothing, date '2025-03-01' as day, timestamptz '2025-03-01 02:03:04.5Z' as at, '_x0041_' as escaped,
+    date '1850-01-01' as old, ['a'] as list`;
+
+  async function sheet(args: string[]) {
+    const out = join(temporaryFolder(), 'answer.xlsx');
+    expect(await query([...args, '--out', out])).toBe('');
+    return (await readXlsx(readFileSync(out))).sheets;
+  }
+
+  it('has numbers, times and truth values as such, and text as text', async () => {
+    const [{ rows = [] } = {}] = await sheet(['--sql', QUERY]);
+    expect(rows).toEqual([
+      ['text', 'url', 'n', 'share', 'yes', 'nothing', 'day', 'at', 'escaped', 'old', 'list'],
+      [
+        '=1+1',
+        'https://shop.example/a',
+        5,
+        0.5,
+        true,
+        null,
+        new Date('2025-03-01'),
+        new Date('2025-03-01T02:03:04.500Z'),
+        '_x0041_',
+        '1850-01-01',
+        '["a"]',
+      ],
+    ]);
+  });
+
+  it('of an analysis bears its name, and has every column or those that are chosen', async () => {
+    const [trend] = await sheet(['indexing_trend']);
+    expect([trend?.name, trend?.rows[0]?.length]).toEqual(['indexing_trend', 10]);
+    const [chosen] = await sheet(['indexing_trend', '--columns', 'share_indexed']);
+    expect(chosen?.rows).toEqual([['share_indexed'], [0]]);
+  });
+
+  it('is refused before the first row where a sheet or a cell cannot hold it, or a terminal would show it', async () => {
+    const out = join(temporaryFolder(), 'answer.xlsx');
+    expect(await refusal(['--sql', 'from range(1048576)', '--out', out])).toContain(
+      '--sql: more than the 1,048,575 rows that a spreadsheet holds',
+    );
+    expect(await refusal(['--sql', "select repeat('x', 32768) as text", '--out', out])).toContain(
+      'a text of 32,768 characters in text: a cell of a spreadsheet holds 32,767',
+    );
+    expect(existsSync(out)).toBe(false);
+    expect(await refusal(['--sql', 'select 1', '--format', 'xlsx'], { isTTY: true })).toContain(
+      'printed to a terminal',
+    );
   });
 });
 
@@ -277,6 +386,23 @@ describe('--out', () => {
     expect(readFileSync(out, 'utf8')).toBe('precious');
     await query([...args, '--force']);
     expect(readFileSync(out, 'utf8')).toBe(text);
+  });
+
+  it('takes the format that its extension names', async () => {
+    const folder = temporaryFolder();
+    const files = {
+      'a.json': '[\n  {"n":1}\n]\n',
+      'a.CSV': 'n\r\n1\r\n',
+      'a.md': '| n |\n| ---: |\n| 1 |\n',
+      'a.txt': 'n\n─\n1\n',
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await query(['--sql', 'select 1 as n', '--out', join(folder, name)]);
+      expect(readFileSync(join(folder, name), 'utf8')).toBe(text);
+    }
+    const out = join(folder, 'a.parquet');
+    await query(['--sql', 'select 1 as n', '--out', out]);
+    expect(await readParquet(out)).toEqual([{ n: 1 }]);
   });
 
   it('is never a file of the warehouse, even where it is forced', async () => {

@@ -71,6 +71,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Cells of a terminal; left out: stdout is a pipe. */
   columns?: number;
+  /** Lines of that terminal; left out: unknown, so nothing is paged. */
+  rows?: number;
   /** What somebody types at a terminal, a line for each question. */
   typed?: readonly string[];
 }
@@ -81,7 +83,7 @@ export interface RunOptions {
  * @throws Error where it had to be stopped
  */
 export async function run(args: string[], options: RunOptions = {}): Promise<Ended & { bytes: Buffer }> {
-  const { cwd = process.cwd(), env = {}, columns, typed, signal } = options;
+  const { cwd = process.cwd(), env = {}, columns, rows, typed, signal } = options;
   const [stdout, stderr] = [collector(), collector()];
   const isTTY = columns !== undefined || typed !== undefined;
   const limit = new AbortController();
@@ -89,7 +91,7 @@ export async function run(args: string[], options: RunOptions = {}): Promise<End
   const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
   const code = await runCli(args, {
     stdin: Object.assign(Readable.from((typed ?? []).map((line) => `${line}\n`)), { isTTY: typed !== undefined }),
-    stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80 }),
+    stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80, rows }),
     stderr: stderr.stream,
     env: { NO_COLOR: '1', ...env },
     cwd,

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../program.js';
-import { prefix, repeated } from './flag-values.js';
+import { columnNames, prefix, repeated } from './flag-values.js';
 
 const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
-const FORMATS = ['table', 'json', 'csv', 'parquet'];
+const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
 const STATUS_HELP = `
 Examples:
@@ -12,7 +12,9 @@ Examples:
   indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings`;
 
 const QUERY_HELP = `
-Without a name: lists the built-in analyses. Dates like "6 days ago" count from the newest snapshot.
+Without a name: lists the built-in analyses. A table shows what people read first, and never cuts a URL or a date: rows
+that are wider than the terminal become cards, and a long table goes through $PAGER or less. The other formats have every
+column of the answer. Dates like "6 days ago" count from the newest snapshot.
 Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`--param limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
@@ -24,7 +26,8 @@ Examples:
   indexhouse query indexing_trend --param since="30 days ago"
   indexhouse query page_timeline --param url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
-  indexhouse query --file answer.sql --param site=example.com --format parquet --out answer.parquet`;
+  indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
+  indexhouse query --file answer.sql --param site=example.com --out answer.parquet`;
 
 const REPORT_HELP = `
 One self-contained HTML file without scripts: open it from a mail attachment or on a phone, or print it.
@@ -105,10 +108,18 @@ function queryCommand(define: Define): Command {
     .option('--sql <text>', 'one SQL query')
     .option('--file <file>', 'a file with one SQL query')
     .option('-p, --param <name=value>', 'a parameter, $name in SQL; may be repeated', repeated)
-    .addOption(new Option('-f, --format <format>', 'default: table, or json with --json').choices(FORMATS))
+    .option('--columns <names>', 'only these columns, separated by commas', columnNames)
+    .addOption(
+      new Option(
+        '-f, --format <format>',
+        "default: that of the file's extension, json with --json, else table",
+      ).choices(FORMATS),
+    )
     .option('-o, --out <file>', 'write there instead of stdout')
     .option('--force', 'overwrite an existing file, except those of the warehouse')
+    .option('--excel', 'CSV with a byte order mark, for Excel')
     .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
+    .option('--no-pager', 'print a long table as it is')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option(...WAREHOUSE)
     .addHelpText('after', QUERY_HELP);

@@ -25,6 +25,13 @@ export function repeated(text: string, before: string[] = []): string[] {
   return [...before, text];
 }
 
+/** Reads names that are separated by commas. */
+export function columnNames(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.some((name) => name === '')) throw new InvalidArgumentError('Write them like url,snapshot_date.');
+  return names;
+}
+
 /** Reads a path prefix. */
 export function prefix(text: string): string {
   if (PREFIX_FORM.test(text)) return text;

@@ -1,0 +1,147 @@
+import type { Analysis, Kind } from '../analysis/catalog.js';
+import { count, counted, dayOfMonth, percent, signed } from '../observe/format.js';
+import type { Value } from '../storage/values.js';
+import type { Column } from './table.js';
+
+/** Where nothing is known. */
+const UNKNOWN = '–';
+const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
+/** From so many rows on a column that says the same in each of them is a sentence below the table. */
+const LEAST_ROWS = 3;
+const FIGURES: ReadonlySet<Kind> = new Set(['count', 'number', 'change', 'share']);
+
+/** What an analysis answered, and what it takes to show it to people. */
+export interface Answer {
+  analysis: Analysis;
+  columns: readonly string[];
+  rows: readonly (readonly Value[])[];
+  /** Columns that were asked for by name; undefined: those that the analysis shows. */
+  chosen?: readonly string[] | undefined;
+  /** Names of the warehouse's websites, by id. */
+  websites: ReadonlyMap<string, string>;
+  /** `YYYY-MM-DD`; dates of another year show theirs. */
+  today: string;
+  /** Whether there are more rows, which a limit left out. */
+  isCut: boolean;
+}
+
+/** A table for people: heads, texts, and the sentences below it. */
+export interface AnswerTable {
+  columns: Column[];
+  rows: string[][];
+  notes: string[];
+}
+
+/** A column of the answer as it is shown. */
+interface Shown {
+  kind: Kind;
+  heading: string;
+  values: readonly Value[];
+}
+
+/**
+ * Lays out an answer as its analysis says. Columns that say nothing about the single row are left out: those that are
+ * empty, and those that are the same in all rows, which a note below the table tells instead.
+ *
+ * @param wholeUrls URLs with their host, even where all share it
+ */
+export function answerTable(answer: Answer, wholeUrls = false): AnswerTable {
+  const { chosen, rows, websites } = answer;
+  const all = shownColumns(answer);
+  const told = chosen === undefined ? all.filter((column) => tells(column)) : all;
+  const page = all.find(({ kind }) => kind === 'url');
+  const varying = chosen === undefined ? told.filter((column) => column === page || !isSame(column)) : all;
+  const shown = varying.length > 0 ? varying : told;
+  const origin = wholeUrls ? null : sharedOrigin(page);
+  const text = ({ kind }: Shown, value: Value) => cellOf(value, kind, { ...answer, origin });
+  const same = told
+    .filter((column) => !shown.includes(column) && (column.kind !== 'website' || websites.size > 1))
+    .map((column) => `${column.heading} ${text(column, column.values[0] ?? null)}`);
+  return {
+    columns: shown.map((column) => ({
+      name: column.heading,
+      ...(column === page && origin !== null ? { origin } : {}),
+      align: FIGURES.has(column.kind) ? 'right' : 'left',
+    })),
+    rows: rows.map((_, at) => shown.map((column) => text(column, column.values[at] ?? null))),
+    notes: rows.length === 0 ? ['No rows.'] : notesOf(answer, shown, same),
+  };
+}
+
+function shownColumns({ analysis, columns, rows, chosen }: Answer): Shown[] {
+  const declared = new Map(analysis.shown.map((shown) => [shown.column, shown]));
+  const picked = chosen?.map((column) => ({ column, kind: declared.get(column)?.kind ?? 'text', heading: column }));
+  return (picked ?? analysis.shown).map(({ column, kind, heading }) => {
+    const at = columns.indexOf(column);
+    return { kind, heading, values: rows.map((row) => row[at] ?? null) };
+  });
+}
+
+/** Whether there is anything in a column. */
+function tells({ values }: Shown): boolean {
+  return values.length === 0 || values.some((value) => value !== null && !(Array.isArray(value) && value.length === 0));
+}
+
+/** A figure that happens to be the same is still worth a column, unless it is 0. */
+function isSame({ kind, values }: Shown): boolean {
+  const [first] = values;
+  if (first === undefined) return false;
+  if (kind !== 'website' && (values.length < LEAST_ROWS || (FIGURES.has(kind) && first !== 0))) return false;
+  const text = JSON.stringify(first);
+  return values.every((value) => JSON.stringify(value) === text);
+}
+
+/** The scheme and host that all URLs of a column share. */
+function sharedOrigin(page: Shown | undefined): string | null {
+  const urls = page?.values.filter((value) => value !== null) ?? [];
+  const origins = new Set(urls.map((url) => (typeof url === 'string' ? ORIGIN.exec(url)?.[0] : undefined)));
+  const [origin = null] = origins.size === 1 ? origins : [];
+  return origin;
+}
+
+interface Showing extends Pick<Answer, 'websites' | 'today'> {
+  origin: string | null;
+}
+
+function cellOf(value: Value, kind: Kind, showing: Showing): string {
+  if (value === null) return UNKNOWN;
+  if (Array.isArray(value)) return value.map((item) => cellOf(item, kind, showing)).join(' ');
+  if (typeof value === 'object') return JSON.stringify(value);
+  return CELLS[kind](value, showing);
+}
+
+const CELLS: Record<Kind, (value: string | number | boolean, showing: Showing) => string> = {
+  website: (id, { websites }) => websites.get(String(id)) ?? String(id),
+  url: (value, { origin }) => {
+    const url = String(value);
+    return origin !== null && url.startsWith(`${origin}/`) ? url.slice(origin.length) : url;
+  },
+  text: String,
+  date: (value, { today }) => dayOf(String(value), today),
+  time: (value, { today }) => `${dayOf(String(value), today)}\u00a0${String(value).slice(11, 16)}`,
+  count: (value) => (typeof value === 'number' ? count(value) : String(value)),
+  number: (value) => (typeof value === 'number' ? count(value) : String(value)),
+  change: (value) => (typeof value === 'number' ? signed(value) : String(value)),
+  share: (value) => (typeof value === 'number' ? percent(value) : String(value)),
+  flag: (value) => (value === true ? 'yes' : value === false ? 'no' : String(value)),
+};
+
+/** `Nov 18`, or `Nov 18, 2025` in another year. */
+function dayOf(date: string, today: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}/.test(date)) return date;
+  return date.startsWith(today.slice(0, 5)) ? dayOfMonth(date) : `${dayOfMonth(date)},\u00a0${date.slice(0, 4)}`;
+}
+
+function notesOf({ rows, isCut }: Answer, shown: readonly Shown[], same: readonly string[]): string[] {
+  const rowsNote = isCut
+    ? `The first ${counted(rows.length, 'row')}; all of them: --param limit=none`
+    : `${counted(rows.length, 'row')}.`;
+  return [
+    [
+      ...(isCut ? [] : [rowsNote]),
+      ...(same.length > 0 ? [`${rows.length === 1 ? 'Also' : 'In all of them'}: ${same.join('; ')}.`] : []),
+      ...(shown.some(({ kind }) => kind === 'time') ? ['Times are UTC.'] : []),
+    ].join(' '),
+    ...(isCut ? [rowsNote] : []),
+  ].filter((note) => note !== '');
+}

@@ -1,0 +1,57 @@
+import type { Analysis } from '../analysis/catalog.js';
+import type { Result } from '../analysis/question.js';
+import { UsageError } from '../exit.js';
+import { plainText } from '../observe/csv.js';
+import { count } from '../observe/format.js';
+import type { Value } from '../storage/values.js';
+
+/** What a sheet holds, below its line of heads. */
+export const MOST_ROWS = 1_048_576 - 1;
+const MOST_CHARACTERS = 32_767;
+/** Excel has no dates before this year. */
+const FIRST_YEAR = '1900';
+const NUMBER_FORMATS = { date: 'yyyy-mm-dd', time: 'yyyy-mm-dd hh:mm:ss', other: undefined } as const;
+const SHARE_FORMAT = '0.0%';
+const WIDTHS = { date: 12, time: 20, url: 60, other: 18 } as const;
+/** What a spreadsheet reads as an escaped character, where it is the text itself. */
+const ESCAPE_LIKE = /_(?=x[0-9a-f]{4}_)/gi;
+
+/**
+ * An answer as the bytes of an XLSX file, row by row: times, numbers and truth values as such, every text as text, also
+ * one that looks like a formula.
+ *
+ * @param analysis what the answer is of, whose shares are shown as percent; null: SQL of somebody's own
+ * @throws UsageError for a text that no cell can hold
+ */
+export async function* spreadsheet(
+  { columns, types, parts }: Result,
+  analysis: Analysis | null,
+): AsyncGenerator<Uint8Array> {
+  // Only who wants a spreadsheet waits for it to be loaded.
+  const { writeXlsxStream } = await import('hucre/xlsx');
+  const kinds = new Map(analysis?.shown.map(({ column, kind }) => [column, kind]));
+  const heads = columns.map((header, at) => {
+    const type = types[at] ?? 'other';
+    const isUrl = kinds.get(header) === 'url' || header === 'url';
+    const numFmt = kinds.get(header) === 'share' ? SHARE_FORMAT : NUMBER_FORMATS[type];
+    return { header, width: WIDTHS[isUrl ? 'url' : type], ...(numFmt ? { numFmt } : {}) };
+  });
+  async function* rows() {
+    for await (const part of parts) {
+      for (const row of part) yield row.map((value, at) => cellOf(value, types[at] ?? 'other', columns[at] ?? ''));
+    }
+  }
+  yield* writeXlsxStream(rows(), { name: analysis?.name ?? 'answer', columns: heads, freezePane: { rows: 1 } });
+}
+
+function cellOf(value: Value, type: Result['types'][number], column: string): string | number | boolean | Date | null {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  const text = plainText(value);
+  if (type !== 'other' && /^\d{4}-/.test(text) && text >= FIRST_YEAR) return new Date(text);
+  if (text.length > MOST_CHARACTERS) {
+    throw new UsageError(
+      `a text of ${count(text.length)} characters in ${column}: a cell of a spreadsheet holds ${count(MOST_CHARACTERS)}. Use csv, json or parquet, or leave the column out with --columns`,
+    );
+  }
+  return text.replace(ESCAPE_LIKE, '_x005F_');
+}
