@@ -17,14 +17,13 @@ select
   website_id,
   directory_of(url) as directory,
   count(*) as pages,
-  count(*) filter (searchengine_selected_canonical = user_selected_canonical) as same,
-  count(*) filter (searchengine_selected_canonical <> user_selected_canonical) as differing,
-  count(*) filter (user_selected_canonical is null and searchengine_selected_canonical is not null)
-    as searchengine_only,
+  count(*) filter (compared = 'match') as same,
+  count(*) filter (compared = 'differ') as differing,
+  count(*) filter (compared = 'undeclared') as searchengine_only,
   count(*) filter (searchengine_selected_canonical is null and user_selected_canonical is not null) as user_only,
   count(*) filter (searchengine_selected_canonical is null and user_selected_canonical is null) as neither,
   round(differing / nullif(same + differing, 0), 4) as share_differing
-from pages
+from (select *, canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as compared from pages)
 where
   is_monitored
   and is_website(website_id, $website::varchar)

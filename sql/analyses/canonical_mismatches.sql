@@ -18,7 +18,7 @@ with mismatched as (
   from pages
   where
     is_monitored
-    and searchengine_selected_canonical <> user_selected_canonical
+    and canonicals_compared(searchengine_selected_canonical, user_selected_canonical) = 'differ'
     and is_website(website_id, $website::varchar)
     and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 ),
@@ -60,7 +60,7 @@ before_flips as (
 began as (
   select website_id, url, max(observed_at) as differs_since
   from before_flips
-  where appeared or (engine_was <> user_was) is not true
+  where appeared or (canonicals_compared(engine_was, user_was) = 'differ') is not true
   group by website_id, url
 )
 select

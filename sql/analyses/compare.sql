@@ -55,7 +55,7 @@ listed as (
     coverage.url,
     index_summary,
     index_coverage_state,
-    searchengine_selected_canonical = user_selected_canonical as is_same_canonical,
+    canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
     days_between(last_crawl_time, sides.snapshot_at) as days_since_crawl
   from coverage
   join sides using (snapshot_id)
@@ -84,8 +84,8 @@ counted as (
     count_if(index_summary is null) as without_data,
     count_if(days_since_crawl <= 7) as crawled_lately,
     count_if(days_since_crawl is null) as never_crawled,
-    count_if(is_same_canonical) as same_canonical,
-    count_if(not is_same_canonical) as other_canonical,
+    count_if(canonicals = 'match') as same_canonical,
+    count_if(canonicals = 'differ') as other_canonical,
     count(reported.url) as reported,
     count_if(is_in_sitemap) as in_sitemap,
     count_if(is_blocked) as blocked,

@@ -1,4 +1,4 @@
 -- What is known of one page now. View `page_state`: one row per page.
-select *, case canonicals_match when true then 'yes' when false then 'no' end as canonicals
+select *, canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals
 from page_state
 where website_id = $website::varchar and url = $url::varchar

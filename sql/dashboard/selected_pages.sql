@@ -5,7 +5,7 @@ select
   left(url, 17000) as url,
   index_summary,
   left(index_coverage_state, 2000) as index_coverage_state,
-  canonicals_match,
+  canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
   left(searchengine_selected_canonical, 17000) as searchengine_selected_canonical,
   iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
   iso_time(report_fetched_at) as report_fetched_at,
@@ -47,12 +47,10 @@ where
     when '-' then index_summary is null
     else true
   end
-  and case $canonical::varchar
-    when 'match' then coalesce(canonicals_match, false)
-    when 'differ' then coalesce(not canonicals_match, false)
-    when '-' then canonicals_match is null
-    else true
-  end
+  and (
+    $canonical::varchar is null
+    or coalesce(canonicals_compared(searchengine_selected_canonical, user_selected_canonical), '-') = $canonical::varchar
+  )
   and case $monitored::varchar
     when 'gone' then disappeared_at is not null
     when 'all' then true

@@ -20,7 +20,7 @@ export const pageRow = z.object({
   is_gone: z.boolean(),
   index_summary: maybeText,
   index_coverage_state: maybeText,
-  canonicals_match: z.boolean().nullable().default(null),
+  canonicals: maybeText,
   searchengine_selected_canonical: maybeText,
   user_selected_canonical: maybeText,
   last_crawl_time: maybeText,
@@ -50,7 +50,7 @@ const COLUMNS = {
   url: ['Page', ['url', 'is_gone'], page],
   indexed: ['Indexed', ['index_summary'], indexed],
   state: ['State', ['index_coverage_state'], (row) => orUnknown(row.index_coverage_state)],
-  canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals_match'], canonical],
+  canonical: ['Canonical', ['searchengine_selected_canonical', 'canonicals'], canonical],
   declared: ['Declared canonical', ['user_selected_canonical'], (row) => address(row.user_selected_canonical, row.url)],
   crawl: ['Last crawl', ['last_crawl_time'], (row) => time(row.last_crawl_time)],
   crawl_age: ['Crawl age', ['last_crawl_time'], (row, { now }) => age(row.last_crawl_time, now)],
@@ -120,9 +120,9 @@ function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
   return html`${pageTimelineLink(context, url)}${gone}`;
 }
 
-function canonical({ url, searchengine_selected_canonical: chosen, canonicals_match }: PageRow): Part {
+function canonical({ url, searchengine_selected_canonical: chosen, canonicals }: PageRow): Part {
   const shown = address(chosen, url);
-  return canonicals_match === false ? html`${shown} <b class="bad">differs</b>` : shown;
+  return canonicals === 'differ' ? html`${shown} <b class="bad">differs</b>` : shown;
 }
 
 /** One of few short texts of the service, which is not to break inside of a word. */

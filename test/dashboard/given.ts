@@ -34,6 +34,9 @@ export function pageAt(number: number): string {
   return `https://shop.example/p/${String(number).padStart(3, '0')}`;
 }
 
+/** The page that declares no canonical; of such the service says that the canonicals do not match. */
+export const UNDECLARED = 13;
+
 /**
  * 120 pages of `shop`, of which every fourth is not indexed, every tenth has another canonical and the last ten were
  * never inspected. In the second night pages 1 to 9 fall out, in the third page 119 is gone and one record is broken;
@@ -60,7 +63,8 @@ function givenPage(number: number, night: number): GivenPage {
   const isOut = number % 4 === 0 || (night > 1 && number >= 1 && number <= 9);
   const page = isOut ? out(url) : indexed(url, number % 10 === 0 ? pageAt(1) : url);
   const crawled = night === 4 && number === 11 ? { last_crawl_time: '2025-03-03T12:00:00Z' } : {};
-  return { ...page, entry: { ...page.entry, ...crawled }, report };
+  const undeclared = number === UNDECLARED ? { user_selected_canonical: null, canonicals_match: false } : {};
+  return { ...page, entry: { ...page.entry, ...crawled, ...undeclared }, report };
 }
 
 /** What both tokens may read between them, after the first night; the listing of `other` is partial. */

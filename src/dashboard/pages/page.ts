@@ -29,7 +29,7 @@ const LISTING: readonly Fact[] = [
   ['index_coverage_state', 'Coverage state', text],
   ['searchengine_selected_canonical', 'Canonical (search engine)', address],
   ['user_selected_canonical', 'Canonical (declared)', address],
-  ['canonicals', 'Canonicals match', (match) => (match === 'no' ? html`<b class="bad">no</b>` : orUnknown(match))],
+  ['canonicals', 'Canonicals', canonicals],
   ['last_crawl_time', 'Last crawl', time],
 ];
 
@@ -101,6 +101,11 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   const [report] =
     snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
   return { facts, report, changes: await readChangesOf(reader, website, url, query) };
+}
+
+function canonicals(compared: string | null): Part {
+  if (compared === 'undeclared') return 'none declared';
+  return compared === 'differ' ? html`<b class="bad">differ</b>` : orUnknown(compared);
 }
 
 /** Warnings above the rest. */

@@ -33,7 +33,7 @@ export const pagesQuery = z.object({
   /** As `stateText` writes it. */
   state: z.string().max(MOST_STATE_CHARACTERS).optional(),
   indexed: z.enum(['yes', 'no', '-']).optional(),
-  canonical: z.enum(['match', 'differ', '-']).optional(),
+  canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
   columns: columnsQuery,
   sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
@@ -103,7 +103,7 @@ function selectsOf({ state, indexed, canonical, monitored, per }: PagesQuery, { 
   const isOffered = state === undefined || offered.some(([value]) => value === state);
   const chosen: Choice[] = isOffered ? [] : [[state, stateLabel(stateOf(state))]];
   const yesOrNo = { '': 'any', yes: 'yes', no: 'no', '-': 'without data' };
-  const matching = { '': 'any', match: 'match', differ: 'differ', '-': 'unknown' };
+  const matching = { '': 'any', match: 'match', differ: 'differ', undeclared: 'none declared', '-': 'unknown' };
   const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
   return [
     { name: 'indexed', label: 'Indexed', chosen: indexed ?? '', choices: Object.entries(yesOrNo) },
