@@ -5,6 +5,7 @@ import pLimit from 'p-limit';
 import { Pool, request } from 'undici';
 import { z } from 'zod';
 import { type Config, configSchema } from '../src/config/schema.js';
+import { apiAccess } from '../src/config/websites.js';
 import { journalFolder } from '../src/journal/folder.js';
 import { createLogger } from '../src/observe/log.js';
 import { createProgress } from '../src/observe/progress.js';
@@ -166,7 +167,7 @@ async function indexhouse(site: Site): Promise<Side> {
     writeFileSync(run.folder.plan, site.urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
     const planned = { planned: site.urls.length, wanted: site.urls.length };
     return await timed(async () => {
-      const { status, message } = await fetchReports(run, planned);
+      const { status, message } = await fetchReports(run, planned, { state: null, hadComplete: false });
       const whole = status === 'complete' && run.requests.sent === site.urls.length;
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);
     });
@@ -199,7 +200,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     runId: 'bench',
     outage: new Outage({ ...told, retryFor: 0 }),
     oneAtATime: pLimit(1),
-    website: { id: DEMO_WEBSITE_ID, name: null, token: TOKEN },
+    website: { id: DEMO_WEBSITE_ID, name: null, ...apiAccess(config) },
     folder,
     journal: new JournalEngine(folder, engineOptions(config, folder.temporary)),
     header: {
@@ -211,7 +212,7 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
       version: 'bench',
       resumed: 0,
     },
-    client: clients.clientOf(TOKEN),
+    client: clients.clientOf(apiAccess(config)),
     requests: { sent: 0, throttled: 0, retried: 0 },
     utilisation: () => null,
   };

@@ -73,8 +73,7 @@ export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' 
 /** Takes tokens and channels out of what was read, and with them the complaint that a variable is not set. */
 function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
-    if (path === 'api') section['token'] = NO_TOKEN;
-    else delete section['token'];
+    if (path === 'api' || 'token' in section || 'token_file' in section) section['token'] = NO_TOKEN;
   }
   const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];

@@ -6,9 +6,9 @@ import { CHANNEL_KEYS } from './notify.js';
 import type { Origins } from './overrides.js';
 import { configSchema, priority, SECTIONS, type Section } from './schema.js';
 import { nearest } from './suggest.js';
+import { website } from './website-entries.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
-const WEBSITE_KEYS = ['id', 'name', 'token'];
 /** Keys are repeated in messages only if they look like keys: what stands there by mistake may be a token. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 
@@ -69,7 +69,7 @@ function knownKeys(parent: Path): string[] {
   if (section === 'reports' && key === 'priority') return Object.keys(priority.shape);
   if (section === 'notify' && key === 'channels') return CHANNEL_KEYS;
   if (section === undefined) return Object.keys(configSchema.shape);
-  return section === 'websites' ? WEBSITE_KEYS : Object.keys(SECTIONS[section as Section].shape);
+  return section === 'websites' ? Object.keys(website.shape) : Object.keys(SECTIONS[section as Section].shape);
 }
 
 function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {

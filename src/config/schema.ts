@@ -20,20 +20,13 @@ import {
   whole,
   yesOrNo,
 } from './scalars.js';
+import { checkOrigins, tokenFile, websites } from './website-entries.js';
 
 const MIN_MEMORY_BYTES = 64e6;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
-const CONTROL = /[\x00-\x1f\x7f]/;
 
 const ratio = says('is not a number from 0 to 1', 'Write a share such as 0.01 for one in a hundred.');
 const codec = says('is not a compression', 'Write zstd, snappy or gzip.');
 const period = says('is not a period', 'Write weekly or monthly.');
-const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
-
-/** The loader reads it, so that `token` is always there. */
-function tokenFile() {
-  return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
-}
 
 /** `api`: durations in milliseconds, rate in requests a minute (Infinity: unlimited). */
 const api = z.strictObject(
@@ -51,36 +44,6 @@ const api = z.strictObject(
   },
   mapping,
 );
-
-/** Part of a path in the service, and encoded the name of a folder here: those are at most 255 bytes long. */
-function isWebsiteId(id: string): boolean {
-  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeURIComponent(id).length <= 200;
-}
-
-const website = z.strictObject(
-  {
-    id: text('the id of a website')
-      .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
-      .describe('Id of the website in the service.'),
-    name: text('a name').optional().describe('Name in reports; the id if left out.'),
-    token: token().optional().describe('Token for this website, if it is not `api.token`.'),
-    token_file: tokenFile(),
-  },
-  mapping,
-);
-
-const websites = z
-  .union([z.literal('all'), z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.'))], list)
-  .superRefine((value, context) => {
-    if (value === 'all') return;
-    for (const [index, { id }] of value.entries()) {
-      const first = value.findIndex((other) => other.id === id);
-      const message = `is the id of entry ${first + 1} too\nRemove one of the two.`;
-      if (first < index) context.addIssue({ code: 'custom', path: [index, 'id'], message });
-    }
-  })
-  .prefault('all')
-  .describe('Websites to sync, or "all": every website that the token has access to.');
 
 /** `reports.priority`: patterns of page URLs, as `globExpression` reads them. */
 export const priority = z.strictObject(
@@ -259,23 +222,25 @@ export const SECTIONS = {
 export type Section = keyof typeof SECTIONS;
 
 /** `indexhouse.yaml`, parsed: times in milliseconds, sizes in bytes, `unlimited` as Infinity. Unknown keys are errors. */
-export const configSchema = z.strictObject(
-  {
-    api: api.describe('The service to fetch from.'),
-    websites,
-    reports: reports.prefault({}).describe('Which URL reports are fetched.'),
-    warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
-    retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
-    sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
-    quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
-    status: status.prefault({}).describe('When `indexhouse status` warns.'),
-    notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
-    schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
-    report: report.prefault({}).describe('Where the scheduled reports go.'),
-    service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
-  },
-  mapping,
-);
+export const configSchema = z
+  .strictObject(
+    {
+      api: api.describe('The service to fetch from.'),
+      websites,
+      reports: reports.prefault({}).describe('Which URL reports are fetched.'),
+      warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
+      retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
+      sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
+      quality: quality.prefault({}).describe('How many rejected records are acceptable.'),
+      status: status.prefault({}).describe('When `indexhouse status` warns.'),
+      notify: notify.prefault({}).describe('Who is notified when something is wrong.'),
+      schedule: schedule.prefault({}).describe('When `indexhouse schedule` runs its jobs.'),
+      report: report.prefault({}).describe('Where the scheduled reports go.'),
+      service: service.prefault({}).describe('How `indexhouse serve` serves the warehouse.'),
+    },
+    mapping,
+  )
+  .superRefine(checkOrigins);
 
 /**
  * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;

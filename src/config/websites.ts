@@ -6,11 +6,18 @@ import { editDistance } from './suggest.js';
 /** Of the websites that an error lists. */
 const MOST_LISTED = 20;
 
-/** A website, and the token that it is asked with. */
-export interface Website {
+/** How the service is asked, and where the configuration says so. */
+export interface Access {
+  baseUrl: string;
+  token: string;
+  /** Such as `api.base_url` and `websites[1].token`. */
+  places: { baseUrl: string; token: string };
+}
+
+/** A website, and how the service is asked for it. */
+export interface Website extends Access {
   id: string;
   name: string | null;
-  token: string;
 }
 
 type Configured = Pick<Config, 'api' | 'websites'>;
@@ -18,26 +25,36 @@ type Configured = Pick<Config, 'api' | 'websites'>;
 /** The websites that the configuration names; null where it says `all`. */
 export function namedWebsites({ api, websites }: Configured): Website[] | null {
   if (websites === 'all') return null;
-  return websites.map(({ id, name, token }) => ({ id, name: name ?? null, token: token ?? api.token }));
+  // Whoever names it first: several may share a token or an address.
+  const placeOf = (key: 'base_url' | 'token', value: string) =>
+    value === api[key] ? `api.${key}` : `websites[${websites.findIndex((website) => website[key] === value)}].${key}`;
+  return websites.map(({ id, name, token = api.token, base_url: baseUrl = api.base_url }) => {
+    const places = { baseUrl: placeOf('base_url', baseUrl), token: placeOf('token', token) };
+    return { id, name: name ?? null, baseUrl, token, places };
+  });
+}
+
+/** How the service is asked where no website has a way of its own. */
+export function apiAccess({ api }: Pick<Config, 'api'>): Access {
+  return { baseUrl: api.base_url, token: api.token, places: { baseUrl: 'api.base_url', token: 'api.token' } };
+}
+
+/** What an API key is called: the token itself is told nobody. */
+export function keyLabel({ places }: Pick<Access, 'places'>): string {
+  return places.baseUrl === 'api.base_url' ? places.token : `${places.token} (${places.baseUrl})`;
 }
 
 /** Those that the configuration names; for `all` those that the key may read. */
 export function websitesFor(config: Configured, key: KeyDetails | null): Website[] {
-  const { token } = config.api;
+  const access = apiAccess(config);
   const readable = key?.websites_access ?? [];
-  return namedWebsites(config) ?? readable.map(({ _id, url }) => ({ id: _id, name: url, token }));
+  return namedWebsites(config) ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));
 }
 
 /** A website by its id, also where the configuration does not name it. */
 export function websiteOf(config: Configured, id: string): Website {
   const named = namedWebsites(config)?.find((website) => website.id === id);
-  return named ?? { id, name: null, token: config.api.token };
-}
-
-/** Where the configuration names a token first, because the token itself is told nobody. */
-export function tokenPlace(token: string, { api, websites }: Configured): string {
-  const at = token === api.token || websites === 'all' ? -1 : websites.findIndex((website) => website.token === token);
-  return at < 0 ? 'api.token' : `websites[${at}].token`;
+  return named ?? { id, name: null, ...apiAccess(config) };
 }
 
 /** A website, as far as it takes to name it. */

@@ -5,7 +5,7 @@ import { Stopped } from '../exit.js';
 import { type Clients, keyDetails } from '../run/clients.js';
 import type { Client, RequestCounts } from '../source/client.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
-import { type FailureKind, SourceError } from '../source/errors.js';
+import { API_PLACES, type FailureKind, type Places, SourceError } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
 import type { Answer } from '../source/transport.js';
 import { MINUTE_MS } from '../time.js';
@@ -104,14 +104,20 @@ export function checkClock(answer: Answer | null, receivedAt: number): CheckResu
   );
 }
 
-const REMEDY: Partial<Record<FailureKind, string>> = {
-  unauthorized: 'Check the token of this website, and the environment variable that it reads.',
-  forbidden: 'Give the key access to this website, or remove the website from the configuration.',
-  not_found: 'Check its id under websites; it may have been deleted.',
-  redirect: 'Set api.base_url to the final address.',
-  throttled: 'Lower api.requests_per_minute, or find out who else uses the key.',
-  bad_body: 'Check api.base_url, and whether the API changed.',
-};
+function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string {
+  const remedies: Partial<Record<FailureKind, string>> = {
+    unauthorized: `Check ${token}, and the environment variable that it reads.`,
+    forbidden: 'Give the key access to this website, or remove the website from the configuration.',
+    not_found:
+      baseUrl === API_PLACES.baseUrl
+        ? 'Check its id under websites; it may have been deleted.'
+        : `Check its id under websites, and the path of ${baseUrl}.`,
+    redirect: `Set ${baseUrl} to the final address.`,
+    throttled: 'Lower api.requests_per_minute, or find out who else uses the key.',
+    bad_body: `Check ${baseUrl}, and whether the API changed.`,
+  };
+  return remedies[kind] ?? `Try again later; then check ${baseUrl}.`;
+}
 
 export interface WebsiteCheck {
   finding: CheckResult;
@@ -121,18 +127,21 @@ export interface WebsiteCheck {
 
 /** Asks for one entry of a website's listing. */
 export async function checkWebsite(
-  { id, name }: Website,
+  { id, name, places }: Website,
   client: Client,
   input: { counts: RequestCounts; known: readonly string[]; isBaseFound: boolean },
 ): Promise<WebsiteCheck> {
   const called = name ? `${name} (${id})` : id;
   try {
-    const window = readWindow(await client.get(listingPath(id, 0, 1), { lane: id, counts: input.counts }));
+    const window = readWindow(
+      await client.get(listingPath(id, 0, 1), { lane: id, counts: input.counts }),
+      places.baseUrl,
+    );
     return { finding: judged(called, window), pages: window.pagination.count ?? 0 };
   } catch (error) {
     if (error instanceof Stopped) return failed(called, 'no answer in time', 'Try again later.');
     if (!(error instanceof SourceError)) throw error;
-    return refused(called, error, input);
+    return refused(called, error, { ...input, places });
   }
 }
 
@@ -162,7 +171,7 @@ function judged(called: string, { entries, pagination, drift }: Window): CheckRe
 function refused(
   called: string,
   error: SourceError,
-  { known, isBaseFound }: { known: readonly string[]; isBaseFound: boolean },
+  { known, isBaseFound, places }: { known: readonly string[]; isBaseFound: boolean; places: Places },
 ): WebsiteCheck {
   if (error.kind === 'bad_request') {
     const finding = website.warning(
@@ -178,7 +187,7 @@ function refused(
   }
   const readable = known.length > 0 ? ` The key has access to: ${known.join(', ')}.` : '';
   const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden';
-  const remedy = REMEDY[error.kind] ?? 'Try again later; then check api.base_url.';
+  const remedy = remedyOf(error.kind, places);
   return failed(called, factOf(error), isAbsent ? remedy + readable : remedy);
 }
 

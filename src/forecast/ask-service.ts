@@ -41,7 +41,7 @@ export async function askService(
       throw new Failure(`cannot ask the service ${what}: ${cause.message}${hint}${remedy}`, { cause });
     });
   const readable = async () =>
-    (await explained('which websites the key may read', configuredWebsites(config, clients))).map(withKey(config));
+    (await explained('which websites the key may read', configuredWebsites(config, clients))).map(withKey);
   try {
     const websites = named ?? (await readable());
     onAsk?.(websites.length);
@@ -56,10 +56,11 @@ export async function askService(
   }
 }
 
-async function listingSize({ id, token }: SelectedWebsite, clients: Clients, pageSize: number): Promise<ListingSize> {
+async function listingSize(website: SelectedWebsite, clients: Clients, pageSize: number): Promise<ListingSize> {
+  const { id, places } = website;
   const purpose = { lane: id, counts: { sent: 0, throttled: 0, retried: 0 } };
   const ask = async (limit: number | null): Promise<Window> =>
-    readWindow(await clients.clientOf(token).get(listingPath(id, 0, limit), purpose));
+    readWindow(await clients.clientOf(website).get(listingPath(id, 0, limit), purpose), places.baseUrl);
   const { entries, pagination } = await ask(pageSize).catch((error: unknown) => {
     if (error instanceof SourceError && LIMIT_REFUSED.has(error.status ?? 0)) return ask(null);
     throw error;

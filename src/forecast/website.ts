@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.js';
-import { namedWebsites, tokenPlace, type Website, websiteOf } from '../config/websites.js';
+import { keyLabel, namedWebsites, type Website, websiteOf } from '../config/websites.js';
 import { count, counted } from '../observe/format.js';
 import { DAY_MS } from '../time.js';
 import type { ListingSize } from './ask-service.js';
@@ -14,8 +14,8 @@ export interface SelectedWebsite extends Website {
   key: string;
 }
 
-export function withKey(config: Config): (website: Website) => SelectedWebsite {
-  return (website) => ({ ...website, key: tokenPlace(website.token, config) });
+export function withKey(website: Website): SelectedWebsite {
+  return { ...website, key: keyLabel(website) };
 }
 
 /**
@@ -28,7 +28,7 @@ export function withKey(config: Config): (website: Website) => SelectedWebsite {
 export function selectWebsites(config: Config, asked: readonly string[], known: readonly string[]): SelectedWebsite[] {
   const named = namedWebsites(config)?.map(({ id }) => id);
   const ids = named?.filter((id) => asked.length === 0 || asked.includes(id)) ?? (asked.length > 0 ? asked : known);
-  return ids.map((id) => websiteOf(config, id)).map(withKey(config));
+  return ids.map((id) => websiteOf(config, id)).map(withKey);
 }
 
 /** One website before its next run. */

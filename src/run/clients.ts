@@ -1,17 +1,20 @@
 import type { Config } from '../config/schema.js';
-import { namedWebsites, tokenPlace, type Website, websitesFor } from '../config/websites.js';
+import { type Access, apiAccess, keyLabel, namedWebsites, type Website, websitesFor } from '../config/websites.js';
 import { keyDetailsSchema } from '../contract/key.js';
 import { issuesOf, jsonOf } from '../contract/validate.js';
 import { Client, type ClientOptions } from '../source/client.js';
 import { SourceError } from '../source/errors.js';
 import type { PaceNotice } from '../source/pacer.js';
+import type { Answer } from '../source/transport.js';
 
-export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal' | 'onAnswer'> {
+export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
+  /** @param baseUrl of the service that answered */
+  onAnswer?: (answer: Answer, baseUrl: string) => void;
   /** @param key where the configuration names it, such as `api.token` */
   onNotice?: (notice: PaceNotice, key: string) => void;
 }
 
-/** One client for each API key, because pace and concurrency belong to the key. */
+/** One client for each API key of each service, because pace and concurrency belong to the key. */
 export class Clients {
   readonly #clients = new Map<string, Client>();
 
@@ -20,24 +23,27 @@ export class Clients {
     private readonly options: ClientsOptions,
   ) {}
 
-  clientOf(token: string): Client {
-    const known = this.#clients.get(token);
+  clientOf(access: Access): Client {
+    const { baseUrl, token, places } = access;
+    const id = JSON.stringify([baseUrl, token]);
+    const known = this.#clients.get(id);
     if (known) return known;
     const { api } = this.config;
-    const { onNotice, ...options } = this.options;
-    const place = tokenPlace(token, this.config);
+    const { onNotice, onAnswer, ...options } = this.options;
+    const label = keyLabel(access);
     const client = new Client({
-      baseUrl: api.base_url,
+      baseUrl,
       token,
-      tokenPlace: place,
+      places,
       requestsPerMinute: api.requests_per_minute,
       concurrency: api.concurrency,
       timeout: api.timeout,
       maxAttempts: api.max_attempts,
       ...options,
-      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, place) } : {}),
+      ...(onAnswer ? { onAnswer: (answer: Answer) => onAnswer(answer, baseUrl) } : {}),
+      ...(onNotice ? { onNotice: (notice: PaceNotice) => onNotice(notice, label) } : {}),
     });
-    this.#clients.set(token, client);
+    this.#clients.set(id, client);
     return client;
   }
 
@@ -67,9 +73,9 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
  *
  * @throws SourceError
  */
-export async function keyDetails({ api }: Config, clients: Clients) {
+export async function keyDetails(config: Config, clients: Clients) {
   const purpose = { lane: '', counts: { sent: 0, throttled: 0, retried: 0 } };
-  const parsed = keyDetailsSchema.safeParse(jsonOf(await clients.clientOf(api.token).get('/v1', purpose)));
+  const parsed = keyDetailsSchema.safeParse(jsonOf(await clients.clientOf(apiAccess(config)).get('/v1', purpose)));
   if (parsed.success) return { details: parsed.data, schemaProblem: null };
   const [issue] = issuesOf(parsed.error);
   return { details: null, schemaProblem: [issue?.path, issue?.message].filter(Boolean).join(': ') };

@@ -2,16 +2,21 @@ import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../journal/reports.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
-import { listingPath } from '../source/links.js';
+import { listingPath, reportPath } from '../source/links.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { sql } from '../storage/sql.js';
+import type { Before } from './commit-snapshot.js';
 import { deadlineOf, type WebsiteRun } from './context.js';
+import { ReportsDown } from './outage.js';
+import { pageAnsweredBefore } from './plan-reports.js';
 
 /** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
 /** After as many reports in a row that cannot be had, the service is asked for something else. */
 const FAILED_IN_A_ROW = 3;
+/** As many pages are not all to blame, where no report was ever answered. */
+const FAILED_FROM_THE_START = 12;
 const DISK_CHECK_INTERVAL_MS = 2_000;
 /** For no more than these DuckDB stays open: to open it again would take longer. */
 const FEW_REPORTS = 30;
@@ -33,7 +38,7 @@ export interface Fetched {
  *
  * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
  */
-export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<Fetched> {
+export async function fetchReports(run: WebsiteRun, planned: Planned, before: Before): Promise<Fetched> {
   const left = await readReports(run.folder);
   const reused = totalOf(left.counts);
   run.requests.sent += reused;
@@ -45,8 +50,8 @@ export async function fetchReports(run: WebsiteRun, planned: Planned): Promise<F
     const pages = await pagesLeft(run, planned, left);
     // Its memory is for others meanwhile: fetching may take all night.
     if (planned.planned > FEW_REPORTS) run.journal.close();
-    const end = await new ReportFetch(run, journal).run(pages);
-    if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run))) throw end.cause;
+    const end = await new ReportFetch(run, journal, before).run(pages);
+    if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
@@ -74,6 +79,9 @@ async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLef
 
 type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
 
+/** Whose fault it is that several reports in a row cannot be had. */
+type Blame = 'pages' | 'reports' | 'service' | 'unknown';
+
 class ReportFetch {
   readonly #deadline: number;
   readonly #purpose: Purpose;
@@ -82,12 +90,17 @@ class ReportFetch {
   #equalRejects = { reason: '', count: 0 };
   /** Reports that could not be had since the last one that could: the pages' fault, or an outage. */
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
-  /** Whether the listing is answered, while that is being asked. */
-  #probe: Promise<boolean> | null = null;
+  /** URL of a page whose report was answered before: the last one of this run, or one of an earlier run. */
+  #witness: string | null | undefined;
+  /** Who is to blame for them, while that is being asked. */
+  #probe: Promise<Blame> | null = null;
+  /** Pages that were read from the plan and not asked for yet. */
+  #ahead: PlannedPage[] = [];
 
   constructor(
     private readonly run_: WebsiteRun,
     private readonly journal: ReportsJournal,
+    private readonly before: Before,
   ) {
     this.#deadline = deadlineOf(run_);
     this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
@@ -97,6 +110,7 @@ class ReportFetch {
   async run(pages: PlanReader | null): Promise<End> {
     // Before the first of them, so that a disk that is full already takes not even one answer more.
     await this.#checkLimits();
+    if (pages && !this.#end) await this.#checkOutage(pages);
     if (pages) await this.#fetchAll(pages);
     return this.#end ?? { status: 'complete', message: null };
   }
@@ -116,9 +130,9 @@ class ReportFetch {
       for (;;) {
         if (this.#isCheckDue) await this.#checkLimits();
         if (this.#end) return;
-        const page = pages.take() ?? (await pages.next());
+        const page = this.#ahead.shift() ?? pages.take() ?? (await pages.next());
         if (!page) return;
-        const outcome = await fetchReport(client, page.url, this.#purpose);
+        const outcome = await fetchReport(client, page.url, this.#isInDoubt ? this.#purposeOnce : this.#purpose);
         if (isTransient(outcome)) await this.#doubt(page, outcome);
         else {
           if (this.#doubtful.length > 0) await this.#settle();
@@ -131,30 +145,88 @@ class ReportFetch {
   }
 
   /**
-   * Where several fail in a row and the service does not answer for its listing either, it is an outage, and not the pages'
-   * fault: none of them is recorded, and each is asked for again.
+   * During an outage, one report tells whether it is over. Each time another one is asked for, because a page may be the
+   * reason itself.
    */
-  async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
-    const cause = new SourceError('server', outcome.message);
-    this.#doubtful.push([page, outcome]);
-    if (!this.run_.outage.isWaitedFor(cause, this.#deadline)) return this.#settle();
-    if (this.#doubtful.length < FAILED_IN_A_ROW || this.#end) return;
-    // Others fail meanwhile: one request tells all of them.
-    this.#probe ??= this.#isListingAnswered().finally(() => {
-      this.#probe = null;
-    });
-    if (await this.#probe) return this.#settle();
-    this.#end ??= { status: 'failed', message: outcome.message, cause };
+  async #checkOutage(pages: PlanReader): Promise<void> {
+    const { outage, website, client } = this.run_;
+    const known = outage.ofService(website);
+    if (!known) return;
+    const skipped: PlannedPage[] = [];
+    for (let skip = known.waits * FAILED_FROM_THE_START; skip >= 0; skip--) {
+      const page = await pages.next();
+      if (!page) break;
+      skipped.push(page);
+    }
+    const page = skipped.pop();
+    this.#ahead = skipped;
+    if (!page) return;
+    try {
+      const outcome = await fetchReport(client, page.url, this.#purposeOnce);
+      if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message);
+      else {
+        outage.over('reports', website);
+        await this.#record(page, outcome);
+      }
+    } catch (error) {
+      this.#endAfter(error);
+    }
   }
 
-  async #isListingAnswered(): Promise<boolean> {
+  /**
+   * Where several fail in a row, it is an outage if neither a report that was answered before nor the listing can be had:
+   * of the reports alone if the listing can. Then none of them is recorded, and each is asked for again.
+   */
+  async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
+    const { outage, website } = this.run_;
+    this.#doubtful.push([page, outcome]);
+    if (!outage.isWaitedFor(new SourceError('server', outcome.message), this.#deadline, website)) return this.#settle();
+    if (!this.#isInDoubt || this.#end) return;
+    // Others fail meanwhile: one answer is for all of them.
+    this.#probe ??= this.#whoIsToBlame().finally(() => {
+      this.#probe = null;
+    });
+    const blame = await this.#probe;
+    if (blame === 'pages') await this.#settle();
+    else if (blame !== 'unknown') this.#endBecause(blame, outcome.message);
+  }
+
+  get #isInDoubt(): boolean {
+    return this.#doubtful.length >= FAILED_IN_A_ROW;
+  }
+
+  /** A request that is not repeated. */
+  get #purposeOnce(): Purpose {
+    return { ...this.#purpose, attempts: 1 };
+  }
+
+  async #whoIsToBlame(): Promise<Blame> {
+    const { id } = this.run_.website;
+    this.#witness ??= await this.#pageAnsweredBefore();
+    if (this.#witness && (await this.#isAnswered(reportPath(this.#witness)))) return 'pages';
+    if (!(await this.#isAnswered(listingPath(id, 0, 1)))) return 'service';
+    return this.#witness || this.#doubtful.length >= FAILED_FROM_THE_START ? 'reports' : 'unknown';
+  }
+
+  async #pageAnsweredBefore(): Promise<string | null> {
+    const url = await pageAnsweredBefore(this.run_, this.before);
+    this.run_.journal.close();
+    return url;
+  }
+
+  async #isAnswered(path: string): Promise<boolean> {
     try {
-      await this.run_.client.get(listingPath(this.run_.website.id, 0, 1), this.#purpose);
+      await this.run_.client.get(path, this.#purpose);
       return true;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       return !error.retryable;
     }
+  }
+
+  #endBecause(kind: 'service' | 'reports', message: string): void {
+    const cause = kind === 'reports' ? new ReportsDown(message) : new SourceError('server', message);
+    this.#end ??= { status: 'failed', message, cause };
   }
 
   /** The pages' fault after all. */
@@ -164,6 +236,7 @@ class ReportFetch {
 
   async #record(page: PlannedPage, outcome: ReportOutcome): Promise<void> {
     const { effects, progress } = this.run_;
+    if (outcome.outcome === 'fetched') this.#witness = page.url;
     await this.journal.record(page, outcome, new Date(effects.now()));
     progress.answered(this.run_);
     this.#countRejects(outcome);

@@ -1,3 +1,4 @@
+import type { Website } from '../config/websites.js';
 import type { Logger } from '../observe/log.js';
 import type { Effects } from '../source/effects.js';
 import { SourceError } from '../source/errors.js';
@@ -17,15 +18,26 @@ interface OutageOptions {
   signal: AbortSignal;
 }
 
-type Kind = 'service' | 'disk';
+/** The listing is answered, and no report is. */
+export class ReportsDown extends SourceError {
+  constructor(message: string) {
+    super('server', message);
+  }
+}
+
+/** Whose work an outage stops: one of the service is that of its address, one of the reports that of the website. */
+type Whose = Pick<Website, 'id' | 'baseUrl'>;
+
+type Kind = 'service' | 'reports' | 'disk';
 
 /**
- * While the service, the network or the disk fails: a run leaves its journal as it is, waits, and resumes from it. The
- * first wait takes 5 minutes, each further one twice as long, up to 30. One outage is told once, whatever it stops.
+ * While the service, its reports alone, the network or the disk fails: a run leaves its journal as it is, waits, and
+ * resumes from it. The first wait takes 5 minutes, each further one twice as long, up to 30. One outage is told once,
+ * whatever it stops.
  */
 export class Outage {
-  /** When each began, in milliseconds since 1970. */
-  readonly #since = new Map<Kind, number>();
+  /** When each began, in milliseconds since 1970, and how often it was waited for. */
+  readonly #known = new Map<string, { since: number; waits: number }>();
 
   constructor(private readonly options: OutageOptions) {}
 
@@ -34,11 +46,20 @@ export class Outage {
    *
    * @param deadline milliseconds since 1970: later the run has nothing left to do
    */
-  isWaitedFor(error: unknown, deadline: number): boolean {
+  isWaitedFor(error: unknown, deadline: number, whose: Whose): boolean {
     const kind = kindOf(error);
     if (kind === null) return false;
     const now = this.options.effects.now();
-    return now < this.#endOf(kind, now, deadline);
+    return now < this.#endOf(keyOf(kind, whose), now, deadline);
+  }
+
+  /** The outage of the service or of the reports that is not over yet, and how often it was waited for. */
+  ofService(whose: Whose): { kind: 'service' | 'reports'; waits: number } | null {
+    for (const kind of ['reports', 'service'] as const) {
+      const known = this.#known.get(keyOf(kind, whose));
+      if (known) return { kind, waits: known.waits };
+    }
+    return null;
   }
 
   /**
@@ -47,55 +68,63 @@ export class Outage {
    * @param again called before each further try
    * @throws what the work throws otherwise; Stopped
    */
-  async during<T>(deadline: number, work: () => Promise<T>, again: () => void = () => {}): Promise<T> {
+  async during<T>(
+    { deadline, whose }: { deadline: number; whose: Whose },
+    work: () => Promise<T>,
+    again: () => void = () => {},
+  ): Promise<T> {
     for (;;) {
       try {
         const done = await work();
-        this.over('disk');
+        this.over('disk', whose);
         return done;
       } catch (error) {
-        if (!this.isWaitedFor(error, deadline)) throw error;
-        await this.#wait(error, deadline);
+        const kind = kindOf(error);
+        if (kind === null || !this.isWaitedFor(error, deadline, whose)) throw error;
+        await this.#wait(kind, error, { deadline, whose });
         again();
       }
     }
   }
 
-  async #wait(error: unknown, deadline: number): Promise<void> {
+  async #wait(kind: Kind, error: unknown, { deadline, whose }: { deadline: number; whose: Whose }): Promise<void> {
     const { effects, log, progress, signal, retryFor } = this.options;
-    const kind = kindOf(error) ?? 'service';
+    const key = keyOf(kind, whose);
     const now = effects.now();
-    if (!this.#since.has(kind)) {
-      this.#since.set(kind, now);
-      const told = { retry_until: new Date(this.#endOf(kind, now, deadline)).toISOString() };
-      log.warn({ ...told, retry_for_ms: retryFor }, `outage: ${error instanceof Error ? error.message : error}`);
+    const until = this.#endOf(key, now, deadline);
+    const known = this.#known.get(key) ?? { since: now, waits: 0 };
+    if (known.waits === 0) {
+      const told = { retry_until: new Date(until).toISOString(), retry_for_ms: retryFor };
+      log.warn(told, `outage: ${error instanceof Error ? error.message : error}`);
     }
+    this.#known.set(key, { ...known, waits: known.waits + 1 });
     // What has passed and the first wait: 5 minutes, 10, 20, 30.
-    const pause = Math.min(now - this.#startOf(kind, now) + FIRST_WAIT_MS, LONGEST_WAIT_MS);
-    const until = Math.min(now + pause, this.#endOf(kind, now, deadline));
-    progress.waiting(new Date(until).toISOString(), kind === 'disk' ? 'the full disk' : 'the service');
-    await effects.sleep(until - now, signal);
+    const pause = Math.min(now - known.since + FIRST_WAIT_MS, LONGEST_WAIT_MS, until - now);
+    progress.waiting(new Date(now + pause).toISOString(), kind === 'disk' ? 'the full disk' : 'the service');
+    await effects.sleep(pause, signal);
   }
 
-  /** Told whenever the service answers, or the disk has taken a commit. */
-  over(kind: Kind): void {
-    const since = this.#since.get(kind);
-    if (since === undefined) return;
-    this.#since.delete(kind);
-    this.options.log.info({ lasted_ms: this.options.effects.now() - since }, `the outage of the ${kind} is over`);
+  /** Told whenever the service answers, reports are answered again, or the disk has taken a commit. */
+  over(kind: Kind, whose: Whose): void {
+    const key = keyOf(kind, whose);
+    const known = this.#known.get(key);
+    if (known === undefined) return;
+    this.#known.delete(key);
+    this.options.log.info({ lasted_ms: this.options.effects.now() - known.since }, `the outage of the ${kind} is over`);
   }
 
-  #startOf(kind: Kind, now: number): number {
-    return this.#since.get(kind) ?? now;
+  #endOf(key: string, now: number, deadline: number): number {
+    return Math.min((this.#known.get(key)?.since ?? now) + this.options.retryFor, deadline);
   }
+}
 
-  #endOf(kind: Kind, now: number, deadline: number): number {
-    return Math.min(this.#startOf(kind, now) + this.options.retryFor, deadline);
-  }
+function keyOf(kind: Kind, { id, baseUrl }: Whose): string {
+  return kind === 'disk' ? kind : `${kind} ${kind === 'service' ? baseUrl : id}`;
 }
 
 /** What fails for everybody, and most likely not for long; null for the rest. */
 function kindOf(error: unknown): Kind | null {
+  if (error instanceof ReportsDown) return 'reports';
   if (error instanceof SourceError) return error.retryable ? 'service' : null;
   return isDiskFull(error) ? 'disk' : null;
 }

@@ -51,6 +51,15 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   return { planned, wanted: planned < reports.max_per_run ? planned : await countWanted(engine) };
 }
 
+/** A page whose report the service gave in an earlier run; null where it never gave one. */
+export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<string | null> {
+  return run.journal.use(null, async (engine) => {
+    await viewPreviousState(engine, run.warehouse, state);
+    const [row] = await engine.rows(z.object({ url: z.string() }), sql('plan/answered_page'));
+    return row?.url ?? null;
+  });
+}
+
 async function countWanted(engine: Engine): Promise<number> {
   await setMaxReports(engine, Number.POSITIVE_INFINITY);
   const [row] = await engine.rows(

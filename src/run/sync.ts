@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
-import { namedWebsites, type Website, websiteOf } from '../config/websites.js';
+import { apiAccess, namedWebsites, type Website, websiteOf } from '../config/websites.js';
 import { Stopped } from '../exit.js';
 import { type JournalFolder, journalFolder } from '../journal/folder.js';
 import { type RunHeader, type SetAside, writeHeader } from '../journal/header.js';
@@ -82,7 +82,7 @@ async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
     const listed = await walk(run);
     const before = await readBefore(run);
     const planned = await plan(run, listed, before);
-    const fetched = await fetchReports(run, planned);
+    const fetched = await fetchReports(run, planned, before);
     const staged = await stage(run, listed, before, fetched);
     return await commit(run, staged, fetched);
   } finally {
@@ -113,8 +113,8 @@ class Sync {
     this.#clients = new Clients(config, {
       effects,
       signal,
-      onAnswer: ({ status }) => {
-        if (status < 500 && status !== 429) outage.over('service');
+      onAnswer: ({ status }, baseUrl) => {
+        if (status < 500 && status !== 429) outage.over('service', { id: '', baseUrl });
       },
       onNotice: (notice, key) => tellPace({ log, progress }, notice, { key, now: effects.now() }),
     });
@@ -185,9 +185,9 @@ class Sync {
     const chosen = (there: Website[]) =>
       asked.length === 0 ? there : asked.map((id) => there.find((one) => one.id === id) ?? websiteOf(config, id));
     const { outage, effects } = this.#context;
-    const deadline = effects.now() + config.reports.deadline;
+    const limits = { deadline: effects.now() + config.reports.deadline, whose: { id: '', ...apiAccess(config) } };
     try {
-      const named = await outage.during(deadline, () => configuredWebsites(config, this.#clients));
+      const named = await outage.during(limits, () => configuredWebsites(config, this.#clients));
       return { websites: chosen(named) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -228,7 +228,7 @@ class Sync {
 
   #open(website: Website, folder: JournalFolder, header: RunHeader): WebsiteRun {
     const requests = { sent: 0, throttled: 0, retried: 0 };
-    const client = this.#clients.clientOf(website.token);
+    const client = this.#clients.clientOf(website);
     const utilisation = () => client.utilisation;
     const { config, oneAtATime } = this.#context;
     const journal = new JournalEngine(folder, engineOptions(config, folder.temporary), oneAtATime);
@@ -246,8 +246,9 @@ class Sync {
     const goOn = () => {
       run = this.#goOn(run.folder, run.header);
     };
+    const limits = { deadline: deadlineOf(begun), whose: begun.website };
     try {
-      const receipt = await this.#context.outage.during(deadlineOf(begun), () => syncWebsite(run), goOn);
+      const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), goOn);
       run.log.info(toldOf(receipt), 'committed');
       return receipt;
     } catch (error) {

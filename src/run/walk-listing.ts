@@ -30,7 +30,8 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
     const result = await walkListing(
       {
         websiteId: run.website.id,
-        baseUrl: api.base_url,
+        baseUrl: run.website.baseUrl,
+        baseUrlPlace: run.website.places.baseUrl,
         pageSize: api.page_size,
         now: run.effects.now,
         get: (path) => run.client.get(path, { lane: run.website.id, counts: run.requests }),
@@ -43,7 +44,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
       },
       left.from,
     );
-    if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run))) throw result.error;
+    if (result.error && run.outage.isWaitedFor(result.error, deadlineOf(run), run.website)) throw result.error;
     const judged = result.complete ? withRejectsJudged(run, result, await fingerprintOf(result.kept.walk)) : result;
     await journal.finish(judged, new Date(run.effects.now()), (text) => run.client.redact(text));
     crashPoint('listed');

@@ -4,7 +4,7 @@ import { Stopped } from '../exit.js';
 import { duration } from '../observe/format.js';
 import { MINUTE_MS } from '../time.js';
 import { type Effects, realEffects } from './effects.js';
-import { type FailureKind, SourceError, TooLate } from './errors.js';
+import { API_PLACES, type FailureKind, type Places, SourceError, TooLate } from './errors.js';
 import { type PaceNotice, Pacer } from './pacer.js';
 import { Patience } from './patience.js';
 import { readRate, retryAfterMs, ServerClock } from './rate-headers.js';
@@ -36,14 +36,16 @@ export interface Purpose {
   counts: RequestCounts;
   /** Milliseconds since 1970: a request that cannot be sent by then is not sent. */
   notAfter?: number;
+  /** Fewer attempts than are configured. */
+  attempts?: number;
 }
 
 export interface ClientOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
   token: string;
-  /** Where the configuration names it; `api.token` if left out. */
-  tokenPlace?: string;
+  /** Where the configuration names both; below `api` if left out. */
+  places?: Places;
   requestsPerMinute: number;
   concurrency: number;
   /** For one whole answer, in milliseconds. */
@@ -96,7 +98,7 @@ export class Client {
       } catch (error) {
         if (!(error instanceof SourceError) || !error.retryable) throw error;
         const tries = error.kind === 'throttled' ? ++throttles : attempt++;
-        const most = error.kind === 'throttled' ? MAX_THROTTLES : this.#options.maxAttempts;
+        const most = error.kind === 'throttled' ? MAX_THROTTLES : (purpose.attempts ?? this.#options.maxAttempts);
         if (tries >= most) throw error;
         if (error.kind !== 'throttled') await this.#backOff(tries, error, purpose);
       }
@@ -106,6 +108,10 @@ export class Client {
   /** Text of the service with this key's token masked: what is refused is stored and logged, the token never. */
   redact(text: string): string {
     return this.#redactor.text(text);
+  }
+
+  get #places(): Places {
+    return this.#options.places ?? API_PLACES;
   }
 
   /** Share of what the key's rate allowed since its first request, 0 to 1; null where there is no limit. */
@@ -196,13 +202,13 @@ export class Client {
       if (answer.text !== null) return this.#redactor.data(answer.text);
       throw new SourceError(
         'bad_body',
-        'the body of the answer is not UTF-8 text; check api.base_url, and whether a proxy changes answers',
+        `the body of the answer is not UTF-8 text; check ${this.#places.baseUrl}, and whether a proxy changes answers`,
         { status: 200 },
       );
     }
     const redacted = { ...answer, text: this.redact(answer.text ?? '') };
     const waitMs = retryAfterMs(answer.headers, this.#clock, this.#effects.now());
-    const error = failureOf(redacted, waitMs, this.#options.tokenPlace ?? 'api.token');
+    const error = failureOf(redacted, waitMs, this.#places);
     if (error.kind === 'unauthorized') this.#end(error);
     throw error;
   }
@@ -242,19 +248,23 @@ const KIND_BY_STATUS: Readonly<Record<number, FailureKind>> = {
   429: 'throttled',
 };
 
-const REMEDY: Partial<Record<FailureKind, string>> = {
-  forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
-  redirect: 'redirects are refused, because the token would travel with them: set api.base_url to the final address',
-  throttled: 'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
-  server: 'the service has a problem: try again later',
-  bad_request: 'the request was refused: check api.base_url, and whether the API changed',
-  unexpected_status: 'check api.base_url, and whether a proxy answers instead of the service',
-};
+function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undefined {
+  const remedies: Partial<Record<FailureKind, string>> = {
+    unauthorized: `the token is missing, wrong or expired: check ${token} (and the environment variable that it reads)`,
+    forbidden: 'the key has no access to this website: grant it, or remove the website from the configuration',
+    redirect: `redirects are refused, because the token would travel with them: set ${baseUrl} to the final address`,
+    throttled:
+      'the service keeps throttling this key: lower api.requests_per_minute, or find out who else uses the key',
+    server: 'the service has a problem: try again later',
+    bad_request: `the request was refused: check ${baseUrl}, and whether the API changed`,
+    unexpected_status: `check ${baseUrl}, and whether a proxy answers instead of the service`,
+  };
+  return remedies[kind];
+}
 
-function failureOf(answer: Answer, waitMs: number | null, tokenPlace: string): SourceError {
+function failureOf(answer: Answer, waitMs: number | null, places: Places): SourceError {
   const kind = kindOf(answer.status);
-  const checkToken = `the token is missing, wrong or expired: check ${tokenPlace} (and the environment variable that it reads)`;
-  const remedy = kind === 'unauthorized' ? checkToken : REMEDY[kind];
+  const remedy = remedyOf(kind, places);
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
   const detail = { status: answer.status, body: answer.text ?? '' };
   return waitMs === null ? new SourceError(kind, message, detail) : new RetryLater(kind, message, detail, waitMs);

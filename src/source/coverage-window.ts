@@ -10,7 +10,7 @@ import { absoluteUrl } from '../contract/fields.js';
 import { plainTextOf } from '../contract/plain.js';
 import { type Issue, issuesOf, type Verdict, validate } from '../contract/validate.js';
 import { messageOf } from '../exit.js';
-import { SourceError } from './errors.js';
+import { API_PLACES, SourceError } from './errors.js';
 
 /** Of a field's name in the drift diary: it is the service's own word, and may be as long as a body. */
 const MAX_FIELD_CHARACTERS = 200;
@@ -66,12 +66,13 @@ export class BadWindow extends SourceError {
 /**
  * Reads the body of one listing answer.
  *
+ * @param place where the configuration names the service's address
  * @throws BadWindow if it is not JSON or not a window of a listing
  */
-export function readWindow(text: string): Window {
+export function readWindow(text: string, place: string = API_PLACES.baseUrl): Window {
   const cut = cutEntries(text);
-  const parsed = coverageWindowSchema.safeParse(json(cut?.body ?? text));
-  if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text);
+  const parsed = coverageWindowSchema.safeParse(json(cut?.body ?? text, place));
+  if (!parsed.success) throw badWindow('breaks the contract', issuesOf(parsed.error), text, place);
   const { urls, pagination } = parsed.data;
   return {
     entries: cut?.entries ?? urls.map(judgeEntry),
@@ -105,22 +106,18 @@ function judgeText(text: string): JudgedEntry {
   return { url, text };
 }
 
-function json(text: string): unknown {
+function json(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     const issue = { path: '', code: 'invalid_json', message: whyNotJson(error) };
-    throw badWindow(looksLikeHtml(text) ? 'is an HTML page, not JSON' : 'is not JSON', [issue], text);
+    throw badWindow(looksLikeHtml(text) ? 'is an HTML page, not JSON' : 'is not JSON', [issue], text, place);
   }
 }
 
-function badWindow(what: string, issues: Issue[], text: string): BadWindow {
+function badWindow(what: string, issues: Issue[], text: string, place: string): BadWindow {
   const where = issues[0] ? ` (${[issues[0].path, issues[0].message].filter(Boolean).join(': ')})` : '';
-  return new BadWindow(
-    `the listing's body ${what}${where}; check api.base_url, and whether the API changed`,
-    issues,
-    text,
-  );
+  return new BadWindow(`the listing's body ${what}${where}; check ${place}, and whether the API changed`, issues, text);
 }
 
 /** What a parser says of a text, without the piece of the text that it repeats. */

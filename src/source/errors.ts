@@ -28,6 +28,14 @@ const FINAL_FOR_A_LISTING: ReadonlySet<FailureKind> = new Set([
   'redirect',
 ]);
 
+/** Where the configuration names what may be wrong. */
+export interface Places {
+  baseUrl: string;
+  token: string;
+}
+
+export const API_PLACES: Places = { baseUrl: 'api.base_url', token: 'api.token' };
+
 /** A request that gave no usable answer: what happened, and what the user can do about it. */
 export class SourceError extends Failure {
   constructor(

@@ -1,4 +1,4 @@
-import { SourceError } from './errors.js';
+import { API_PLACES, SourceError } from './errors.js';
 
 /** Longer than any request line that a server takes. */
 const MAX_LINK_CHARACTERS = 8192;
@@ -20,10 +20,11 @@ export function reportPath(url: string): string {
  * Links are relative to the *base address*, prefix included, so `/v1/…` never means the root of the host. An absolute
  * or protocol-relative link, a backslash, a user-info trick and a climb with `..` are refused.
  *
+ * @param place where the configuration names the base address
  * @returns the link as a path below the base address
  * @throws SourceError `refused_link`
  */
-export function followable(link: string, baseUrl: string): string {
+export function followable(link: string, baseUrl: string, place: string = API_PLACES.baseUrl): string {
   const base = baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`;
   const relative = link.startsWith('/') ? link.slice(1) : link;
   const resolved = URL.canParse(relative, base) ? new URL(relative, base) : null;
@@ -32,8 +33,8 @@ export function followable(link: string, baseUrl: string): string {
   if (!resolved || !below || link.length > MAX_LINK_CHARACTERS || /^[/\\]|[\\\s]|^[a-z][a-z0-9+.-]*:/i.test(relative)) {
     throw new SourceError(
       'refused_link',
-      `the service's next_page points outside api.base_url: ${JSON.stringify(link.slice(0, 200))}; ` +
-        'nothing was sent there. Check api.base_url, and tell the operator of the service',
+      `the service's next_page points outside ${place}: ${JSON.stringify(link.slice(0, 200))}; ` +
+        `nothing was sent there. Check ${place}, and tell the operator of the service`,
     );
   }
   return `/${resolved.href.slice(new URL(base).href.length)}`;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Dispatcher, EnvHttpProxyAgent, Pool as UndiciPool } from 'undici';
 import { Stopped } from '../exit.js';
-import { SourceError } from './errors.js';
+import { API_PLACES, type Places, SourceError } from './errors.js';
 
 /** By its own file: the package's index also loads `fetch`, caches and cookies, which every small sync would wait for. */
 const load = createRequire(import.meta.url);
@@ -24,6 +24,8 @@ export interface TransportOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
   token: string;
+  /** Where the configuration names both. */
+  places?: Places;
   /** For one whole answer, in milliseconds. */
   timeout: number;
   connections: number;
@@ -120,7 +122,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     const { maxBodyBytes = MAX_BODY_BYTES, timeout } = this.options;
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes));
+    if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, this.options));
     // A body that trickles in for ever never meets the time-out between two chunks.
     else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
   }
@@ -135,10 +137,14 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 }
 
-function tooLarge(maxBytes: number): SourceError {
+function placeOf({ places = API_PLACES }: Pick<TransportOptions, 'places'>): string {
+  return places.baseUrl;
+}
+
+function tooLarge(maxBytes: number, options: TransportOptions): SourceError {
   return new SourceError(
     'too_large',
-    `the body of the answer is larger than ${maxBytes} bytes; check api.base_url, or lower api.page_size`,
+    `the body of the answer is larger than ${maxBytes} bytes; check ${placeOf(options)}, or lower api.page_size`,
   );
 }
 
@@ -153,7 +159,7 @@ function wrapped(error: Error & { code?: string }, options: TransportOptions): E
   if (error instanceof SourceError || error instanceof Stopped) return error;
   if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
   const origin = new URL(options.baseUrl).origin;
-  const message = `the connection to ${origin} failed: ${describe(error)}; check the network and api.base_url, then try again`;
+  const message = `the connection to ${origin} failed: ${describe(error)}; check the network and ${placeOf(options)}, then try again`;
   return new SourceError('network', message, { cause: error });
 }
 

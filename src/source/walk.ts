@@ -1,5 +1,5 @@
 import { BadWindow, readWindow, type Window } from './coverage-window.js';
-import { SourceError } from './errors.js';
+import { API_PLACES, SourceError } from './errors.js';
 import { followable, listingPath } from './links.js';
 import {
   type AcceptedWindow,
@@ -22,6 +22,8 @@ const BAD_BODY_TRIES = 3;
 export interface WalkDeps {
   websiteId: string;
   baseUrl: string;
+  /** Where the configuration names it. */
+  baseUrlPlace?: string;
   pageSize: number;
   /** Milliseconds since 1970. */
   now(): number;
@@ -143,7 +145,7 @@ async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promis
   const path = state.nextLink ?? listingPath(deps.websiteId, state.nextSkip, state.limit);
   const window = await getWindow(deps, path);
   const next = window.pagination.next_page ?? null;
-  const nextLink = next === null ? null : followable(next, deps.baseUrl);
+  const nextLink = next === null ? null : followable(next, deps.baseUrl, deps.baseUrlPlace);
   return state.mode === 'links'
     ? stepByLink(state, window, recent, nextLink)
     : stepByOverlap(state, window, recent, nextLink);
@@ -152,7 +154,7 @@ async function ask(deps: WalkDeps, state: WalkState, recent: RecentUrls): Promis
 async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
   for (let tries = 1; ; tries++) {
     try {
-      return readWindow(await deps.get(path));
+      return readWindow(await deps.get(path), deps.baseUrlPlace);
     } catch (error) {
       if (!(error instanceof BadWindow) || tries >= BAD_BODY_TRIES) throw error;
     }
@@ -160,9 +162,9 @@ async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
 }
 
 /** A 404 means another thing for a listing than for a page's report. */
-function withRemedy(error: SourceError, { baseUrl, websiteId }: WalkDeps): SourceError {
+function withRemedy(error: SourceError, { baseUrl, baseUrlPlace, websiteId }: WalkDeps): SourceError {
   if (error.kind !== 'not_found') return error;
   const asked = `${baseUrl}/v1/urls/${encodeURIComponent(websiteId)}`;
-  const remedy = `asked for ${asked}: check the id under websites, and the path of api.base_url`;
+  const remedy = `asked for ${asked}: check the id under websites, and the path of ${baseUrlPlace ?? API_PLACES.baseUrl}`;
   return new SourceError(error.kind, `${error.message}; ${remedy}`, error.detail);
 }

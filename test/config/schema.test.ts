@@ -224,6 +224,8 @@ describe('websites', () => {
     ['\n  - id: ".."', 'websites[0].id', 'not the id'],
     ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'entry 1 too'],
     ['\n  - id: a\n    nam: x', 'websites[0].nam', 'Did you mean `name`?'],
+    ['\n  - id: a\n    base_url: example', 'websites[0].base_url', 'https'],
+    ['\n  - id: a\n    base_url: https://other.example', 'websites[0].token', '`api.token` is not sent to'],
   ])('refuses %j', async (text, path, words) => {
     const error = await failure(listed(text));
     expect(error.problems.map((problem) => problem.path)).toEqual([path]);

@@ -71,18 +71,24 @@ const schemaNode = z.looseObject({
   description: z.string().optional(),
   default: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
+  anyOf: z
+    .array(z.object({ items: z.object({ properties: z.record(z.string(), z.unknown()) }).optional() }))
+    .optional(),
 });
 
 function configuration(): string {
   const rows: string[] = [];
   const walk = (node: unknown, path: string[]) => {
-    const { description, default: value, properties } = schemaNode.parse(node);
+    const { description, default: value, properties, anyOf } = schemaNode.parse(node);
     if (properties && path.length < 3) {
       for (const [key, child] of Object.entries(properties)) walk(child, [...path, key]);
       return;
     }
     const shown = value === undefined ? '' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
     rows.push(`| \`${path.join('.')}\` | ${shown} | ${cell(description ?? '')} |`);
+    // The entries of a list, where the value may be one.
+    const entries = anyOf?.flatMap(({ items }) => Object.entries(items?.properties ?? {})) ?? [];
+    for (const [key, child] of entries) walk(child, [`${path.join('.')}[]`, key]);
   };
   walk(configJsonSchema(), []);
   return ['| key | default | meaning |', '|---|---|---|', ...rows].join('\n');

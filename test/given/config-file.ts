@@ -4,8 +4,8 @@ import { join } from 'node:path';
 export interface GivenConfig {
   baseUrl: string;
   token?: string;
-  /** Ids; `all` if left out. */
-  websites?: string[];
+  /** Ids or whole entries; `all` if left out. */
+  websites?: (string | { id: string; [key: string]: string })[];
   /** Sections of the file to lay over the ones made here. */
   sections?: Record<string, Record<string, unknown>>;
 }
@@ -24,7 +24,7 @@ export function writeConfig(
     memory_limit: '256MB',
     ...sections['warehouse'],
   };
-  const ids = websites ? { websites: websites.map((id) => ({ id })) } : {};
+  const ids = websites ? { websites: websites.map((one) => (typeof one === 'string' ? { id: one } : one)) } : {};
   writeFileSync(file, JSON.stringify({ ...ids, ...sections, api, warehouse }, null, 2));
   return file;
 }

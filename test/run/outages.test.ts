@@ -17,6 +17,8 @@ interface Given {
   down: { after: number; forMs: number };
   /** Pages whose reports are never to be had. */
   poison?: string[];
+  /** Only reports are not answered; listings are. */
+  isOfReports?: boolean;
   status?: number;
 }
 
@@ -29,6 +31,8 @@ class World {
   readonly fetched = new Map<string, number>();
   /** How often the listing was asked for a single entry, to see whether anything is answered. */
   probes = 0;
+  /** How often a report was asked for, answered or not. */
+  reportRequests = 0;
   #answered = 0;
   #downSince: number | null = null;
   #url = '';
@@ -40,9 +44,13 @@ class World {
       w: {
         listing: (window) => {
           if (window.limit === 1) this.probes++;
-          return this.#answer(() => windowOf(PAGES, window));
+          const answer = () => windowOf(PAGES, window);
+          return this.given.isOfReports ? answer() : this.#answer(answer);
         },
-        report: (url) => this.#answer(() => this.#report(url)),
+        report: (url) => {
+          this.reportRequests++;
+          return this.#answer(() => this.#report(url));
+        },
       },
     });
     onTestFinished(() => service.close());
@@ -50,8 +58,8 @@ class World {
     return this;
   }
 
-  sync(retryFor: number, more: Partial<SyncOptions> = {}): Promise<Receipt> {
-    const sections = { api: { page_size: 10 } };
+  sync(retryFor: number, more: Partial<SyncOptions> = {}, given: object = {}): Promise<Receipt> {
+    const sections = { api: { page_size: 10 }, ...given };
     const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
     return sync({
       config: { ...config, websites: [{ id: 'w' }] },
@@ -132,13 +140,56 @@ test('without a time to wait, or once it is over, the run commits what it has', 
   }
 });
 
-test('pages that the service fails on are no outage', async () => {
-  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(5, 20) }).start();
+test.each([
+  ['in the middle', 5, 20],
+  ['at the start of a first run', 0, 10],
+])('pages %s that the service fails on are no outage', async (_, from, to) => {
+  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
   const { websites } = await world.sync(6 * HOUR_MS);
-  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 15, failed: 15 } }]);
+  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 - (to - from), failed: to - from } }]);
   expect(world.told).toEqual([]);
   // One request tells all that failed side by side.
-  expect(world.probes).toBeLessThanOrEqual(4);
+  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
+});
+
+test('where nothing but reports fails, one of them is asked for after each wait', async () => {
+  const forMs = 100 * MINUTE_MS;
+  const world = await new World({ down: { after: 5, forMs }, isOfReports: true }).start();
+  const asked: number[] = [];
+  const { effects } = world.clock;
+  const sleep: typeof effects.sleep = (ms, signal) => {
+    if (ms >= MINUTE_MS) asked.push(world.reportRequests);
+    return effects.sleep(ms, signal);
+  };
+  const { websites } = await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep } });
+  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30, failed: 0 } }]);
+  expect(world.told).toEqual([BEGAN, 'the outage of the reports is over']);
+  const [first = 0] = asked;
+  expect(asked).toEqual([0, 1, 2, 3, 4, 5].map((waits) => first + waits));
+  expect(world.probes).toBe(1);
+});
+
+test('reports that fail for longer than is waited end the run without further requests', async () => {
+  const world = await new World({ down: { after: 5, forMs: 9 * HOUR_MS }, isOfReports: true }).start();
+  const { websites } = await world.sync(HOUR_MS);
+  expect(websites).toMatchObject([
+    { status: 'committed', reports_status: 'failed', reports: { fetched: 5, failed: 0 } },
+  ]);
+  expect(websites[0]?.error).toContain('503');
+  expect(world.told).toEqual([BEGAN]);
+  expect(world.reportRequests).toBeLessThan(70);
+});
+
+test('a report of an earlier run tells an outage from bad pages', async () => {
+  const world = await new World({ down: { after: 30, forMs: HOUR_MS }, isOfReports: true }).start();
+  await world.sync(6 * HOUR_MS);
+  world.clock.now += 86_400_000;
+  const asked = world.reportRequests;
+  const sections = { reports: { max_per_run: 4 } };
+  const { websites } = await world.sync(6 * HOUR_MS, {}, sections);
+  expect(websites).toMatchObject([{ reports_status: 'budget', reports: { fetched: 4, failed: 0 } }]);
+  expect(world.told).toEqual([BEGAN, 'the outage of the reports is over']);
+  expect(world.reportRequests - asked).toBeLessThan(4 * 5 + 5 + 8);
 });
 
 test('a token that is refused is not waited for', async () => {

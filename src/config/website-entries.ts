@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { baseUrl, mapping, says, text, token } from './scalars.js';
+import type { Config } from './schema.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
+const CONTROL = /[\x00-\x1f\x7f]/;
+
+const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
+
+/** The loader reads it, so that `token` is always there. */
+export function tokenFile() {
+  return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
+}
+
+/** Part of a path in the service, and encoded the name of a folder here: those are at most 255 bytes long. */
+function isWebsiteId(id: string): boolean {
+  return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeURIComponent(id).length <= 200;
+}
+
+/** An entry of `websites`. */
+export const website = z.strictObject(
+  {
+    id: text('the id of a website')
+      .refine(isWebsiteId, says('is not the id of a website', 'Write its id as the service gives it.'))
+      .describe('Id of the website in the service.'),
+    name: text('a name').optional().describe('Name in reports; the id if left out.'),
+    base_url: baseUrl()
+      .optional()
+      .describe(
+        'Address of the service for this website, if it is not `api.base_url`; another host needs `token`, too.',
+      ),
+    token: token().optional().describe('Token for this website, if it is not `api.token`.'),
+    token_file: tokenFile(),
+  },
+  mapping,
+);
+
+/** `websites`. */
+export const websites = z
+  .union([z.literal('all'), z.array(website).min(1, says('is an empty list', 'Add a website, or write `all`.'))], list)
+  .superRefine((value, context) => {
+    if (value === 'all') return;
+    for (const [index, { id }] of value.entries()) {
+      const first = value.findIndex((other) => other.id === id);
+      const message = `is the id of entry ${first + 1} too\nRemove one of the two.`;
+      if (first < index) context.addIssue({ code: 'custom', path: [index, 'id'], message });
+    }
+  })
+  .prefault('all')
+  .describe('Websites to sync, or "all": every website that the token has access to.');
+
+/** A token belongs to the origin that it is configured beside. */
+export function checkOrigins({ api, websites }: Pick<Config, 'api' | 'websites'>, context: z.RefinementCtx): void {
+  if (websites === 'all') return;
+  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
+  for (const [index, { base_url = '', token }] of websites.entries()) {
+    const origin = originOf(base_url);
+    if (token !== undefined || origin === null || origin === originOf(api.base_url)) continue;
+    const message = 'is missing\nSet it: `api.token` is not sent to the host of this website, which is another one.';
+    context.addIssue({ code: 'custom', path: ['websites', index, 'token'], message });
+  }
+}
