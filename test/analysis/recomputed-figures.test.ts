@@ -133,3 +133,84 @@ test('compare', async () => {
     }
   }
 });
+
+interface Report {
+  url: string;
+  date: string;
+  sitemaps: string[];
+}
+
+/** A page's reports, one after the other, and what they say of one sitemap. */
+function lifeIn(sitemap: string, reports: Report[]): { joinedOn: string | null; gap: number; isMember: boolean } {
+  const at = reports.findIndex(({ sitemaps }) => sitemaps.includes(sitemap));
+  const [before, joining] = [reports[at - 1], reports[at]];
+  if (!before || !joining) return { joinedOn: null, gap: 0, isMember: at >= 0 };
+  return { joinedOn: joining.date, gap: (Date.parse(joining.date) - Date.parse(before.date)) / DAY_MS, isMember: true };
+}
+
+const median = (numbers: number[]) => {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return ((sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) + (sorted[Math.ceil((sorted.length - 1) / 2)] ?? 0)) / 2;
+};
+
+test('sitemap_effect', async () => {
+  const reports = await bare('select url, snapshot_date, sitemaps from url_reports order by fetched_at');
+  const lives = new Map<string, Report[]>();
+  for (const { url, snapshot_date, sitemaps } of reports) {
+    const report = {
+      url: String(url),
+      date: String(snapshot_date),
+      sitemaps: z.array(z.string()).parse(sitemaps ?? []),
+    };
+    lives.set(report.url, [...(lives.get(report.url) ?? []), report]);
+  }
+  const listed = await bare(
+    `select listings.snapshot_date, url, index_summary from coverage join listings using (snapshot_id)`,
+  );
+  const dates = [...new Set(listed.map(({ snapshot_date }) => String(snapshot_date)))].sort();
+  const state = (date: string) => {
+    const entries = listed.filter(({ snapshot_date }) => snapshot_date === date);
+    return new Map(entries.map((row) => [String(row['url']), row['index_summary'] === 'Indexed']));
+  };
+  const rows = await analysisRows(reader, 'sitemap_effect', { min_pages: '1', days: '3', limit: 'none' });
+  const expected = [];
+  for (const sitemap of new Set([...lives.values()].flat().flatMap(({ sitemaps }) => sitemaps))) {
+    const of = new Map([...lives].map(([url, life]) => [url, lifeIn(sitemap, life)]));
+    for (const joined_on of new Set([...of.values()].flatMap(({ joinedOn }) => joinedOn ?? []))) {
+      const before_date = dates.findLast((date) => date < joined_on);
+      const after_date = dates.findLast((date) => Date.parse(date) <= Date.parse(joined_on) + 3 * DAY_MS);
+      if (!before_date || !after_date || after_date < joined_on) continue;
+      const [before, after] = [state(before_date), state(after_date)];
+      const both = [...before.keys()].filter((url) => after.has(url));
+      const joined = both.filter((url) => of.get(url)?.joinedOn === joined_on);
+      const others = both.filter((url) => !of.get(url)?.isMember);
+      const share = (urls: string[], at: Map<string, boolean>) =>
+        urls.length === 0 ? null : urls.filter((url) => at.get(url)).length / urls.length;
+      const [was, is, otherWas, otherIs] = [
+        share(joined, before),
+        share(joined, after),
+        share(others, before),
+        share(others, after),
+      ];
+      const effect = was === null || otherWas === null ? null : (is ?? 0) - was - ((otherIs ?? 0) - otherWas);
+      const counts = { sitemap, joined_on, pages: joined.length, before_date, after_date, others: others.length };
+      const report_gap_days = joined.length === 0 ? null : median(joined.map((url) => of.get(url)?.gap ?? 0));
+      expected.push({ ...counts, shares: [was, is, otherWas, otherIs, effect], report_gap_days });
+    }
+  }
+  expect(rows.length).toBeGreaterThan(3);
+  const told = rows.map(({ share_before, share_after, others_share_before, others_share_after, effect, ...row }) => ({
+    ...row,
+    shares: [share_before, share_after, others_share_before, others_share_after, effect].map(rounded),
+  }));
+  expect(told).toEqual(
+    expect.arrayContaining(
+      expected.map(({ shares, ...row }) => ({ website_id: 'shop', ...row, shares: shares.map(rounded) })),
+    ),
+  );
+  expect(told).toHaveLength(expected.length);
+});
+
+function rounded(share: unknown): number | null {
+  return typeof share === 'number' ? Math.round(share * 1000) / 1000 + 0 : null;
+}

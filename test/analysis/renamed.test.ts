@@ -29,7 +29,11 @@ afterAll(() => {
   warehouse.remove();
 });
 
-const taking = analyses().filter(({ parameters }) => parameters.some(({ name }) => name === 'website'));
+/** What has no answer here: no page of these stories joins a sitemap, and five nights have no trend to break. */
+const EMPTY = ['sitemap_effect', 'events'];
+const taking = analyses().filter(
+  ({ name, parameters }) => parameters.some((parameter) => parameter.name === 'website') && !EMPTY.includes(name),
+);
 
 test.each(taking)('$name takes a website by its id, its name and each that it had', async ({ name, parameters }) => {
   const given = parameters.some(({ name: parameter }) => parameter === 'url') ? { url: urlOf('flap') } : {};
