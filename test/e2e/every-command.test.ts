@@ -1,9 +1,14 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { runProcess, start } from '../given/cli.js';
+import { atLength } from '../given/at-length.js';
+import { PROGRAM, runProcess, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -29,11 +34,10 @@ const COMMANDS = [
 ];
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0'];
 
-test('every command runs as a process of its own, and ends well', async () => {
-  const all = buildProgram('0.0.0', processIo(), { exitCode: 0 }).commands.map((command) => command.name());
-  expect(new Set([...COMMANDS, ...UNTIL_STOPPED].map((line) => line.split(' ')[0]))).toEqual(new Set(all));
-
+/** A service, a folder, and the words of a command line for them. */
+async function given() {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 10 }] });
+  onTestFinished(() => simulator.close());
   const cwd = temporaryFolder();
   const config = writeConfig(temporaryFolder(), {
     baseUrl: simulator.url,
@@ -43,20 +47,57 @@ test('every command runs as a process of its own, and ends well', async () => {
       notify: { channels: [{ type: 'command', run: ['/bin/cat'] }] },
     },
   });
-  const wordsOf = (line: string) => [...line.split(' '), ...(/^(init|demo)/.test(line) ? [] : ['--config', config])];
-  try {
-    for (const line of COMMANDS) {
-      const { code, stdout, stderr } = await runProcess(wordsOf(line), { cwd });
-      expect([line, code, stderr]).toEqual([line, 0, expect.not.stringContaining('indexhouse: ')]);
-      expect([line, stdout]).toEqual([line, expect.stringMatching(/\n$/)]);
-    }
-    const running = UNTIL_STOPPED.map((line) => start(wordsOf(line), { cwd }));
-    for (const { spoken, kill, ended } of running) {
-      await spoken;
-      kill('SIGTERM');
-      expect(await ended).toMatchObject({ code: 0, signal: null });
-    }
-  } finally {
-    await simulator.close();
+  const wordsOf = (line: string) => [
+    ...line.split(' '),
+    ...(/^(init|demo|completion)/.test(line) ? [] : ['--config', config]),
+  ];
+  return { cwd, wordsOf };
+}
+
+test('every command runs as a process of its own, and ends well', async () => {
+  const all = buildProgram('0.0.0', processIo(), { exitCode: 0 }).commands.map((command) => command.name());
+  expect(new Set([...COMMANDS, ...UNTIL_STOPPED].map((line) => line.split(' ')[0]))).toEqual(new Set(all));
+  const { cwd, wordsOf } = await given();
+  for (const line of COMMANDS) {
+    const { code, stdout, stderr } = await runProcess(wordsOf(line), { cwd });
+    expect([line, code, stderr]).toEqual([line, 0, expect.not.stringContaining('indexhouse: ')]);
+    expect([line, stdout]).toEqual([line, expect.stringMatching(/\n$/)]);
+  }
+  const running = UNTIL_STOPPED.map((line) => start(wordsOf(line), { cwd }));
+  for (const { spoken, kill, ended } of running) {
+    await spoken;
+    kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0, signal: null });
   }
 });
+
+/** An output that takes nothing, and the exit code and the line that say so: none where the work is done all the same. */
+const BROKEN: [to: string, code: number, line: RegExp][] = [
+  ['2> /dev/full', 0, /^$/],
+  ['> /dev/full', 1, /^indexhouse: cannot write to stdout: ENOSPC.*\n$/],
+  ['| head -c 1 > /dev/null', 0, /^$/],
+];
+
+test.runIf(existsSync('/dev/full')).for(atLength(BROKEN.slice(0, 1), BROKEN))(
+  '%s breaks no command',
+  async ([to, code, line]) => {
+    const { cwd, wordsOf } = await given();
+    for (const command of atLength(['doctor', 'sync'], COMMANDS)) {
+      const shell = [
+        '--norc',
+        '-c',
+        `set -o pipefail; "$@" ${to}`,
+        'bash',
+        process.execPath,
+        PROGRAM,
+        ...wordsOf(command),
+      ];
+      const child = execFile('bash', shell, { cwd, env: { PATH: process.env['PATH'], TMPDIR: tmpdir() } });
+      let stderr = '';
+      child.stderr?.on('data', (text: string) => (stderr += text));
+      const [ended] = await once(child, 'close');
+      const said = stderr.replaceAll(/^\{.*\}\n/gm, '');
+      expect([command, ended, said]).toEqual([command, code, expect.stringMatching(line)]);
+    }
+  },
+);
