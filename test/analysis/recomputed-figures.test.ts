@@ -30,7 +30,7 @@ const anyRow = z.record(z.string(), z.unknown());
 async function bare(sql: string): Promise<Record<string, unknown>[]> {
   const file = (table: string) => `read_parquet('${warehouse.path}/parquet/${table}/**/*.parquet')`;
   return withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
-    for (const table of ['snapshots', 'coverage', 'url_reports'])
+    for (const table of ['snapshots', 'coverage', 'url_reports', 'rejected_records'])
       await engine.run(`create view ${table} as select * exclude (website, date) from ${file(table)}`);
     // What counts as the listing of a date: the last one that is complete.
     await engine.run(
@@ -209,6 +209,48 @@ test('sitemap_effect', async () => {
     ),
   );
   expect(told).toHaveLength(expected.length);
+});
+
+test('index_funnel', async () => {
+  const pages = await bare(
+    `with present as (
+       select snapshot_id, url from coverage
+       union
+       select snapshot_id, url from rejected_records where source = 'coverage'
+     ),
+     first as (select url, min(snapshot_at) as snapshot_at, min(listed_at) as seen_at from coverage group by url)
+     select
+       url,
+       date_trunc('week', first.snapshot_at)::date as week,
+       epoch(seen_at) / 86400 as seen,
+       (select epoch(min(last_crawl_time)) / 86400 from coverage where url = first.url) as crawled,
+       (select epoch(min(listed_at)) / 86400 from coverage where url = first.url and index_summary = 'Indexed')
+         as indexed
+     from first
+     where exists (
+       from snapshots
+       where listing_status = 'complete' and snapshots.snapshot_at < first.snapshot_at
+         and not exists (from present where present.snapshot_id = snapshots.snapshot_id and present.url = first.url)
+     )`,
+  );
+  const rows = await analysisRows(reader, 'index_funnel');
+  expect(rows.map(({ week }) => week)).toEqual([...new Set(pages.map(({ week }) => week))].sort());
+  for (const { week, ...row } of rows) {
+    const those = pages.filter((page) => page['week'] === week);
+    const days = (from: string, to: string) => {
+      const both = those.filter((page) => page[from] !== null && page[to] !== null);
+      return both.map((page) => Math.max(0, Math.floor(Number(page[to]) - Number(page[from]))));
+    };
+    expect(row).toMatchObject({
+      discovered: those.length,
+      crawled: those.filter(({ crawled, indexed }) => crawled !== null || indexed !== null).length,
+      indexed: those.filter(({ indexed }) => indexed !== null).length,
+      median_days_to_crawl: median(days('seen', 'crawled')),
+      median_days_from_crawl: median(days('crawled', 'indexed')),
+      median_days_to_index: median(days('seen', 'indexed')),
+    });
+    expect(row['share_indexed']).toBeCloseTo(Number(row['indexed']) / those.length, 4);
+  }
 });
 
 function rounded(share: unknown): number | null {
