@@ -1,5 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
-import stringWidth from 'string-width';
+import { cellsOf } from '../observe/terminal.js';
 import type { Io } from './io.js';
 
 /** As git starts it: leave at once what fits, pass colours on, keep the text on the screen. */
@@ -20,7 +20,7 @@ function fits(text: string, { stdout, env }: Io): boolean {
   const lines = text.split('\n');
   // The prompt that follows takes one.
   if (lines.length > rows) return false;
-  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0) <= rows;
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(cellsOf(line) / columns)), 0) <= rows;
 }
 
 /** False where there is no pager to be had. Whoever leaves it early has seen enough: that is no error. */

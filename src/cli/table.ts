@@ -1,6 +1,5 @@
-import stringWidth from 'string-width';
 import { plainText } from '../observe/csv.js';
-import { safe } from '../observe/terminal.js';
+import { cellsOf, safe } from '../observe/terminal.js';
 
 const GAP = '  ';
 /** A cell that needs more lines than this makes its rows cards. */
@@ -83,11 +82,11 @@ function columnWidths(texts: readonly (readonly string[])[], width: number | und
     (texts[0] ?? []).map((_, index) =>
       texts.reduce((longest, cells) => Math.max(longest, measure(cells[index] ?? '')), 1),
     );
-  const whole = most(stringWidth);
+  const whole = most(cellsOf);
   let excess =
     whole.reduce((sum, cells) => sum + cells + GAP.length, -GAP.length) - (width ?? Number.POSITIVE_INFINITY);
   if (excess <= 0) return whole;
-  const least = most((text) => text.split(' ').reduce((longest, word) => Math.max(longest, stringWidth(word)), 0));
+  const least = most((text) => text.split(' ').reduce((longest, word) => Math.max(longest, cellsOf(word)), 0));
   const widths = [...whole];
   for (; excess > 0; excess--) {
     const widest = Math.max(...widths.map((cells, index) => (cells > (least[index] ?? 0) ? cells : 0)));
@@ -105,7 +104,7 @@ function linesOf(cells: readonly string[], widths: readonly number[]): string[][
 }
 
 function padded(text: string, cells: number, right: boolean): string {
-  const padding = ' '.repeat(Math.max(0, cells - stringWidth(text)));
+  const padding = ' '.repeat(Math.max(0, cells - cellsOf(text)));
   return right ? padding + text : text + padding;
 }
 
@@ -147,7 +146,7 @@ function cards(
   texts: readonly (readonly string[])[],
   { width, paint }: { width: number | undefined; paint(cell: string, row: number, column: number): string },
 ): string {
-  const labels = Math.max(...names.map((name) => stringWidth(name)));
+  const labels = Math.max(...names.map((name) => cellsOf(name)));
   const left = Math.max(1, (width ?? Number.POSITIVE_INFINITY) - labels - GAP.length);
   const card = (cells: readonly string[], at: number) =>
     names.flatMap((name, index) =>
@@ -172,12 +171,12 @@ export function wrapped(text: string, width: number | undefined): string {
 }
 
 function wrappedLines(text: string, width: number): string[] {
-  if (stringWidth(text) <= width) return [text];
+  if (cellsOf(text) <= width) return [text];
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);
     const longer = `${line} ${word}`;
-    if (line !== undefined && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    if (line !== undefined && cellsOf(longer) <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;

@@ -1,7 +1,9 @@
-import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import { prettyFactory } from 'pino-pretty';
+import { createRequire } from 'node:module';
+import type { Logger } from 'pino';
 import { colorsWanted, escapedJson, safe, safeLines } from './terminal.js';
 
+/** Loads pino when something is to be logged, and pino-pretty on a terminal alone: most commands need neither. */
+const load = createRequire(import.meta.url);
 const MASK = '[secret]';
 /** Pino's own fields of a line, which hold no foreign text. */
 const OWN_FIELDS = new Set(['level', 'time']);
@@ -29,6 +31,7 @@ export interface LoggerOptions {
 /** A pino logger that writes each line at once, without a worker thread. Foreign text reaches a terminal only escaped. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = 'info', destination = process.stderr, secrets = [] } = options;
+  const { pino, stdSerializers, stdTimeFunctions }: typeof import('pino') = load('pino');
   const pretty = options.pretty ?? destination.isTTY === true;
   const color = options.color ?? colorsWanted(destination, process.env);
   const mask = masker(secrets);
@@ -94,6 +97,7 @@ function escaped(text: string): string {
 }
 
 function prettyRenderer(colorize: boolean): (line: Line) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = load('pino-pretty');
   const pretty = prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
   return (line) => {
     const harmless = Object.entries(line).map(([key, value]) => [

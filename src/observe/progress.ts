@@ -1,7 +1,6 @@
-import stringWidth from 'string-width';
 import { MINUTE_MS } from '../time.js';
 import { count, duration } from './format.js';
-import { safe } from './terminal.js';
+import { cellsOf, safe } from './terminal.js';
 
 const REDRAW_MS = 100;
 const LOG_EVERY_MS = 30_000;
@@ -186,10 +185,10 @@ function figures(work: Work, at: number): string[] {
 }
 
 function truncate(line: string, cells: number): string {
-  if (stringWidth(line) <= cells) return line;
+  if (cellsOf(line) <= cells) return line;
   let cut = '';
   for (const character of line) {
-    if (stringWidth(cut + character) > cells - 1) break;
+    if (cellsOf(cut + character) > cells - 1) break;
     cut += character;
   }
   return `${cut}…`;

@@ -1,3 +1,6 @@
+import { createRequire } from 'node:module';
+
+const load = createRequire(import.meta.url);
 /**
  * What a terminal interprets instead of showing it: C0 and C1 controls, marks that turn the reading direction, separators
  * that break a line, the byte order mark, and halves of surrogate pairs.
@@ -44,4 +47,11 @@ export function colorsWanted(
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
   return stream.isTTY === true && env['TERM'] !== 'dumb';
+}
+
+/** How many cells of a terminal a text takes. Most texts are ASCII, and what measures others is slow to load. */
+export function cellsOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  const { default: stringWidth }: typeof import('string-width') = load('string-width');
+  return stringWidth(text);
 }
