@@ -14,8 +14,6 @@
 -- show snapshot_date (date): date
 -- show url (url): page
 -- show why (text): why
--- show index_coverage_state_now (text): state now
--- show is_monitored_now (flag): still listed
 select
   dropped.website_id,
   dropped.url,

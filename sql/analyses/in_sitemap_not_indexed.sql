@@ -12,10 +12,8 @@
 -- show first_seen_at (date): known since
 -- show url (url): page
 -- show index_coverage_state (text): state
--- show page_fetch_status (text): fetch
 -- show last_crawl_time (date): last crawl
 -- show sitemaps (url): sitemaps
--- show report_fetched_at (date): report
 select
   website_id,
   url,

@@ -11,9 +11,6 @@
 -- show from_value (text): before
 -- show to_value (text): after
 -- show index_coverage_state (text): state
--- show searchengine_selected_canonical (url): search engine chose
--- show user_selected_canonical (url): page declares
--- show last_crawl_time (date): last crawl
 -- show detail (text): detail
 with known as (
   select website_id, url, first_seen_at, disappeared_at

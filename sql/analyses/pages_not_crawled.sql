@@ -14,7 +14,6 @@
 -- show url (url): page
 -- show index_coverage_state (text): state
 -- show first_seen_at (date): known since
--- show sitemaps (url): sitemaps
 with newest as (
   select website_id, max(snapshot_at) as snapshot_at
   from snapshots

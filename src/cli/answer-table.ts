@@ -4,7 +4,7 @@ import type { Value } from '../storage/values.js';
 import type { Column } from './table.js';
 
 /** Where nothing is known. */
-const UNKNOWN = '–';
+export const UNKNOWN = '–';
 const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
 /** From so many rows on a column that says the same in each of them is a sentence below the table. */
 const LEAST_ROWS = 3;
@@ -28,7 +28,8 @@ export interface Answer {
 /** A table for people: heads, texts, and the sentences below it. */
 export interface AnswerTable {
   columns: Column[];
-  rows: string[][];
+  /** Null where nothing is known. */
+  rows: (string | null)[][];
   notes: string[];
 }
 
@@ -56,7 +57,7 @@ export function answerTable(answer: Answer, wholeUrls = false): AnswerTable {
   const text = ({ kind }: Shown, value: Value) => cellOf(value, kind, { ...answer, origin });
   const same = told
     .filter((column) => !shown.includes(column) && (column.kind !== 'website' || websites.size > 1))
-    .map((column) => `${column.heading} ${text(column, column.values[0] ?? null)}`);
+    .map((column) => `${column.heading} ${text(column, column.values[0] ?? null) ?? UNKNOWN}`);
   return {
     columns: shown.map((column) => ({
       name: column.heading,
@@ -91,32 +92,29 @@ function isSame({ kind, values }: Shown): boolean {
   return values.every((value) => JSON.stringify(value) === text);
 }
 
-/** The scheme and host that all URLs of a column share. */
+/** The scheme and host that all URLs of a column share, where a path among them could not be mistaken. */
 function sharedOrigin(page: Shown | undefined): string | null {
-  const urls = page?.values.filter((value) => value !== null) ?? [];
-  const origins = new Set(urls.map((url) => (typeof url === 'string' ? ORIGIN.exec(url)?.[0] : undefined)));
-  const [origin = null] = origins.size === 1 ? origins : [];
-  return origin;
+  const texts = page?.values.flat().map(String) ?? [];
+  const urls = texts.filter((text) => /^https?:/i.test(text));
+  const [origin = null, other] = new Set(urls.map((url) => ORIGIN.exec(url)?.[0] ?? null));
+  return other === undefined && !texts.some((text) => text.startsWith('/')) ? origin : null;
 }
 
 interface Showing extends Pick<Answer, 'websites' | 'today'> {
   origin: string | null;
 }
 
-function cellOf(value: Value, kind: Kind, showing: Showing): string {
-  if (value === null) return UNKNOWN;
-  if (Array.isArray(value)) return value.map((item) => cellOf(item, kind, showing)).join(' ');
+function cellOf(value: Value, kind: Kind, showing: Showing): string | null {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return null;
+  if (Array.isArray(value)) return value.map((item) => cellOf(item, kind, showing) ?? UNKNOWN).join(' ');
   if (typeof value === 'object') return JSON.stringify(value);
   return CELLS[kind](value, showing);
 }
 
 const CELLS: Record<Kind, (value: string | number | boolean, showing: Showing) => string> = {
   website: (id, { websites }) => websites.get(String(id)) ?? String(id),
-  url: (value, { origin }) => {
-    const url = String(value);
-    return origin !== null && url.startsWith(`${origin}/`) ? url.slice(origin.length) : url;
-  },
-  text: String,
+  url: (value, { origin }) => withoutOrigin(String(value), origin),
+  text: (value, { origin }) => withoutOrigin(String(value), origin),
   date: (value, { today }) => dayOf(String(value), today),
   time: (value, { today }) => `${dayOf(String(value), today)}\u00a0${String(value).slice(11, 16)}`,
   count: (value) => (typeof value === 'number' ? count(value) : String(value)),
@@ -125,6 +123,15 @@ const CELLS: Record<Kind, (value: string | number | boolean, showing: Showing) =
   share: (value) => (typeof value === 'number' ? percent(value) : String(value)),
   flag: (value) => (value === true ? 'yes' : value === false ? 'no' : String(value)),
 };
+
+/** URLs on the host that is told once are paths, in a sentence, too. */
+function withoutOrigin(text: string, origin: string | null): string {
+  if (origin === null || !text.includes(origin)) return text;
+  return text
+    .split(' ')
+    .map((word) => (word.startsWith(`${origin}/`) ? word.slice(origin.length) : word))
+    .join(' ');
+}
 
 /** `Nov 18`, or `Nov 18, 2025` in another year. */
 function dayOf(date: string, today: string): string {

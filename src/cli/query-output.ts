@@ -11,7 +11,7 @@ import { csvText } from '../observe/csv.js';
 import { count } from '../observe/format.js';
 import { colorsWanted, escapedJson } from '../observe/terminal.js';
 import type { Value } from '../storage/values.js';
-import { answerTable } from './answer-table.js';
+import { answerTable, UNKNOWN } from './answer-table.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { printPaged } from './pager.js';
 import { inPlace, type Sink, writeStream } from './sink.js';
@@ -111,12 +111,13 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
     : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
   const isTerminal = out === undefined && io.stdout.isTTY === true;
   const options = {
+    unknown: analysis ? UNKNOWN : undefined,
     width: isTerminal ? widthOf(io.stdout) : undefined,
     color: isTerminal && colorsWanted(io.stdout, io.env),
   };
   const text =
     format === 'md'
-      ? markdownTable(shown.columns, shown.rows, shown.notes)
+      ? markdownTable(shown.columns, shown.rows, { ...options, notes: shown.notes })
       : `${formatTable(shown.columns, shown.rows, options)}${notesText(shown.notes, options)}`;
   if (out === undefined) return printPaged(text, io, pager);
   await writeStream(Readable.from([text]), sink);

@@ -2,8 +2,8 @@ import { plainText } from '../observe/csv.js';
 import { cellsOf, safe } from '../observe/terminal.js';
 
 const GAP = '  ';
-/** A cell that needs more lines than this makes its rows cards. */
-const MAX_LINES = 3;
+/** Rows that are higher than this, one of them or all on average, are easier to read as cards. */
+const MOST_LINES = { row: 8, average: 3 } as const;
 const NULL_SIGN = '∅';
 /** Joins words that stay on one line, such as those of a date; printed as a plain space. */
 const NO_BREAK = /\u00a0/g;
@@ -24,6 +24,8 @@ export interface TableOptions {
   /** Width of the terminal in cells; without it nothing is wrapped, as in a file or a pipe. */
   width?: number | undefined;
   color?: boolean | undefined;
+  /** How a missing value is written; cards leave it out then. Default: a sign where there are colours, else nothing. */
+  unknown?: string | undefined;
 }
 
 /** Columns of numbers, aligned right. */
@@ -39,20 +41,15 @@ export function figures(...names: readonly string[]): Column[] {
 export function formatTable(
   columns: readonly (string | Column)[],
   rows: readonly (readonly unknown[])[],
-  { width, color = false }: TableOptions = {},
+  options: TableOptions = {},
 ): string {
+  const { width, color = false } = options;
   const heads = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
   const names = heads.map(({ name, origin }) => safe(origin ? `${name} on ${origin}` : name));
-  const texts = rows.map((row) => heads.map((_, index) => cellText(row[index], color)));
-  const paint = (cell: string, value: unknown) =>
-    value === null || value === undefined ? styled(cell, 2, color) : cell;
-  const widths = columnWidths([names, ...texts], width);
-  if (widths === null) {
-    const above = names.filter((_, index) => heads[index]?.origin).map((name) => `${styled(name, 2, color)}\n\n`);
-    const labels = heads.map(({ name }) => safe(name));
-    return `${above.join('')}${cards(labels, texts, { width, paint: (cell, at, index) => paint(cell, rows[at]?.[index]) })}`;
-  }
-  const right = heads.map(({ align }, index) => (align ? align === 'right' : isNumeric(rows, index)));
+  const texts = rows.map((row) => heads.map((_, index) => cellText(row[index], options)));
+  const widths = columnWidths(names, texts, width);
+  if (widths === null) return cards(heads, rows, options);
+  const right = heads.map((head, index) => isRight(head, rows, index));
   const lines = (cells: readonly string[], painted: (cell: string, index: number) => string) =>
     linesOf(cells, widths).map((line) =>
       line
@@ -62,38 +59,76 @@ export function formatTable(
     );
   const header = lines(names, (cell) => styled(cell, 1, color));
   const rule = styled(widths.map((cells) => '─'.repeat(cells)).join(GAP), 2, color);
-  const body = texts.flatMap((cells, at) => lines(cells, (cell, index) => paint(cell, rows[at]?.[index])));
+  const body = texts.flatMap((cells, at) => lines(cells, (cell, index) => painted(cell, rows[at]?.[index], color)));
   return printed([...header, rule, ...body]);
 }
 
-function cellText(value: unknown, color: boolean): string {
-  if (value === null || value === undefined) return color ? NULL_SIGN : '';
-  return safe(plainText(value));
+/** Each row as lines of label and value, with an empty line between rows. */
+function cards(heads: readonly Column[], rows: readonly (readonly unknown[])[], options: TableOptions): string {
+  const { width = Number.POSITIVE_INFINITY, color = false, unknown } = options;
+  const names = heads.map(({ name }) => safe(name));
+  const labels = Math.max(...names.map((name) => cellsOf(name)));
+  const left = Math.max(1, width - labels - GAP.length);
+  const above = heads.flatMap(({ name, origin }) => (origin ? [safe(`${name} on ${origin}`), ''] : []));
+  const card = (row: readonly unknown[]) =>
+    names.flatMap((name, index) => {
+      if (isMissing(row[index]) && unknown !== undefined) return [];
+      return wrappedLines(cellText(row[index], options), left).map((line, part) =>
+        `${padded(part === 0 ? name : '', labels, false)}${GAP}${painted(line, row[index], color)}`.trimEnd(),
+      );
+    });
+  return printed([...above, ...rows.flatMap((row, at) => [...(at > 0 ? [''] : []), ...card(row)])]);
 }
 
-function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolean {
-  const values = rows.map((row) => row[index]).filter((value) => value !== null && value !== undefined);
+function cellText(value: unknown, { color, unknown }: TableOptions): string {
+  return isMissing(value) ? (unknown ?? (color ? NULL_SIGN : '')) : safe(plainText(value));
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+function painted(cell: string, value: unknown, color: boolean): string {
+  return isMissing(value) ? styled(cell, 2, color) : cell;
+}
+
+/** Where nothing else is said, numbers are on the right. */
+function isRight({ align }: Column, rows: readonly (readonly unknown[])[], index: number): boolean {
+  if (align) return align === 'right';
+  const values = rows.map((row) => row[index]).filter((value) => !isMissing(value));
   return values.length > 0 && values.every((value) => typeof value === 'number' || typeof value === 'bigint');
 }
 
-/** As wide as the text needs; else the widest columns are narrowed as far as their words allow. Null: it does not fit. */
-function columnWidths(texts: readonly (readonly string[])[], width: number | undefined): number[] | null {
-  const most = (measure: (text: string) => number) =>
-    (texts[0] ?? []).map((_, index) =>
-      texts.reduce((longest, cells) => Math.max(longest, measure(cells[index] ?? '')), 1),
-    );
-  const whole = most(cellsOf);
-  let excess =
-    whole.reduce((sum, cells) => sum + cells + GAP.length, -GAP.length) - (width ?? Number.POSITIVE_INFINITY);
-  if (excess <= 0) return whole;
-  const least = most((text) => text.split(' ').reduce((longest, word) => Math.max(longest, cellsOf(word)), 0));
-  const widths = [...whole];
-  for (; excess > 0; excess--) {
-    const widest = Math.max(...widths.map((cells, index) => (cells > (least[index] ?? 0) ? cells : 0)));
-    if (widest === 0) return null;
-    widths[widths.findIndex((cells, index) => cells === widest && cells > (least[index] ?? 0))] = widest - 1;
+/**
+ * As wide as the text needs; else heads are wrapped, and then the widest columns narrowed as far as their words allow.
+ * Null: it does not fit, or rows would be too high.
+ */
+function columnWidths(
+  names: readonly string[],
+  texts: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): number[] | null {
+  const widest = (rows: readonly (readonly string[])[], measure: (text: string) => number) =>
+    names.map((_, index) => rows.reduce((most, cells) => Math.max(most, measure(cells[index] ?? '')), 1));
+  const excessOf = (widths: readonly number[]) =>
+    widths.reduce((sum, cells) => sum + cells + GAP.length, -GAP.length) - width;
+  const whole = widest([names, ...texts], cellsOf);
+  if (excessOf(whole) <= 0) return whole;
+  const words = widest([names], longestWord);
+  const least = widest([names, ...texts], longestWord);
+  const widths = widest(texts, cellsOf).map((cells, index) => Math.max(cells, words[index] ?? 1));
+  for (let excess = excessOf(widths); excess > 0; excess--) {
+    const most = Math.max(...widths.map((cells, index) => (cells > (least[index] ?? 0) ? cells : 0)));
+    if (most === 0) return null;
+    widths[widths.findIndex((cells, index) => cells === most && cells > (least[index] ?? 0))] = most - 1;
   }
-  return texts.every((cells) => linesOf(cells, widths).length <= MAX_LINES) ? widths : null;
+  const heights = texts.map((cells) => linesOf(cells, widths).length);
+  const isLow = heights.reduce((sum, lines) => sum + lines, 0) <= MOST_LINES.average * texts.length;
+  return isLow && heights.every((lines) => lines <= MOST_LINES.row) ? widths : null;
+}
+
+function longestWord(text: string): number {
+  return text.split(' ').reduce((longest, word) => Math.max(longest, cellsOf(word)), 0);
 }
 
 /** The lines of a row, each with a text for every column. */
@@ -118,19 +153,14 @@ export function notesText(notes: readonly string[], { width, color = false }: Ta
 export function markdownTable(
   columns: readonly (string | Column)[],
   rows: readonly (readonly unknown[])[],
-  notes: readonly string[],
+  { notes, unknown }: { notes: readonly string[]; unknown?: string | undefined },
 ): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const heads = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
-  const cell = (value: unknown) => markdownText(cellText(value, false));
   return printed([
     line(heads.map(({ name }) => markdownText(safe(name)))),
-    line(
-      heads.map(({ align }, index) =>
-        (align ?? (isNumeric(rows, index) ? 'right' : 'left')) === 'right' ? '---:' : '---',
-      ),
-    ),
-    ...rows.map((row) => line(heads.map((_, index) => cell(row[index])))),
+    line(heads.map((head, index) => (isRight(head, rows, index) ? '---:' : '---'))),
+    ...rows.map((row) => line(heads.map((_, index) => markdownText(cellText(row[index], { unknown }))))),
     ...notes.flatMap((note) => ['', markdownText(safe(note))]),
   ]);
 }
@@ -138,23 +168,6 @@ export function markdownTable(
 /** A URL stays a link where it cannot be taken for anything else. */
 function markdownText(text: string): string {
   return MARKDOWN_LINK.test(text) ? `<${text}>` : text.replace(MARKDOWN, '\\$&');
-}
-
-/** Each row as lines of label and value, with an empty line between rows. */
-function cards(
-  names: readonly string[],
-  texts: readonly (readonly string[])[],
-  { width, paint }: { width: number | undefined; paint(cell: string, row: number, column: number): string },
-): string {
-  const labels = Math.max(...names.map((name) => cellsOf(name)));
-  const left = Math.max(1, (width ?? Number.POSITIVE_INFINITY) - labels - GAP.length);
-  const card = (cells: readonly string[], at: number) =>
-    names.flatMap((name, index) =>
-      wrappedLines(cells[index] ?? '', left).map((line, part) =>
-        `${padded(part === 0 ? name : '', labels, false)}${GAP}${paint(line, at, index)}`.trimEnd(),
-      ),
-    );
-  return printed(texts.flatMap((cells, at) => [...(at > 0 ? [''] : []), ...card(cells, at)]));
 }
 
 function printed(lines: readonly string[]): string {

@@ -18,7 +18,7 @@ function shown(columns: string[], rows: Value[][], more: Partial<Answer> = {}, w
 }
 
 /** The cells of one column of one kind. */
-function cells(kind: string, values: Value[]): (string | undefined)[] {
+function cells(kind: string, values: Value[]): (string | null | undefined)[] {
   return shown(
     [`x (${kind}): x`, 'n (text): n'],
     values.map((value, at) => [value, String(at)]),
@@ -31,16 +31,16 @@ describe('the table of an analysis', () => {
       'Mar\u00a01',
       'Dec\u00a031,\u00a02024',
       'Mar\u00a01',
-      '–',
+      null,
     ]);
     expect(cells('time', ['2025-03-01T02:05:00.000Z', '2024-03-01T00:00:00.000Z'])).toEqual([
       'Mar\u00a01\u00a002:05',
       'Mar\u00a01,\u00a02024\u00a000:00',
     ]);
     expect(cells('share', [0.7863, 0.99999, 1, 0])).toEqual(['78.6%', '99.9%', '100.0%', '0.0%']);
-    expect(cells('change', [12, -1234, 0, null])).toEqual(['+12', '−1,234', '±0', '–']);
+    expect(cells('change', [12, -1234, 0, null])).toEqual(['+12', '−1,234', '±0', null]);
     expect(cells('count', [1234567, 5])).toEqual(['1,234,567', '5']);
-    expect(cells('flag', [true, false, null])).toEqual(['yes', 'no', '–']);
+    expect(cells('flag', [true, false, null])).toEqual(['yes', 'no', null]);
     expect(cells('text', ['a', '', ['b', 'c'], { d: 1 }])).toEqual(['a', '', 'b c', '{"d":1}']);
     // What is no date, or beyond the years that dates have here, stays as it is.
     expect(cells('date', ['123456-01-01', 'soon'])).toEqual(['123456-01-01', 'soon']);
@@ -101,10 +101,11 @@ describe('the table of an analysis', () => {
     expect(table.rows).toEqual([
       ['/a', '/b'],
       ['/?q=1', 'https://shop.example.evil/a'],
-      ['/%2e', '–'],
+      ['/%2e', null],
     ]);
     expect(shown(columns, rows, {}, true).rows[0]).toEqual(rows[0]);
-    for (const other of ['http://shop.example/c', 'https://shop.example@evil/c', 'https://shop.example', 'mailto:x']) {
+    expect(shown(columns, [...rows, ['(none)', null]]).columns[0]?.origin).toBe('https://shop.example');
+    for (const other of ['http://shop.example/c', 'https://shop.example@evil/c', 'https://shop.example', '/c']) {
       const mixed = shown(columns, [...rows, [other, null]]);
       expect(mixed.columns[0]?.origin).toBeUndefined();
       expect(mixed.rows[0]?.[0]).toBe('https://shop.example/a');
@@ -132,9 +133,9 @@ describe('the table of an analysis', () => {
     const table = shown(columns, rows, { columns: ['url', 'a', 'raw'], chosen: ['raw', 'a'] });
     expect(table.columns.map(({ name }) => name)).toEqual(['raw', 'a']);
     expect(table.rows).toEqual([
-      ['–', '50.0%'],
-      ['–', '50.0%'],
-      ['–', '50.0%'],
+      [null, '50.0%'],
+      [null, '50.0%'],
+      [null, '50.0%'],
     ]);
   });
 });

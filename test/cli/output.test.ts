@@ -71,6 +71,23 @@ describe('formatTable', () => {
     ]);
   });
 
+  it('wraps heads before it wraps cells', () => {
+    expect(formatTable(['first seen', 'state'], [['Nov 1', 'not indexed']], { width: 20 }).split('\n')).toEqual([
+      'first  state',
+      'seen',
+      '─────  ───────────',
+      'Nov 1  not indexed',
+      '',
+    ]);
+  });
+
+  it('writes what is missing as it is told, and leaves it out of cards', () => {
+    const rows = [[null, 'https://example.com/a']];
+    expect(formatTable(['state', 'url'], rows, { unknown: '–' })).toContain('\n–      https://example.com/a\n');
+    expect(formatTable(['state', 'url'], rows, { unknown: '–', width: 10 })).toBe('url    https://example.com/a\n');
+    expect(formatTable(['state', 'url'], rows, { width: 10 })).toBe('state\nurl    https://example.com/a\n');
+  });
+
   it('makes cards of what would be many lines high', () => {
     const text = 'word '.repeat(40).trim();
     expect(formatTable(['id', 'text'], [[1, text]], { width: 40 })).toMatch(/^id {4}1\ntext {2}word/);
