@@ -31,13 +31,9 @@ looked_at as materialized (
     where asked.website_id = listings.website_id and asked.snapshot_date >= $since::date
   )
 ),
--- A snapshot's changes count in the next listing that counts: what a partial one saw, too.
 counted_in as (
-  select snapshots.snapshot_id, looked_at.snapshot_id as listing_id
-  from snapshots
-  asof join looked_at
-    on snapshots.website_id = looked_at.website_id and snapshots.snapshot_at <= looked_at.snapshot_at
-  where snapshots.snapshot_at > looked_at.before_at
+  select unnest(snapshot_ids) as snapshot_id, snapshot_id as listing_id
+  from looked_at
 ),
 moves as materialized (
   select
@@ -45,10 +41,7 @@ moves as materialized (
     listing_id,
     url,
     directory_of(url) as directory,
-    max(case
-      when change = 'indexed' or (change = 'appeared' and to_value = 'Indexed') then 1
-      when change in ('deindexed', 'data_lost', 'disappeared') and from_value = 'Indexed' then -1
-    end) as step,
+    max(index_step(change, from_value, to_value)) as step,
     max(from_value) filter (change = 'coverage_state') as from_state,
     max(to_value) filter (change = 'coverage_state') as to_state,
     bool_or(change = 'appeared') as appeared,

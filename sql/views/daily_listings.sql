@@ -1,6 +1,18 @@
--- The last complete listing of each website and date, with the one before it. One without a summary whose rows retention
--- removed is left out, because nothing can be counted in it.
+-- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie between
+-- the two. One without a summary whose rows retention removed is left out, because nothing can be counted in it.
 create or replace view daily_listings as
+with dated as (
+  select website_id, website_name, snapshot_id, snapshot_date, snapshot_at
+  from snapshots
+  where listing_status = 'complete' and is_counted(snapshot_id, files)
+  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+),
+between_them as (
+  select dated.snapshot_id, list(snapshots.snapshot_id order by snapshots.snapshot_at) as snapshot_ids
+  from snapshots
+  asof join dated on snapshots.website_id = dated.website_id and snapshots.snapshot_at <= dated.snapshot_at
+  group by dated.snapshot_id
+)
 select
   website_id,
   website_name,
@@ -9,13 +21,8 @@ select
   snapshot_at,
   lag(snapshot_id) over by_date as before_id,
   lag(snapshot_date) over by_date as before_date,
-  lag(snapshot_at) over by_date as before_at
-from (
-  select *
-  from snapshots
-  where
-    listing_status = 'complete'
-    and is_counted(snapshot_id, files)
-  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
-)
+  lag(snapshot_at) over by_date as before_at,
+  snapshot_ids
+from dated
+join between_them using (snapshot_id)
 window by_date as (partition by website_id order by snapshot_date)

@@ -12,7 +12,7 @@ import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/marke
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
-import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
+import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
 import { checkDuckdb } from './duckdb-file.js';
 import { checkCheckpoints, checkFiles } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
@@ -97,6 +97,7 @@ async function checkRows(
   await engine.view('tombstones', log.query('tombstones', log.tombstoneFiles));
   await engine.set({ unfinished: runs.unfinished });
   await engine.view('runs', log.query('runs', runs.files));
+  for (const statement of macroStatements()) await engine.run(statement);
   const findings: Finding[] = [];
   for (const name of sqlNames('checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');

@@ -141,16 +141,31 @@ describe('the Parquet files', () => {
   });
 });
 
+/** Rewrites the newest file of a table, and gives the marker its hash, as a bug of ours would. */
+async function miswrite(table: 'coverage_summary' | 'page_changes', query: string): Promise<void> {
+  const file = await newestFile(home.warehouse, table);
+  await rewrite(file, query);
+  const files = `json_merge_patch(files::json, {${table}: {sha256: '${hashOf(file)}'}}::json) as files`;
+  await rewrite(await newestFile(home.warehouse, 'snapshots'), `select * replace (${files}) from self`);
+}
+
 test('a summary that does not add up, though file and marker agree', async () => {
-  const file = await newestFile(home.warehouse, 'coverage_summary');
-  const marker = await newestFile(home.warehouse, 'snapshots');
-  await rewrite(file, 'select * replace (pages + 1 as pages) from self');
-  await rewrite(
-    marker,
-    `select * replace (json_merge_patch(files::json, {coverage_summary: {sha256: '${hashOf(file)}'}}::json) as files)
-     from self`,
-  );
+  await miswrite('coverage_summary', 'select * replace (pages + 1 as pages) from self');
   expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining('the summary of commit') });
+});
+
+test.each([
+  ['not told', 'fetch_status'],
+  ['told as one that came', 'indexed'],
+])('a page that left the index, %s', async (_, change) => {
+  await miswrite(
+    'page_changes',
+    `select * replace (if(change = 'deindexed', '${change}', change) as change) from self`,
+  );
+  expect(await told()).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/[1-9] pages? came into the index or left it/),
+  });
 });
 
 describe('the state', () => {
