@@ -3,7 +3,7 @@ import { darkRules, PALETTE } from './charts/palette.js';
 /** The style sheet of a report: light and dark, screen, phone and paper. It loads nothing. */
 export const STYLE = `
 :root{--ground:#fff;--card:#f6f8fa;--text:#1c2128;--soft:#525c69;--line:#d5dae1;--link:#1f5fa8;--bad:${PALETTE.partial.light};
---indexed:${PALETTE.indexed.light};--not-indexed:${PALETTE.notIndexed.light};--no-data:${PALETTE.noData.light};--period:${PALETTE.period.light};--mark:224,142,43}
+--indexed:${PALETTE.indexed.light};--not-indexed:${PALETTE.notIndexed.light};--no-data:${PALETTE.noData.light};--period:${PALETTE.period.light}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1.5rem 1.25rem 3rem;max-width:62rem;background:var(--ground);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 .35rem;overflow-wrap:anywhere}
@@ -38,10 +38,7 @@ tbody th{font-weight:400;color:var(--text)}
 .number{text-align:right;white-space:nowrap}
 thead .number{white-space:normal}
 td:first-child,th:first-child{padding-left:0}
-.matrix{width:auto}.matrix .number{min-width:2.9rem}
-.matrix td:first-child,.matrix th:first-child{padding-left:0}
-.index{display:inline-block;min-width:1.3em;color:var(--soft);text-align:right;margin-right:.3em}
-.shaded{background:rgba(var(--mark),calc(.08 + var(--part)*.62))}
+.spark{width:90px;height:18px;vertical-align:middle}.spark polyline{fill:none;stroke:var(--indexed);stroke-width:1.5}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.85rem}
 .swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px;vertical-align:-.05em;background:var(--line)}
 .swatch.indexed{background:var(--indexed)}.swatch.not-indexed{background:var(--not-indexed)}.swatch.no-data{background:var(--no-data)}
@@ -56,19 +53,22 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem}
 body{padding:1rem .9rem 2rem}h1{font-size:1.35rem}
 .chart.wide{display:none}.chart.narrow{display:block}
 .tiles{grid-template-columns:repeat(2,1fr);gap:.5rem}.tiles div{padding:.5rem .6rem}.tiles b{font-size:1.3rem}
-td>.url:only-child{min-width:12rem;display:inline-block}
-.matrix th[scope=row]{min-width:10rem}td:not(.number){min-width:5.5rem}
+.cards thead{display:none}.cards,.cards tbody{display:block}
+.cards tr{display:flex;flex-wrap:wrap;gap:0 1.1rem;border:1px solid var(--line);border-radius:8px;padding:.35rem .6rem;margin:.5rem 0}
+.cards td{padding:.1rem 0;border:0;text-align:left}
+.cards td::before{content:attr(data-head) " ";color:var(--soft)}
+.cards td:first-child{flex-basis:100%;font-weight:600}.cards td:first-child::before{content:none}
 }
 @media screen and (prefers-color-scheme:dark){
 :root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};
 --indexed:${PALETTE.indexed.dark};--not-indexed:${PALETTE.notIndexed.dark};--no-data:${PALETTE.noData.dark};--period:${PALETTE.period.dark}}
 ${darkRules()}}
 @media print{
-@page{margin:14mm}
+@page{size:A4;margin:14mm}
 body{max-width:none;padding:0;font-size:10pt}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .tiles{grid-template-columns:repeat(4,1fr)}
-.tiles div,tr,.chart,.legend{break-inside:avoid}
+.tiles div,tr,.chart,.legend{break-inside:avoid}.legend{break-after:avoid}
 h2,h3,h4,.part>p:not(.note){break-after:avoid}
 thead{display:table-header-group}
 .scroll{overflow:visible}

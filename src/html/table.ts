@@ -1,8 +1,5 @@
 import { html, type Part } from './html.js';
 
-const ROWS_UNFOLDED = 15;
-/** Fewer rows than this are not folded. */
-const LEAST_FOLDED = 5;
 const ORDERS = { ascending: ' ▲', descending: ' ▼' } as const;
 
 /** A column of a table. Its cells are made from the whole row. */
@@ -27,7 +24,8 @@ export interface TableOptions {
 }
 
 /**
- * A table that scrolls by itself if it is wider than the screen. The order of rows is kept.
+ * A table that scrolls by itself if it is wider than the screen. The order of rows is kept. Without options its rows
+ * are cards on a phone, and the first column is the title of each.
  *
  * @param options with them the first column names its row, and the keyboard scrolls too
  */
@@ -39,20 +37,12 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     columns.map((column, at) =>
       options && at === 0
         ? html`<th scope="row">${column.cell(row)}</th>`
-        : html`<td${numeric(column)}>${column.cell(row)}</td>`,
+        : html`<td${numeric(column)}${options ? null : html` data-head="${column.head}"`}>${column.cell(row)}</td>`,
     );
-  return html`<div class="scroll"${named}><table>${caption}
+  return html`<div class="scroll"${named}><table${options ? null : html` class="cards"`}>${caption}
 <thead><tr>${columns.map((column) => headOf(column, options?.sort))}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${cells(row)}</tr>\n`)}</tbody></table></div>`;
-}
-
-/** A table of many rows: all but the first are folded, and printed in full on paper. */
-export function foldedTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Part {
-  if (rows.length <= ROWS_UNFOLDED + LEAST_FOLDED) return table(columns, rows);
-  const folded = rows.slice(ROWS_UNFOLDED);
-  return html`${table(columns, rows.slice(0, ROWS_UNFOLDED))}<details><summary>${folded.length} more</summary>
-${table(columns, folded)}</details>`;
 }
 
 function headOf<Row>(column: Column<Row>, sort: TableOptions['sort']): Part {

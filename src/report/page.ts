@@ -3,13 +3,14 @@ import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { counted, moment } from '../observe/format.js';
 import { deindexedPart, flipsPart } from './parts/changed-pages.js';
-import { headlinePart, headlineSentence, overviewPart } from './parts/headline.js';
-import { directoriesPart, transitionsPart } from './parts/moves.js';
+import { headlinePart, overviewPart } from './parts/headline.js';
+import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { nameOf, note, part } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
 import type { Period } from './period.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
+import { eventsIn, storyOf } from './story.js';
 
 /** Nothing may be loaded or run, whatever the data contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -53,17 +54,16 @@ export function reportPage(report: Report): string {
 <div class="about">${about(report)}</div>
 </header>
 <main>
-${second ? [headlineSentence(total), isTogether ? null : headlinePart(total, period), overviewPart(report)] : null}
-${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, isShown: isTogether }))}
+${second && !isTogether ? [lead(storyOf({ headline: total, events: [], common: [] }, period)), headlinePart(total, period), overviewPart(report)] : null}
+${sections.map((section, at) => sectionOf(section, { id: `s${at + 1}`, period, titled: second !== undefined && !isTogether, together: isTogether ? report : null }))}
 </main>
-<footer>Created by indexhouse ${report.version}. Times are in UTC; dates are those of the snapshots.</footer>
 </body>
 </html>
 `;
   return page.text;
 }
 
-function about({ period, made_at, total, newest }: Report): Part {
+function about({ period, made_at, total, newest, version }: Report): Part {
   const { since, until, days } = period;
   const compared =
     total.compared_with === null
@@ -71,25 +71,28 @@ function about({ period, made_at, total, newest }: Report): Part {
       : `compared with the listing of ${total.compared_with}${total.compared_with < since ? '' : ', the first one'}`;
   return html`<p>${since} to ${until} (${counted(days, 'day')}), ${compared}</p>
 ${newest > until ? html`<p>The current state of pages, their crawls, reports and features is as of ${newest}.</p>` : null}
-<p>Created ${moment(made_at)}</p>`;
+<p>Created ${moment(made_at)} by indexhouse ${version}. Times are in UTC; dates are those of the snapshots.</p>`;
 }
 
 function sectionOf(
   section: Section,
-  { id, period, titled, isShown }: { id: string; period: Period; titled: boolean; isShown: boolean },
+  { id, period, titled, together }: { id: string; period: Period; titled: boolean; together: Report | null },
 ): Html {
   const [first] = section.websites;
   return html`<section>
 ${titled && first ? html`<h2>${nameOf(first)}</h2>` : null}
-${isShown ? null : headlineSentence(section.headline)}
+${lead(storyOf({ ...section, common: section.deindexed.common }, period))}
 ${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`)}
+${together ? overviewPart(together) : null}
+${sharePart(id, section, period)}
 ${headlinePart(section.headline, period)}
-${trendPart(id, section, period)}
+${reasonsPart(section)}
+${placesPart(section, period)}
 ${transitionsPart(section)}
-${directoriesPart(id, section, period)}
 ${deindexedPart(section, period)}
 ${flipsPart(section, period)}
 ${freshnessPart(id, section)}
+${trendPart(id, section, period)}
 ${qualityPart(id, section, period)}
 </section>
 `;
@@ -115,19 +118,40 @@ function caveats({ websites, headline }: Section, { since }: Period): string[] {
   ];
 }
 
-/** How the index changed over the last 90 days. */
+/** What happened, in two or three sentences. */
+function lead(story: readonly string[]): Part {
+  return story.map(
+    (sentence) => html`<p class="lead">${sentence}</p>
+`,
+  );
+}
+
+/** The line of the share that is indexed over the last 90 days, with the nights marked that broke their trend. */
+function sharePart(id: string, { trend, events }: Section, { shown, ...period }: Period): Part {
+  if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
+  const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');
+  const first = trend[0]?.date;
+  const texts = [
+    ...(marks.length > 0 ? ['▼ and ▲ mark nights that broke the trend, with the change in indexed pages.'] : []),
+    ...(first !== undefined && first < period.since ? ['Shaded: the period of this report.'] : []),
+  ];
+  return part(
+    'Share of the pages that is indexed',
+    shareChart(`${id}-share`, trend, { period, marks }),
+    texts.length > 0 ? note(texts.join(' ')) : null,
+  );
+}
+
+/** How many pages were in the index and out of it over the last 90 days. */
 function trendPart(id: string, { trend, websites }: Section, period: Period): Html {
   const known = trend.filter(({ counts }) => counts !== null);
   if (known.length === 0) return part('Trend', note('No listing was complete in this time, so there is no trend.'));
   const partial = trend.filter((day) => day.partial).length;
   const first = trend[0]?.date;
   return part(
-    'Trend',
+    'Pages by index state',
     trendLegend(trend, first !== undefined && first < period.since),
     trendChart(`${id}-trend`, trend, period),
-    known.length > 1
-      ? html`<h4>Share of the pages that is indexed</h4>${shareChart(`${id}-share`, trend, period)}`
-      : null,
     notes(partial, websites.length),
   );
 }

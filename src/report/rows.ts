@@ -93,16 +93,59 @@ export const directoryRow = z.object({
 });
 export type DirectoryRow = z.infer<typeof directoryRow>;
 
-/** One page and time that it fell out of the index, of the analysis `deindexed_pages`. */
-export const deindexedRow = z.object({
+/** The pages of a sitemap; one counts in each of its sitemaps. */
+export const sitemapRow = z.object({
   website_id: text,
+  sitemap: text,
+  pages: whole,
+  indexed: whole,
+  deindexed: whole,
+  newly_indexed: whole,
+});
+export type SitemapRow = z.infer<typeof sitemapRow>;
+
+/** Pages in a coverage state now and their change since the listing before, of the analysis `coverage_by_state`. */
+export const stateRow = z.object({
+  website_id: text,
+  index_summary: maybeText,
+  index_coverage_state: text,
+  pages: whole,
+  pages_change: maybeWhole,
+  trend: z.array(whole).nullable(),
+});
+export type StateRow = z.infer<typeof stateRow>;
+
+/** A night that broke its trend, of the analysis `events`. `name`: the directory or state that it happened to. */
+export const eventRow = z.object({
+  website_id: text,
+  snapshot_date: text,
+  nights: whole,
+  what: z.enum(['website', 'directory', 'state']),
+  name: maybeText,
+  change: whole,
+  expected_change: z.number(),
+  direction: z.enum(['left', 'came']),
+  moved: whole,
+  directory: maybeText,
+  directory_pages: maybeWhole,
+  state: maybeText,
+  state_pages: maybeWhole,
+});
+export type EventRow = z.infer<typeof eventRow>;
+
+/** A page that fell out of the index, one of the samples of the state that it went to, which `fallen` pages did. */
+export const fallenRow = z.object({
+  website_id: text,
+  state: text,
+  fallen: whole,
   url: text,
   snapshot_date: text,
+  from_state: text,
+  known: maybeText,
   index_summary_now: maybeText,
-  index_coverage_state_now: maybeText,
   is_monitored_now: z.boolean().nullable(),
 });
-export type DeindexedRow = z.infer<typeof deindexedRow>;
+export type FallenRow = z.infer<typeof fallenRow>;
 
 /** What changed pages have in common: the share of them with this value, and the share of all pages. */
 const common = { website_id: text, dimension: text, value: text, pages: whole };

@@ -2,20 +2,24 @@ import { askOf, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Age } from '../html/charts/bar-charts.js';
 import { type Headline, totalOf } from './headline.js';
-import type { Period } from './period.js';
+import { addDays, type Period } from './period.js';
 import {
   type CommonRow,
   crawlAgeRow,
   deindexedCommonRow,
-  deindexedRow,
   directoryRow,
   driftRow,
+  eventRow,
+  fallenRow,
   flipCommonRow,
   flipRow,
   rejectedRow,
   reportAgeRow,
   type SnapshotRow,
+  type StateRow,
+  sitemapRow,
   staleRow,
+  stateRow,
   type TransitionRow,
   type TrendRow,
   transitionRow,
@@ -23,9 +27,13 @@ import {
 } from './rows.js';
 import { trendOf } from './trend.js';
 
-const PAGES_LISTED = 100;
+const FLIPS_LISTED = 15;
 const STALE_PAGES_LISTED = 10;
-const DIRECTORIES_LISTED = 10;
+/** More than a listing tells by name, of any number of websites. */
+const DIRECTORIES_READ = 5000;
+const SITEMAPS_READ = 1000;
+const FALLEN_STATES = 8;
+const FALLEN_SAMPLES = 5;
 const COMMON_LISTED = 12;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
@@ -69,12 +77,17 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
       websites.flatMap(({ snapshots }) => snapshots),
       shown,
     ),
+    events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
+    states: statesTogether(
+      await askOf(reader, 'coverage_by_state', stateRow, website, { since: addDays(since, -1), until }),
+    ),
+    sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     directories: await askRows(reader, 'report/directories', directoryRow, {
       website,
       since,
       until,
-      limit: DIRECTORIES_LISTED,
+      limit: DIRECTORIES_READ,
       now: websites.flatMap(({ website: { now_id } }) => now_id ?? []),
       before: websites.flatMap(({ website: { before_id } }) => before_id ?? []),
     }),
@@ -96,17 +109,22 @@ interface Scope {
 
 async function readDeindexed({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
   const given = { since, until, reindexed: 'true' };
-  const rows = { ...given, limit: String(PAGES_LISTED) };
   const values = { ...given, limit: String(COMMON_READ) };
   return {
-    rows: await askOf(reader, 'deindexed_pages', deindexedRow, website, rows),
+    samples: await askRows(reader, 'report/fallen_by_state', fallenRow, {
+      website,
+      since,
+      until,
+      states: FALLEN_STATES,
+      samples: FALLEN_SAMPLES,
+    }),
     total: websites.reduce((sum, { deindexed_times }) => sum + deindexed_times, 0),
     common: standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values)),
   };
 }
 
 async function readFlips({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
-  const rows = { since, until, limit: String(PAGES_LISTED) };
+  const rows = { since, until, limit: String(FLIPS_LISTED) };
   const values = { website, since, until, limit: COMMON_READ };
   return {
     rows: await askOf(reader, 'canonical_flips', flipRow, website, rows),
@@ -150,4 +168,24 @@ function together(rows: readonly TransitionRow[]): Omit<TransitionRow, 'website_
     moves.set(key, { from_state, to_state, pages: pages + (moves.get(key)?.pages ?? 0) });
   }
   return [...moves.values()].sort((one, other) => other.pages - one.pages);
+}
+
+/** The states of several websites as one, most pages first: those out of the index, without data, in the index. */
+function statesTogether(rows: readonly StateRow[]): StateRow[] {
+  const states = new Map<string, StateRow>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.index_summary, row.index_coverage_state]);
+    const known = states.get(key);
+    const sum = known && { ...known, pages: known.pages + row.pages, pages_change: plus(known, row), trend: null };
+    states.set(key, sum ?? row);
+  }
+  return [...states.values()].sort((one, other) => groupOf(one) - groupOf(other) || other.pages - one.pages);
+}
+
+function plus({ pages_change: one }: StateRow, { pages_change: other }: StateRow): number | null {
+  return one === null || other === null ? null : one + other;
+}
+
+function groupOf({ index_summary }: StateRow): number {
+  return index_summary === null ? 1 : index_summary === 'Indexed' ? 2 : 0;
 }

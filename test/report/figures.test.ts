@@ -197,7 +197,7 @@ describe('the chart of the share that is indexed', () => {
     ['nearly', [0.93, 0.985]],
   ])('ends at 100%% where pages are indexed %s', (_, shares) => {
     const days = shares.map((share, at) => day(`2025-03-0${at + 1}`, share));
-    const { text } = shareChart('s', days, { since: '2025-03-01', until: '2025-03-02' });
+    const { text } = shareChart('s', days, { period: { since: '2025-03-01', until: '2025-03-02' } });
     const labels = [...text.matchAll(/>(-?[\d.]+)%</g)].map(([, label]) => Number(label));
     expect(Math.min(...labels)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...labels)).toBeLessThanOrEqual(100);

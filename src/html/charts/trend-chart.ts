@@ -1,4 +1,4 @@
-import { counted, dayOfMonth, percent, shareOf } from '../../observe/format.js';
+import { counted, dayOfMonth, percent, shareOf, signed } from '../../observe/format.js';
 import type { Html } from '../html.js';
 import {
   type ChartOption,
@@ -105,12 +105,25 @@ function trendOption(days: readonly Day[], period: Span): ChartOption {
   };
 }
 
+/** A date that stands out, with its change in indexed pages. */
+export interface Mark {
+  snapshot_date: string;
+  change: number;
+}
+
 /** The share of the pages that is indexed, on a scale that shows small changes. */
-export function shareChart(id: string, days: readonly Day[], period: Span): Html {
+export function shareChart(
+  id: string,
+  days: readonly Day[],
+  { period, marks = [] }: { period: Span; marks?: readonly Mark[] },
+): Html {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
-  const naming = { id, title: 'Share of the pages that is indexed, day by day', description: described(days) };
+  const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
+  const told = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
+  const description = `${described(days)} ${told}`.trim();
+  const naming = { id, title: 'Share of the pages that is indexed, day by day', description };
   return figure(naming, SHARE_HEIGHT, () => ({
-    grid: GRID,
+    grid: { ...GRID, top: marks.length > 0 ? 28 : GRID.top, right: 24 },
     xAxis: dates(days),
     yAxis: {
       ...VALUES,
@@ -133,6 +146,30 @@ export function shareChart(id: string, days: readonly Day[], period: Span): Html
         itemStyle: { color: colour('indexed') },
         data: shares.map((share) => share ?? '-'),
         markArea: shaded(days, period),
+      },
+      {
+        ...STILL,
+        type: 'scatter',
+        symbol: 'circle',
+        symbolSize: 10,
+        itemStyle: { color: colour('partial') },
+        label: {
+          ...LABEL,
+          show: true,
+          position: 'right',
+          color: colour('partial'),
+          textBorderWidth: 0,
+          formatter: ({ dataIndex }: { dataIndex: number }) => {
+            const change = marked.get(days[dataIndex]?.date ?? '') ?? 0;
+            return `${change < 0 ? '▼' : '▲'} ${signed(change)}`;
+          },
+        },
+        data: days.map(({ date }, at) => ({
+          value: marked.has(date) ? (shares[at] ?? '-') : '-',
+          // Beside the line that goes on, on the side that the change came from.
+          label: { offset: [0, (marked.get(date) ?? 0) < 0 ? -12 : 12] },
+        })),
+        z: 5,
       },
     ],
   }));

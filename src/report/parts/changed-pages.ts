@@ -1,9 +1,9 @@
-import { dated, number } from '../../html/cells.js';
+import { dated, number, text } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
-import { type Column, foldedTable, table } from '../../html/table.js';
+import { type Column, table } from '../../html/table.js';
 import { count, counted, percent } from '../../observe/format.js';
 import type { Period } from '../period.js';
-import type { CommonRow, DeindexedRow, FlipRow } from '../rows.js';
+import type { CommonRow, FallenRow, FlipRow } from '../rows.js';
 import type { Section } from '../section.js';
 import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
@@ -20,22 +20,29 @@ const DIMENSIONS: Record<string, string> = {
   target_directory: 'directory of the canonical',
 };
 
-/** The pages that fell out of the index, and what they have in common. */
+/** The pages that fell out of the index: what they have in common, and samples by the state that they went to. */
 export function deindexedPart(section: Section, period: Period): Html {
-  const { rows, total, common } = section.deindexed;
+  const { samples, total, common } = section.deindexed;
   if (total === 0) return part('De-indexed pages', note('No page fell out of the index in this period.'));
-  const columns: Column<DeindexedRow>[] = [
+  const columns: Column<FallenRow>[] = [
     ...websiteColumn(section),
-    { head: 'Page', cell: ({ url }) => pageLink(url) },
+    { head: 'Page', cell: ({ url }) => pageLink(url, undefined, samples[0]?.url) },
     { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
-    { head: 'State now', cell: stateNow },
+    { head: 'Before', cell: ({ from_state }) => shortened(from_state, STATE_CHARACTERS) },
+    { head: 'What is known', cell: knownOf },
   ];
+  const states = [...new Set(samples.map(({ state }) => state))];
   return part(
     'De-indexed pages',
     commonTable(section, common, 'De-indexed'),
-    html`<h4>The pages</h4>`,
-    foldedTable(columns, rows),
-    rest(rows.length, total, command('deindexed_pages', { ...scope(section, period), reindexed: 'true' })),
+    states.map((state) => {
+      const rows = samples.filter((sample) => sample.state === state);
+      const fallen = rows[0]?.fallen ?? 0;
+      const shown = fallen > rows.length ? `, ${rows.length} of them` : '';
+      return html`<h4>To ${shortened(state, STATE_CHARACTERS)}: ${counted(fallen, 'page')}${shown}</h4>
+${table(columns, rows)}`;
+    }),
+    note('All of them: ', command('deindexed_pages', { ...scope(section, period), reindexed: 'true' })),
   );
 }
 
@@ -45,7 +52,7 @@ export function flipsPart(section: Section, period: Period): Html {
   if (total === 0) return part('Canonical flips', note('No canonical went from one URL to another in this period.'));
   const columns: Column<FlipRow>[] = [
     ...websiteColumn(section),
-    { head: 'Page', cell: ({ url }) => pageLink(url, CANONICAL_CHARACTERS) },
+    { head: 'Page', cell: ({ url }) => pageLink(url, CANONICAL_CHARACTERS, rows[0]?.url) },
     { head: 'Canonical: old → new', cell: oldAndNew },
     { head: 'Chosen by', cell: ({ chosen_by }) => chosen_by },
     { head: 'Seen on', cell: ({ snapshot_date }) => dated(snapshot_date) },
@@ -53,8 +60,8 @@ export function flipsPart(section: Section, period: Period): Html {
   return part(
     'Canonical flips',
     commonTable(section, common, 'Flipped'),
-    html`<h4>The flips</h4>`,
-    foldedTable(columns, rows),
+    html`<h4>The newest flips</h4>`,
+    table(columns, rows),
     rest(rows.length, total, command('canonical_flips', scope(section, period))),
   );
 }
@@ -64,10 +71,10 @@ function oldAndNew({ url, from_canonical, to_canonical }: FlipRow): Html {
   return html`${from}<br>→ ${to}`;
 }
 
-function stateNow({ index_summary_now, index_coverage_state_now, is_monitored_now }: DeindexedRow): Part {
-  if (is_monitored_now === false) return 'no longer listed';
-  const state = shortened(index_coverage_state_now ?? 'no data', STATE_CHARACTERS);
-  return index_summary_now === 'Indexed' ? html`<b>back in the index</b>: ${state}` : state;
+function knownOf({ index_summary_now, is_monitored_now, known }: FallenRow): Part {
+  const now =
+    is_monitored_now === false ? 'no longer listed' : index_summary_now === 'Indexed' ? 'back in the index' : '';
+  return html`${now && html`<b>${now}</b>: `}${text(known)}`;
 }
 
 /** The parameters of an analysis for the same websites and dates. */

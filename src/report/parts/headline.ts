@@ -1,17 +1,7 @@
 import { dated, number, tiles } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import {
-  changeOf,
-  count,
-  counted,
-  dayOfMonth,
-  type Figure,
-  percent,
-  points,
-  shareOf,
-  signed,
-} from '../../observe/format.js';
+import { changeOf, count, dayOfMonth, type Figure, percent, points, shareOf, signed } from '../../observe/format.js';
 import type { Headline } from '../headline.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
@@ -46,22 +36,6 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
     flow('Canonical flips', headline.canonical_flips),
     [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
   );
-}
-
-/** The same in one sentence. */
-export function headlineSentence({ pages, indexed, deindexed, compared_with, listed_on }: Headline): Part {
-  if (listed_on === null) return null;
-  const change = changeOf(indexed);
-  const than = change === null || compared_with === null ? null : `, ${moreOrFewer(change)} ${compared_with}`;
-  const fell = compared_with === null ? '' : ` ${counted(deindexed.now, 'page')} fell out of the index.`;
-  const share = percent(shareOf(indexed.now, pages.now));
-  return html`<p class="lead">${count(indexed.now)} of ${counted(pages.now, 'page')} ${indexed.now === 1 ? 'is' : 'are'} indexed${share ? ` (${share})` : ''}${than}.${fell}</p>
-`;
-}
-
-function moreOrFewer(change: number): string {
-  if (change === 0) return 'as many as on';
-  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on`;
 }
 
 /** One line per website, those that lost most first. */

@@ -1,105 +1,139 @@
 import { number } from '../../html/cells.js';
-import { directoryChart } from '../../html/charts/bar-charts.js';
-import { legend } from '../../html/charts/draw.js';
-import { type Html, html, shortened } from '../../html/html.js';
+import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../observe/format.js';
 import type { Period } from '../period.js';
-import type { DirectoryRow } from '../rows.js';
+import type { DirectoryRow, SitemapRow, StateRow } from '../rows.js';
 import type { Section } from '../section.js';
 import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
-type Moves = Section['transitions'];
-
-const STATES_SHOWN = 9;
+const MOVES_LISTED = 12;
+const LISTED = 8;
 const STATE_CHARACTERS = 80;
 const DIRECTORY_CHARACTERS = 60;
 /** No directory is called so: each begins with a slash. */
 const OTHER_DIRECTORIES = '(other)';
-const OTHER = Symbol('the states that are not shown');
-type State = string | null | typeof OTHER;
+const SPARK = { width: 90, height: 18 } as const;
 
-/** Which states pages went to from which, as a table whose cells are the darker the more pages went. */
-export function transitionsPart({ transitions }: Section): Html {
-  if (transitions.length === 0) return part('Moves between states', note('No page changed its state in this period.'));
-  const states = statesOf(transitions);
-  const cells = new Map<State, Map<State, number>>();
-  for (const { from_state, to_state, pages } of transitions) {
-    const [from, to]: [State, State] = [shownAs(from_state, states), shownAs(to_state, states)];
-    const row = cells.get(from) ?? new Map<State, number>();
-    cells.set(from, row.set(to, pages + (row.get(to) ?? 0)));
-  }
-  const most = Math.max(...[...cells.values()].flatMap((row) => [...row.values()]));
-  const head = states.map((state, at) => html`<th scope="col" class="number" title="${nameOf(state)}">${at + 1}</th>`);
-  const rows = states.map((state, at) => {
-    const row = states.map((to) => cell(cells.get(state)?.get(to), most));
-    return html`<tr><th scope="row"><span class="index">${at + 1}</span> ${nameOf(state)}</th>${row}</tr>\n`;
-  });
-  const moved = transitions.reduce((added, { pages }) => added + pages, 0);
+/** Why pages are not indexed: how many are in each state, and how that changed. */
+export function reasonsPart(section: Section): Html {
+  const { states, headline } = section;
+  const pages = states.reduce((sum, state) => sum + state.pages, 0);
+  if (pages === 0) return part('Why pages are not indexed', note('There is no complete listing.'));
+  const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
+  const columns: Column<StateRow>[] = [
+    { head: 'State', cell: ({ index_coverage_state: state }) => shortened(stateName(state), STATE_CHARACTERS) },
+    number('Pages', (row) => row.pages),
+    number('Share', (row) => shareOf(row.pages, pages), percent),
+    number(since, (row) => row.pages_change, signed),
+    ...(states.some(({ trend }) => trend !== null && trend.length > 1)
+      ? [{ head: 'Last weeks', cell: ({ trend }: StateRow) => sparkline(trend) }]
+      : []),
+  ];
+  const out = states.filter(({ index_summary }) => index_summary !== 'Indexed');
+  const within = states.filter(({ index_summary }) => index_summary === 'Indexed');
   return part(
-    'Moves between states',
-    html`<p>${counted(moved, 'move')}. Rows are the states that pages left, columns (by the number of their row) those that they went to.</p>
-<div class="scroll"><table class="matrix"><thead><tr><th scope="col">from ↓ to →</th>${head}</tr></thead><tbody>
-${rows}</tbody></table></div>`,
+    'Why pages are not indexed',
+    out.length > 0 ? table(columns, out) : note('Every page is indexed.'),
+    within.length > 0 ? html`<h4>Indexed</h4>${table(columns, within)}` : null,
   );
 }
 
-/** Those that take part in most moves, and one for the rest. */
-function statesOf(transitions: Moves): State[] {
-  const moves = new Map<string | null, number>();
-  for (const { from_state, to_state, pages } of transitions) {
-    for (const state of [from_state, to_state]) moves.set(state, pages + (moves.get(state) ?? 0));
-  }
-  const states = [...moves.entries()].sort(([, one], [, other]) => other - one).map(([state]) => state);
-  return states.length > STATES_SHOWN ? [...states.slice(0, STATES_SHOWN - 1), OTHER] : states;
+function stateName(state: string): string {
+  return state === '(none)' ? 'No data: never inspected' : state;
 }
 
-function shownAs(state: string | null, states: readonly State[]): State {
-  return states.includes(state) ? state : OTHER;
+/** A line without axes; the figures beside it say what it shows. */
+function sparkline(trend: readonly number[] | null): Part {
+  if (!trend || trend.length < 2) return null;
+  const [least, most] = [Math.min(...trend), Math.max(...trend)];
+  const x = (at: number) => ((at / (trend.length - 1)) * SPARK.width).toFixed(1);
+  const y = (pages: number) => (SPARK.height * (0.9 - (0.8 * (pages - least)) / Math.max(most - least, 1))).toFixed(1);
+  const points = trend.map((pages, at) => `${x(at)},${y(pages)}`).join(' ');
+  const said = `${count(trend[0] ?? 0)} to ${count(trend.at(-1) ?? 0)}`;
+  return html`<svg class="spark" viewBox="0 0 ${SPARK.width} ${SPARK.height}" role="img" aria-label="${said}"><polyline points="${points}"/></svg>`;
 }
 
-function nameOf(state: State): string {
-  if (state === OTHER) return 'other states';
-  return state === null ? 'no data' : shortened(state, STATE_CHARACTERS);
+/** The states that most pages moved between. */
+export function transitionsPart({ transitions }: Section): Html {
+  if (transitions.length === 0) return part('Moves between states', note('No page changed its state in this period.'));
+  const named = (state: string | null) => shortened(state ?? 'no data', STATE_CHARACTERS);
+  const columns: Column<(typeof transitions)[number]>[] = [
+    { head: 'From', cell: ({ from_state }) => named(from_state) },
+    { head: 'To', cell: ({ to_state }) => html`→ ${named(to_state)}` },
+    number('Pages', ({ pages }) => pages),
+  ];
+  const rest = transitions.slice(MOVES_LISTED).reduce((sum, { pages }) => sum + pages, 0);
+  return part(
+    'Moves between states',
+    table(columns, transitions.slice(0, MOVES_LISTED)),
+    rest > 0 ? note(`${counted(rest, 'page')} moved between other states.`) : null,
+  );
 }
 
-function cell(pages: number | undefined, most: number): Html {
-  if (!pages) return html`<td class="number"></td>`;
-  // By the root, or one large move would leave all others without a shade.
-  const shade = Math.sqrt(pages / most).toFixed(2);
-  return html`<td class="number shaded" style="--part:${shade}">${count(pages)}</td>`;
-}
-
-/** Which directories lost most pages. */
-export function directoriesPart(id: string, section: Section, period: Period): Html {
-  const { directories, headline } = section;
-  const moved = directories.filter(({ deindexed, newly_indexed }) => deindexed + newly_indexed > 0);
-  const hasOthers = directories.some((one) => one.indexed_before !== null && one.indexed !== one.indexed_before);
-  if (moved.length === 0 && !hasOthers) {
-    return part('Losses by directory', note('No directory lost or gained a page in this period.'));
-  }
-  const columns: Column<DirectoryRow>[] = [
+/** The directories and sitemaps that lost indexed pages, and those that won some: two lists each. */
+export function placesPart(section: Section, period: Period): Html {
+  const { directories, sitemaps, headline } = section;
+  const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
+  const change = ({ indexed, indexed_before, newly_indexed, deindexed }: DirectoryRow) =>
+    indexed_before === null ? newly_indexed - deindexed : indexed - indexed_before;
+  const inDirectory: Column<DirectoryRow>[] = [
     ...websiteColumn(section),
     { head: 'Directory', cell: ({ directory }) => shortened(directory, DIRECTORY_CHARACTERS) },
+    ...placeColumns<DirectoryRow>(since, change),
+  ];
+  const inSitemap: Column<SitemapRow>[] = [
+    ...websiteColumn(section),
+    { head: 'Sitemap', cell: ({ sitemap }) => pageLink(sitemap, DIRECTORY_CHARACTERS) },
+    ...placeColumns<SitemapRow>('Change', netOf),
+  ];
+  return part(
+    'Directories and sitemaps',
+    twoLists('directories', { columns: inDirectory, rows: directories, change }),
+    directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
+    sitemaps.length > 0 ? twoLists('sitemaps', { columns: inSitemap, rows: sitemaps, change: netOf }) : null,
+  );
+}
+
+function netOf({ newly_indexed, deindexed }: SitemapRow): number {
+  return newly_indexed - deindexed;
+}
+
+function placeColumns<Row extends SitemapRow | DirectoryRow>(
+  since: string,
+  change: (row: Row) => number,
+): Column<Row>[] {
+  return [
+    number(since, change, signed),
     number('Pages', ({ pages }) => pages),
     number('Indexed', ({ indexed }) => indexed),
     number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
-    number(
-      headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`,
-      ({ indexed, indexed_before }) => (indexed_before === null ? null : indexed - indexed_before),
-      signed,
-    ),
     number('De-indexed', ({ deindexed }) => deindexed),
     number('Newly indexed', ({ newly_indexed }) => newly_indexed),
   ];
-  return part(
-    'Losses by directory',
-    moved.length > 0 ? legend(['not-indexed', 'de-indexed'], ['indexed', 'newly indexed']) : null,
-    moved.length > 0 ? directoryChart(`${id}-directories`, moved) : null,
-    table(columns, directories),
-    note('The directories that lost most indexed pages come first.'),
-    directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
-  );
+}
+
+interface List<Row> {
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  change(row: Row): number;
+}
+
+function twoLists<Row>(what: string, { columns, rows, change }: List<Row>): Part {
+  const sorted = [...rows].sort((one, other) => change(one) - change(other));
+  const list = (verb: string, found: readonly Row[]) =>
+    found.length === 0
+      ? note(`No ${what} ${verb} indexed pages in this period.`)
+      : html`<h4>${capital(what)} that ${verb} indexed pages</h4>${table(columns, found.slice(0, LISTED))}${
+          found.length > LISTED ? note(`The first ${LISTED} of ${count(found.length)}.`) : null
+        }`;
+  const lost = sorted.filter((row) => change(row) < 0);
+  const won = sorted.filter((row) => change(row) > 0).toReversed();
+  return [list('lost', lost), list('won', won)];
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function otherNote(section: Section, { since }: Period): Html {

@@ -1,0 +1,86 @@
+import { changeOf, count, counted, dayOfMonth, percent, shareOf } from '../observe/format.js';
+import type { Headline } from './headline.js';
+import type { Period } from './period.js';
+import type { CommonRow, EventRow } from './rows.js';
+
+const MOST_EVENTS = 2;
+const MOST_CAUSES = 2;
+
+const CAUSES: Record<string, string> = {
+  directory: 'in the directory',
+  template: 'of the form',
+  sitemap: 'in the sitemap',
+  canonical: 'with the canonical:',
+};
+
+/** What a story is told from; events and causes with the largest first. */
+export interface Facts {
+  headline: Headline;
+  events: readonly EventRow[];
+  common: readonly CommonRow[];
+}
+
+/**
+ * What happened in a few sentences: how much is indexed, when, where and into which state that broke its trend, and what
+ * the pages that fell out had in common. Plain text with names from the service in it.
+ */
+export function storyOf({ headline, events, common }: Facts, period: Period): string[] {
+  const sentence = headlineSentence(headline);
+  if (sentence === null) return [];
+  const told = eventsIn(events, period).slice(0, MOST_EVENTS);
+  const causes = headline.deindexed.now > 0 ? causeSentence(common) : null;
+  return [sentence, ...told.map(eventSentence), ...(causes === null ? [] : [causes])];
+}
+
+/** The events of a period, of whole websites before those of directories and states, the largest first. */
+export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Period, 'since' | 'until'>): EventRow[] {
+  const rank = ({ what }: EventRow) => ['website', 'directory', 'state'].indexOf(what);
+  return events
+    .filter(({ snapshot_date }) => snapshot_date >= since && snapshot_date <= until)
+    .sort((one, other) => rank(one) - rank(other) || Math.abs(other.change) - Math.abs(one.change));
+}
+
+/** How much is indexed, and how much more or less than before; null without a complete listing. */
+function headlineSentence({ pages, indexed, deindexed, compared_with, listed_on }: Headline): string | null {
+  if (listed_on === null) return null;
+  const change = changeOf(indexed);
+  const than = change === null || compared_with === null ? '' : `, ${moreOrFewer(change)} ${dayOfMonth(compared_with)}`;
+  const fell = compared_with === null ? '' : ` ${counted(deindexed.now, 'page')} fell out of the index.`;
+  const share = percent(shareOf(indexed.now, pages.now));
+  const are = indexed.now === 1 ? 'is' : 'are';
+  return `${count(indexed.now)} of ${counted(pages.now, 'page')} ${are} indexed${share ? ` (${share})` : ''}${than}.${fell}`;
+}
+
+function moreOrFewer(change: number): string {
+  if (change === 0) return 'as many as on';
+  return `${count(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on`;
+}
+
+/** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */
+export function eventSentence(event: EventRow): string {
+  const { snapshot_date, nights, what, name, change, direction, moved } = event;
+  const where = what === 'directory' ? ` in ${name}` : '';
+  const were = what === 'state' ? `in the state “${name}”` : 'indexed';
+  const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
+  const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
+  const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
+  return `On ${dayOfMonth(snapshot_date)}, ${fewer} ${than}: ${parts.join(', ')}.`;
+}
+
+function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {
+  return [
+    ...(what === 'directory' || directory === null ? [] : [`${count(directory_pages ?? 0)} of them in ${directory}`]),
+    ...(state === null ? [] : [`${count(state_pages ?? 0)} ${direction === 'left' ? 'to' : 'from'} “${state}”`]),
+  ];
+}
+
+function causeSentence(common: readonly CommonRow[]): string | null {
+  const telling = common.flatMap(({ dimension, value, share, overall_share }) => {
+    const what = CAUSES[dimension];
+    return what === undefined
+      ? []
+      : [`${percent(share)} were ${what} ${value} (${percent(overall_share)} of all pages)`];
+  });
+  if (telling.length === 0) return null;
+  return `Of the pages that fell out, ${telling.slice(0, MOST_CAUSES).join(', and ')}.`;
+}
