@@ -77,6 +77,6 @@ describe('a directory whose pages are listed no more', () => {
     expect(report.sections[0]?.directories).toMatchObject([
       { directory: '/blog/', indexed: 2, indexed_before: 3, deindexed: 0 },
     ]);
-    expect(words(page)).toMatch(/Losses by directory Directory Pages .* \/blog\/ 2 2 100.0% −1 0 0/);
+    expect(words(page)).toMatch(/Directories that lost indexed pages Directory Since .* \/blog\/ −1 2 2 100.0% 0 0/);
   });
 });

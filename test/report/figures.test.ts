@@ -84,7 +84,16 @@ describe('the figures of a report', () => {
         newly_indexed: 0,
       },
     ]);
-    expect(sections[0]?.deindexed).toMatchObject({ total: 3, rows: [{ url: B3 }, { url: B1 }, { url: B2 }] });
+    // The state that most went to comes first.
+    const crawled = { state: 'Crawled - currently not indexed', fallen: 2, from_state: 'Submitted and indexed' };
+    expect(sections[0]?.deindexed).toMatchObject({
+      total: 3,
+      samples: [
+        { ...crawled, url: B1 },
+        { ...crawled, url: B3 },
+        { state: 'Soft 404', fallen: 1, url: B2 },
+      ],
+    });
     expect(sections[0]?.deindexed.common).toContainEqual(
       expect.objectContaining({ dimension: 'directory', value: '/blog/', pages: 5, changed: 3, share: 1, lift: 2.2 }),
     );
@@ -164,7 +173,7 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
     const { report, page: document } = await reportOf(shopInTheWest, { until: '2025-03-10' });
     const [section] = report.sections;
     expect(report.total).toMatchObject({ listed_on: '2025-03-10', compared_with: '2025-03-01' });
-    expect(section?.deindexed.rows).toMatchObject([{ url: B1, snapshot_date: '2025-03-10' }]);
+    expect(section?.deindexed.samples).toMatchObject([{ url: B1, snapshot_date: '2025-03-10' }]);
     expect(section?.flips.rows).toContainEqual(expect.objectContaining({ url: D1, snapshot_date: '2025-03-10' }));
     expect(section?.drift).toContainEqual(
       expect.objectContaining({ field: 'brand_new', first_seen_date: '2025-03-10' }),
@@ -229,7 +238,7 @@ describe('the last seven dates', () => {
       withReader({ warehouse: week.path, memoryLimit: 256e6 }, (reader) => analysisRows(reader, name));
     const urls = (rows: readonly Row[]) => rows.map(({ url }) => url);
     expect(period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
-    expect(sections[0]?.deindexed.rows.map(({ url }) => url)).toEqual([B3, B2]);
+    expect(sections[0]?.deindexed.samples.map(({ url }) => url)).toEqual([B2, B3]);
     expect(urls(await asked('deindexed_pages'))).toEqual([B3, B2]);
     expect(urls(await asked('newly_indexed_pages'))).toEqual([`${B3}-new`, `${B2}-new`]);
     expect(urls(await asked('canonical_flips'))).toEqual([`${B3}-flips`, `${B2}-flips`]);

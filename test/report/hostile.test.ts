@@ -43,7 +43,7 @@ const TAGS = [
   ],
   ...['h1', 'h2', 'h3', 'h4', 'a', 'b', 'small', 'code', 'ul', 'li', 'dl', 'dt', 'dd', 'details', 'summary'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
-  ...['svg', 'g', 'path', 'polygon', 'rect', 'text', 'desc', 'defs', 'clippath'],
+  ...['svg', 'g', 'path', 'polygon', 'polyline', 'rect', 'text', 'desc', 'defs', 'clippath'],
 ];
 
 let page = '';
