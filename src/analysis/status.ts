@@ -90,6 +90,9 @@ function quarantineOf(markers: readonly Marker[]) {
   );
 }
 
+/** Clocks of two machines may differ by this much. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
 /** Of the folder of a damaged journal. */
 const SET_ASIDE =
   'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
@@ -142,6 +145,10 @@ function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'
   if (last === null) {
     const isTold = website.last_run !== null || unfinished.some(({ website_id }) => website_id === website.website_id);
     return isTold ? [] : [`${name}: no snapshot yet; run \`indexhouse sync\``];
+  }
+  if (last.age_seconds * 1000 < -CLOCK_TOLERANCE_MS) {
+    const ahead = duration(-last.age_seconds * 1000);
+    return [`${name}: the last snapshot is ${ahead} ahead of this machine's clock; check the clock`];
   }
   if (last.age_seconds * 1000 <= maxAge) return [];
   const age = duration(last.age_seconds * 1000);

@@ -55,6 +55,11 @@ export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promis
 }
 
 /** Width of a terminal in cells; undefined for a file or a pipe, where nothing is shortened. */
-export function widthOf({ isTTY, columns }: Output): number | undefined {
-  return isTTY ? columns : undefined;
+export function widthOf(stream: Output): number | undefined {
+  return stream.isTTY ? columnsOf(stream) : undefined;
+}
+
+/** Some terminals, in containers and of serial lines, say that they have 0 columns. */
+export function columnsOf({ columns }: Output): number {
+  return columns || 80;
 }

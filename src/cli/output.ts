@@ -4,7 +4,7 @@ import { escapedJson, safe } from '../observe/terminal.js';
 import { type Column, formatTable, type TableOptions } from './table.js';
 
 export { formatCsv } from '../observe/csv.js';
-export { count, counted, duration, percent, size } from '../observe/format.js';
+export { age, ago, count, counted, duration, percent, size } from '../observe/format.js';
 export { type Column, figures, formatTable, wrapped } from './table.js';
 
 /** Pretty JSON with a line break at the end. Dates as ISO text; BigInts as numbers while exact, else as text. */

@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { cellsOf } from '../observe/terminal.js';
-import type { Io } from './io.js';
+import { columnsOf, type Io } from './io.js';
 
 /** As git starts it: leave at once what fits, pass colours on, keep the text on the screen. */
 const LESS = 'FRX';
@@ -15,12 +15,12 @@ export async function printPaged(text: string, io: Io, wanted: boolean): Promise
 
 /** Whether it fits a terminal, or goes to none. */
 function fits(text: string, { stdout, env }: Io): boolean {
-  const { isTTY, columns = 80, rows } = stdout;
-  if (!isTTY || rows === undefined || env['TERM'] === 'dumb') return true;
+  const { isTTY, rows } = stdout;
+  if (!isTTY || !rows || env['TERM'] === 'dumb') return true;
   const lines = text.split('\n');
   // The prompt that follows takes one.
   if (lines.length > rows) return false;
-  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(cellsOf(line) / columns)), 0) <= rows;
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(cellsOf(line) / columnsOf(stdout))), 0) <= rows;
 }
 
 /** False where there is no pager to be had. Whoever leaves it early has seen enough: that is no error. */

@@ -4,7 +4,7 @@ import { answerCommands } from './commands/answers.js';
 import { runCommands } from './commands/runs.js';
 import { setupCommands } from './commands/setup.js';
 import { upkeepCommands } from './commands/upkeep.js';
-import { EXIT, type Io } from './io.js';
+import { columnsOf, EXIT, type Io } from './io.js';
 import { packageVersion } from './version.js';
 
 const HELP = `
@@ -62,8 +62,8 @@ export function buildProgram(version: string, io: Io, outcome: { exitCode: numbe
     command.exitOverride().configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      getOutHelpWidth: () => io.stdout.columns ?? 80,
-      getErrHelpWidth: () => io.stderr.columns ?? 80,
+      getOutHelpWidth: () => columnsOf(io.stdout),
+      getErrHelpWidth: () => columnsOf(io.stderr),
     }),
   );
   return program;

@@ -9,7 +9,7 @@ import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
 import { configOf, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
-import { count, duration, formatJson, formatTable, percent } from './output.js';
+import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 
 /** Lines of drift that are printed. */
@@ -59,21 +59,26 @@ function printed(status: Status, width: number | undefined): string {
 
 /** Tables of the websites, of which one without a row is left out. */
 function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
-  const age = (seconds: number | null | undefined) => (seconds == null ? '' : duration(seconds * 1000));
-  const ago = (time: string) => `${duration(Date.parse(checked_at) - Date.parse(time))} ago`;
+  const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
   const name = (website: WebsiteStatus) => website.website_name ?? website.website_id;
   const snapshots = websites.map((website) => {
     const { last_snapshot: last, last_run: run } = website;
     return [
-      ...[name(website), last?.snapshot_at ?? 'never', age(last?.age_seconds), last?.listing_status],
+      ...[name(website), last?.snapshot_at ?? 'never', ageOf(last?.age_seconds), last?.listing_status],
       ...[last?.pages_listed, last?.pages_expected, last?.pages_rejected],
-      run ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(run.finished_at)}` : '',
+      run
+        ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(Date.parse(checked_at) - Date.parse(run.finished_at))}`
+        : '',
     ];
   });
   const reports = websites.flatMap((website) => {
     const { last_snapshot: last, pages } = website;
     if (!last) return [];
-    const known = [percent(pages?.report_share), age(pages?.oldest_report_seconds), age(pages?.median_report_seconds)];
+    const known = [
+      percent(pages?.report_share),
+      ageOf(pages?.oldest_report_seconds),
+      ageOf(pages?.median_report_seconds),
+    ];
     return [[name(website), last.reports_status, last.reports_fetched, last.reports_planned, ...known]];
   });
   const requests = websites.flatMap((website) => {
@@ -92,8 +97,8 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
 }
 
 function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
-  const since = run.started_at ? `begun ${duration(Date.parse(checked_at) - Date.parse(run.started_at))} ago, ` : '';
-  const last = `last written ${duration(Date.parse(checked_at) - Date.parse(run.last_activity_at))} ago`;
+  const since = run.started_at ? `begun ${ago(Date.parse(checked_at) - Date.parse(run.started_at))}, ` : '';
+  const last = `last written ${ago(Date.parse(checked_at) - Date.parse(run.last_activity_at))}`;
   const reached = {
     listing: `listing ${run.pages_read === null ? '' : count(run.pages_read)} of ${run.pages_expected === null ? 'an unknown number of' : count(run.pages_expected)} pages`,
     reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,

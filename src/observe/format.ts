@@ -22,6 +22,16 @@ export function duration(ms: number): string {
   return pair(Math.round(ms / HOUR_MS) * HOUR_MS, DAY_MS, 'd', HOUR_MS, 'h');
 }
 
+/** How old something is; where this machine's clock is behind, nothing is younger than `just now`. */
+export function age(ms: number): string {
+  return ms < 0 ? 'just now' : duration(ms);
+}
+
+/** When something was: `3m 5s ago`. */
+export function ago(ms: number): string {
+  return ms < 0 ? 'just now' : `${duration(ms)} ago`;
+}
+
 function pair(ms: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : ` ${rest}${smallName}`}`;
@@ -39,8 +49,8 @@ export function counted(number: number, one: string): string {
 
 /** Bytes in the largest unit that fits: `812 kB`, `45 MB`, `1.2 GB`. */
 export function size(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
-  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
+  if (bytes >= 999.5e6) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 999e3 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
 }
 
 /** A share from 0 to 1 as `78.6%`, and never 100% for less than all; nothing where it is unknown. */

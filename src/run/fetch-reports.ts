@@ -1,5 +1,6 @@
 import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
 import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../journal/reports.js';
+import { size } from '../observe/format.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import { listingPath, reportPath } from '../source/links.js';
@@ -268,7 +269,7 @@ class ReportFetch {
     this.#diskCheckedAt = now;
     const free = await effects.freeDisk(warehouse);
     if (free >= config.warehouse.min_free_disk) return;
-    const message = `the warehouse's disk has only ${free} bytes free, less than warehouse.min_free_disk`;
+    const message = `the warehouse's disk has only ${size(free)} free, less than warehouse.min_free_disk`;
     this.#end ??= { status: 'interrupted', message, cause: new Error(message) };
   }
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Dispatcher, EnvHttpProxyAgent, Pool as UndiciPool } from 'undici';
 import { Stopped } from '../exit.js';
+import { size } from '../observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
 
 /** By its own file: the package's index also loads `fetch`, caches and cookies, which every small sync would wait for. */
@@ -144,7 +145,7 @@ function placeOf({ places = API_PLACES }: Pick<TransportOptions, 'places'>): str
 function tooLarge(maxBytes: number, options: TransportOptions): SourceError {
   return new SourceError(
     'too_large',
-    `the body of the answer is larger than ${maxBytes} bytes; check ${placeOf(options)}, or lower api.page_size`,
+    `the body of the answer is larger than ${size(maxBytes)}; check ${placeOf(options)}, or lower api.page_size`,
   );
 }
 

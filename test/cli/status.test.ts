@@ -6,6 +6,7 @@ import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { syncNow } from '../given/synced.js';
+import { buildWarehouse } from '../given/warehouse.js';
 
 /** A warehouse of two websites, of which the key may read the first. */
 async function halfSynced() {
@@ -28,6 +29,17 @@ describe('indexhouse status', () => {
     mkdirSync(warehouse);
     const empty = await run(['status', '--warehouse', warehouse]);
     expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
+  });
+
+  test('where the clock is behind, shows no negative age, and says so', async () => {
+    const built = await buildWarehouse([
+      { at: '2040-03-01T02:00:00Z', lists: { w: [{ url: 'https://w.example/a' }] } },
+    ]);
+    onTestFinished(() => built.remove());
+    const { code, stdout } = await run(['status', '--warehouse', built.path], { columns: 0 });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.not.stringMatching(/ -\d/) });
+    expect(stdout).toMatch(/^https:\/\/w.example .* just now /m);
+    expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
   });
 
   test('shows a failed website plainly and exits with 3, without a token and without the service', async () => {
