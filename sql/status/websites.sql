@@ -24,6 +24,9 @@ known as (
     count(report_fetched_at)::integer as with_report,
     floor(epoch($checked_at::timestamptz) - epoch(min(report_fetched_at)))::integer as oldest_report_seconds,
     floor(median(epoch($checked_at::timestamptz) - epoch(report_fetched_at)))::integer as median_report_seconds,
+    floor(
+      quantile_cont(epoch($checked_at::timestamptz) - epoch(report_fetched_at), 0.9)
+    )::integer as p90_report_seconds,
     with_report / monitored as report_share
   from page_state
   where disappeared_at is null

@@ -26,6 +26,10 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
     help: 'Median age of the reports of monitored pages.',
     value: ({ pages }) => pages?.median_report_seconds,
   },
+  report_age_p90_seconds: {
+    help: 'Age that nine in ten reports of monitored pages are younger than.',
+    value: ({ pages }) => pages?.p90_report_seconds,
+  },
   report_age_max_seconds: {
     help: 'Age of the oldest report of a monitored page.',
     value: ({ pages }) => pages?.oldest_report_seconds,
@@ -55,49 +59,106 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
     help: 'Requests of the last run that were answered with 429.',
     value: ({ last_run }) => last_run?.requests_throttled,
   },
+  last_run_requests_retried: {
+    help: 'Requests of the last run that were sent again.',
+    value: ({ last_run }) => last_run?.requests_retried,
+  },
   last_run_utilisation: {
     help: 'Share of the requests that the pace of the last run allowed, 0 to 1.',
     value: ({ last_run }) => last_run?.utilisation,
   },
 };
 
-/**
- * How the warehouse is doing, in Prometheus' text format. Labels are websites and followers, so there are never many
- * series.
- */
-export async function metricsOf(status: Status): Promise<string> {
+/** Series of as many websites are shown. */
+const MOST_WEBSITES = 1000;
+const NAME_CHARACTERS = 200;
+
+/** One gauge and its series; one of which nothing is known has none. */
+export interface Figure {
+  /** Behind `indexhouse_`. */
+  name: string;
+  help: string;
+  series: [labels: Record<string, string>, value: Value][];
+}
+
+/** Figures in Prometheus' text format. */
+export function metricsText(figures: readonly Figure[]): Promise<string> {
   const registry = new Registry();
-  const { websites, followers, quarantine, damaged, warnings, running } = status;
+  for (const { name, help, series } of figures) {
+    const known = series.filter(([, value]) => value !== null && value !== undefined);
+    // A gauge without a series would be shown as 0.
+    if (known.length === 0) continue;
+    const labelNames = Object.keys(known[0]?.[0] ?? {});
+    const gauge = new Gauge({ name: `indexhouse_${name}`, help, labelNames, registers: [registry] });
+    for (const [labels, value] of known) gauge.set(labels, Number(value));
+  }
+  return registry.metrics();
+}
+
+/**
+ * How the warehouse is doing, in Prometheus' text format. Labels are websites, states that the contract knows, and
+ * followers, so there are never many series.
+ */
+export function metricsOf(status: Status): Promise<string> {
+  const { followers, damaged, warnings, running } = status;
+  const websites = status.websites.slice(0, MOST_WEBSITES);
   const labelsOf = ({ website_id, website_name }: WebsiteStatus) => ({
     website_id,
-    website: website_name ?? website_id,
+    website: (website_name ?? website_id).slice(0, NAME_CHARACTERS),
   });
-  const gauge = (name: string, help: string, series: [labels: Record<string, string>, value: Value][]) => {
-    const known = series.filter(([, value]) => value !== null && value !== undefined);
-    const labelNames = Object.keys(known[0]?.[0] ?? {});
-    const made = new Gauge({ name: `indexhouse_${name}`, help, labelNames, registers: [registry] });
-    for (const [labels, value] of known) made.set(labels, Number(value));
-  };
-  for (const [name, { help, value }] of Object.entries(OF_A_WEBSITE)) {
-    gauge(
-      name,
-      help,
-      websites.map((website) => [labelsOf(website), value(website)]),
-    );
-  }
-  gauge(
-    'quarantine_records',
-    'Records in quarantine that no replay has taken.',
-    quarantine.map(({ website_id, waiting }) => [{ website_id }, waiting]),
-  );
-  gauge(
-    'follower_behind',
-    'Snapshots that a follower lacks.',
-    followers.map(({ name, behind }) => [{ follower: name }, behind]),
-  );
-  gauge('damaged_files', 'Files of the warehouse that cannot be read.', [[{}, damaged.length]]);
-  gauge('warnings', 'Lines that `indexhouse status` warns with.', [[{}, warnings.length]]);
-  gauge('running', 'Whether a sync or another writing command is under way.', [[{}, running !== null]]);
-  gauge('checked_timestamp_seconds', 'When these figures were read.', [[{}, Date.parse(status.checked_at) / 1000]]);
-  return registry.metrics();
+  const shown = new Map(websites.map((website) => [website.website_id, labelsOf(website)] as const));
+  const ofShown = <T extends { website_id: string }>(all: readonly T[]) =>
+    all.flatMap((one) => {
+      const labels = shown.get(one.website_id);
+      return labels ? [[labels, one] as const] : [];
+    });
+  return metricsText([
+    ...Object.entries(OF_A_WEBSITE).map(
+      ([name, { help, value }]): Figure => ({
+        name,
+        help,
+        series: websites.map((website) => [labelsOf(website), value(website)]),
+      }),
+    ),
+    {
+      name: 'pages',
+      help: 'Monitored pages by verdict and coverage state; other: one that the contract does not know.',
+      series: ofShown(status.page_states).map(([labels, { verdict, state, pages }]) => [
+        { ...labels, verdict, state },
+        pages,
+      ]),
+    },
+    {
+      name: 'quarantine_records',
+      help: 'Records in quarantine that no replay has taken.',
+      series: ofShown(status.quarantine).map(([labels, { waiting }]) => [labels, waiting]),
+    },
+    {
+      name: 'follower_behind',
+      help: 'Snapshots that a follower lacks.',
+      series: followers.map(({ name, behind }) => [{ follower: name }, behind]),
+    },
+    {
+      name: 'websites',
+      help: 'Websites that are configured or in the warehouse.',
+      series: [[{}, status.websites.length]],
+    },
+    { name: 'damaged_files', help: 'Files of the warehouse that cannot be read.', series: [[{}, damaged.length]] },
+    {
+      name: 'notices_waiting',
+      help: 'Notices that a channel has not taken yet.',
+      series: [[{}, status.notices.reduce((sum, { notices }) => sum + notices, 0)]],
+    },
+    { name: 'warnings', help: 'Lines that `indexhouse status` warns with.', series: [[{}, warnings.length]] },
+    {
+      name: 'running',
+      help: 'Whether a sync or another writing command is under way.',
+      series: [[{}, running !== null]],
+    },
+    {
+      name: 'checked_timestamp_seconds',
+      help: 'When these figures were read.',
+      series: [[{}, Date.parse(status.checked_at) / 1000]],
+    },
+  ]);
 }

@@ -8,7 +8,13 @@ import type { Marker } from '../warehouse/markers.js';
 import { analyticsLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
-import { type NewDrift, readWebsites, type WebsiteStatus, type WebsitesInput } from './website-status.js';
+import {
+  type NewDrift,
+  type PageState,
+  readWebsites,
+  type WebsiteStatus,
+  type WebsitesInput,
+} from './website-status.js';
 
 /** The names are those of `status --json`. */
 export interface Status {
@@ -21,6 +27,8 @@ export interface Status {
   /** Folders of damaged journals that were set aside; they may be deleted. */
   set_aside: string[];
   followers: FollowerLag[];
+  /** Monitored pages by verdict and coverage state. */
+  page_states: PageState[];
   /** What is new in the drift diary since the snapshot before the newest one of each website. */
   new_drift: NewDrift[];
   /** Websites with rejected records. */
@@ -52,7 +60,9 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { log, websites, drift } = await withEngine(engine, (opened) => readWebsites(opened, input, temporary));
+    const { log, websites, drift, pageStates } = await withEngine(engine, (opened) =>
+      readWebsites(opened, input, temporary),
+    );
     const { markers, damaged } = log;
     const followers = [await followerLag(warehouse, markers, engine), await analyticsLag(warehouse, markers.length)];
     const found = {
@@ -64,6 +74,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       set_aside: await journalsSetAside(warehouse),
       followers,
       new_drift: drift,
+      page_states: pageStates,
       quarantine: quarantineOf(markers),
       notices: await waitingNotices(warehouse),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KNOWN_VALUES } from '../contract/known-values.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { OpenWarehouse } from '../warehouse/open.js';
@@ -53,6 +54,7 @@ export const websiteRow = z.object({
       with_report: z.int(),
       oldest_report_seconds: z.int().nullable(),
       median_report_seconds: z.int().nullable(),
+      p90_report_seconds: z.int().nullable(),
       report_share: z.number(),
     })
     .nullable(),
@@ -74,6 +76,16 @@ const driftRow = z.object({
 /** Something about the interface that a website's newest snapshot showed for the first time. */
 export type NewDrift = z.infer<typeof driftRow>;
 
+const pageStateRow = z.object({
+  website_id: z.string(),
+  /** `other`: not known to the contract; `none`: the service said nothing. */
+  verdict: z.string(),
+  state: z.string(),
+  pages: z.int(),
+});
+/** How many monitored pages of a website have a verdict and a coverage state. */
+export type PageState = z.infer<typeof pageStateRow>;
+
 export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
@@ -89,7 +101,7 @@ export async function readWebsites(
   engine: Engine,
   input: WebsitesInput,
   temporary: string,
-): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[] }> {
+): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[]; pageStates: PageState[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
   const log = await OpenWarehouse.read(engine, warehouse, temporary);
   log.leaveOut(await log.findTorn());
@@ -100,11 +112,14 @@ export async function readWebsites(
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
   const drift = await engine.rows(driftRow, sql('status/new_drift'));
+  const { index_summary: known_summaries = [], index_coverage_state: known_states = [] } = KNOWN_VALUES.coverage;
+  await engine.set({ known_summaries: [...known_summaries], known_states: [...known_states] });
+  const pageStates = await engine.rows(pageStateRow, sql('status/page_states'));
   const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
   const websites = [...ids].map((website_id) => {
     const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
     const name = input.websites.find(({ id }) => id === website_id)?.name;
     return { ...website, website_name: name ?? website.website_name };
   });
-  return { log, websites, drift };
+  return { log, websites, drift, pageStates };
 }

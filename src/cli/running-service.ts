@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { metricsOf } from '../analysis/metrics.js';
-import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
+import { readStatus, type StatusInput } from '../analysis/status.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
-import { Failure } from '../exit.js';
 import { LastUses } from '../keys/last-uses.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
@@ -19,14 +16,10 @@ import { requestLog } from '../service/request-log.js';
 import type { Store } from '../service/store.js';
 import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
+import { addMetrics, drained, listen, remembered } from './http-server.js';
 
-/** How long answers that are under way may take when the service ends. */
-const GRACE_MS = 3000;
-/** For the refusals of what was interrupted then to be sent. */
-const LAST_WORDS_MS = 500;
 /** How long the last use of a key may stay in memory only. */
 const WRITE_USES_MS = 60_000;
-const IDLE_CHECK_MS = 20;
 const METRICS_FOR_MS = 10_000;
 
 export interface ServiceOptions {
@@ -86,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     setup: (server) => {
       log.setup?.(server);
       addHealth(server, { reader, findKey, prefix });
-      addMetrics(server, { status: options.status, findKey, prefix });
+      addMetrics(server, `${prefix}/metrics`, metricsOfKey(options.status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       allowOrigins(server, service.cors, prefix);
       const { secure_cookies: secureCookie } = service;
@@ -144,53 +137,15 @@ export function addHealth(
   });
 }
 
-/** Adds `/metrics`: the websites of the key, in Prometheus' text format. Read at most once in a while, whoever asks. */
-function addMetrics(
-  app: FastifyInstance,
-  { status, findKey, prefix }: { status: StatusInput; findKey: Store['findKey']; prefix: string },
-): void {
-  let known: { at: number; status: Promise<Status> } | null = null;
-  app.get(`${prefix}/metrics`, async (request, reply) => {
+/** Answers with the websites of the key. Read at most once in a while, whoever asks. */
+function metricsOfKey(input: StatusInput, findKey: Store['findKey']): (request: FastifyRequest) => Promise<string> {
+  const status = remembered(METRICS_FOR_MS, () => readStatus({ ...input, now: Date.now() }));
+  return async (request) => {
     const readable = readableBy(await presentedKey(request, { findKey }));
-    const now = Date.now();
-    if (known === null || now - known.at > METRICS_FOR_MS) known = { at: now, status: readStatus({ ...status, now }) };
-    const found = await known.status;
+    const found = await status();
     const ofKey = <T extends { website_id: string }>(all: T[]) =>
       all.filter((one) => readable.includes(one.website_id));
     const [websites, quarantine, damaged] = [ofKey(found.websites), ofKey(found.quarantine), ofKey(found.damaged)];
-    reply.header('cache-control', 'no-store').type('text/plain; version=0.0.4; charset=utf-8');
     return metricsOf({ ...found, websites, quarantine, damaged });
-  });
-}
-
-async function listen(app: FastifyInstance, { host, port }: Config['service']): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (cause) {
-    throw new Failure(`cannot listen on ${host}, port ${port}: ${reasonOf(cause)}`, { cause });
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there. Choose another port with --port or service.port, or end that process',
-  EACCES: 'this user may not. Choose a port from 1024 on with --port or service.port',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose another with --host or service.host',
-  ENOTFOUND: 'there is no such host. Choose an address of this machine with --host or service.host',
-};
-
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
-}
-
-/** A connection that is kept alive ends as soon as nothing is under way on it; what is after the grace is interrupted. */
-async function drained(app: FastifyInstance, interrupt: () => void): Promise<void> {
-  const { server } = app;
-  const closed = once(server, 'close');
-  server.close();
-  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
-  interrupt();
-  await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
-  clearInterval(closing);
+  };
 }

@@ -10,6 +10,8 @@ import { packageVersion } from './version.js';
 
 export interface Flags extends Globals {
   once?: string;
+  host: string;
+  port?: number;
 }
 
 /** `indexhouse schedule`: the daemon. */
@@ -22,9 +24,30 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
     if (flags.once !== undefined) return runOnce(flags.once, context);
     // A night that nobody ran is told as well, and what a channel did not take is told again.
-    await runDaemon({ ...context, jobs, hourly: () => tell(context) });
+    const daemon = () => runDaemon({ ...context, jobs, hourly: () => tell(context) });
+    await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
     return EXIT.done;
   });
+}
+
+/** Runs the daemon while `/metrics` and the like are served. */
+async function served(
+  address: { host: string; port: number },
+  context: RecordedContext,
+  { env }: Io,
+  daemon: () => Promise<void>,
+): Promise<void> {
+  // Most daemons do without what serves.
+  const { readInOtherProcess, startDaemonService } = await import('./daemon-service.js');
+  const { config, signal } = context;
+  const names = timetable(config).flatMap(({ name, cron }) => (cron === null ? [] : [name]));
+  const readMetrics = () => readInOtherProcess(config, { env, signal });
+  const service = await startDaemonService({ ...context, ...address, names, readMetrics });
+  try {
+    await daemon();
+  } finally {
+    await service.close();
+  }
 }
 
 async function runOnce(name: string, context: RecordedContext): Promise<number> {

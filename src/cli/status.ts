@@ -17,6 +17,7 @@ const DRIFT_SHOWN = 10;
 
 export interface Flags extends Globals {
   warehouse?: string;
+  metrics?: boolean;
 }
 
 /** `indexhouse status`: how the warehouse is doing. Asks the service nothing, and writes nothing. */
@@ -24,7 +25,11 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const input = { ...(await inputOf(flags, io)), onRebuilt: rebuiltLog(flags, io) };
   await checkFolder(input.warehouse);
   const status = await readStatus(input);
-  io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+  if (flags.metrics) {
+    // Nothing else needs what this loads.
+    const { metricsOf } = await import('../analysis/metrics.js');
+    io.stdout.write(await metricsOf(status));
+  } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
   return status.warnings.length > 0 ? EXIT.warnings : EXIT.done;
 }
 

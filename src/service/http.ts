@@ -54,6 +54,21 @@ export interface ServerOptions {
  */
 export function buildServer(store: Store, options: ServerOptions = {}): FastifyInstance {
   const service = interfaceOf(store, options);
+  const app = plainServer(options);
+  if (options.representations) addRepresentations(app);
+  const described = {
+    prefix: options.prefix ?? '',
+    isRateLimited: service.limiter !== null,
+    isCacheable: options.representations ?? false,
+  };
+  void app.register((scope) => addInterface(scope, service, described), { prefix: described.prefix });
+  return app;
+}
+
+/** A server with nothing but what `setup` adds: limits of connections, error bodies, and refusals of everything else. */
+export function plainServer(
+  options: Pick<ServerOptions, 'trustProxy' | 'connections' | 'setup' | 'onError'>,
+): FastifyInstance {
   const isProxy = options.trustProxy ?? (() => false);
   const app = Fastify({
     serverFactory: (handler) => limitedServer(handler, { ...CONNECTION_LIMITS, isProxy, ...options.connections }),
@@ -73,13 +88,6 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
   addHeaders(app);
   refuseAmbiguous(app);
   refuse();
-  if (options.representations) addRepresentations(app);
-  const described = {
-    prefix: options.prefix ?? '',
-    isRateLimited: service.limiter !== null,
-    isCacheable: options.representations ?? false,
-  };
-  void app.register((scope) => addInterface(scope, service, described), { prefix: described.prefix });
   return app;
 }
 

@@ -5,6 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
+import { givenNights } from '../given/nights.js';
 
 test('sync --metrics-file writes what it did, and what failed, for a textfile collector', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5, nasty: false }] });
@@ -30,11 +31,16 @@ test('sync --metrics-file writes what it did, and what failed, for a textfile co
       `indexhouse_listing_complete${label} 1`,
       `indexhouse_pages_listed${label} 5`,
       `indexhouse_last_run_success${label} 1`,
+      `indexhouse_last_run_requests${label} 6`,
+      'indexhouse_websites 1',
+      'indexhouse_notices_waiting 0',
       'indexhouse_follower_behind{follower="duckdb"} 0',
       'indexhouse_warnings 0',
       'indexhouse_running 0',
     ]),
   );
+  // A gauge of which nothing is known is left out, not 0.
+  expect(told().join()).not.toContain('indexhouse_quarantine_records ');
   expect((await sync('wrong')).code).toBe(1);
   expect(told()).toEqual(
     expect.arrayContaining([
@@ -44,4 +50,26 @@ test('sync --metrics-file writes what it did, and what failed, for a textfile co
     ]),
   );
   expect(existsSync(`${file}.tmp`)).toBe(false);
+});
+
+test('pages by verdict and state have labels that the service cannot multiply or break', async () => {
+  const list = Object.fromEntries(
+    ['Submitted and indexed', 'a new state', 'another "new"\n} 1', null].map((state, at) => [
+      `a/${at}`,
+      { index_summary: at === 0 ? 'Indexed' : 'Not Indexed', index_coverage_state: state },
+    ]),
+  );
+  const nights = await givenNights(onTestFinished);
+  await nights.night({ list });
+  const { stdout } = await run(['status', '--metrics', '--warehouse', nights.warehouse]);
+  const lines = stdout.split('\n').filter((line) => line.startsWith('indexhouse_pages{'));
+  const series = (verdict: string, state: string, pages: number) =>
+    expect.stringMatching(
+      new RegExp(`^indexhouse_pages\\{website_id="w",website=".*",verdict="${verdict}",state="${state}"\\} ${pages}$`),
+    );
+  expect(lines.sort()).toEqual([
+    series('Indexed', 'Submitted and indexed', 1),
+    series('Not Indexed', 'none', 1),
+    series('Not Indexed', 'other', 2),
+  ]);
 });

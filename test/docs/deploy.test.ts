@@ -40,13 +40,13 @@ describe('the files of deploy', () => {
   });
 
   it('name metrics that there are', () => {
-    const source = readFileSync('src/analysis/metrics.ts', 'utf8');
+    const sources = ['src/analysis/metrics.ts', 'src/cli/daemon-service.ts'].map((file) => readFileSync(file, 'utf8'));
     const used = FILES.filter((file) => /prometheus|grafana/.test(file) && /\.\w+$/.test(file)).flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\bindexhouse_(\w+)/g)].map(([, name]) => name ?? ''),
     );
     expect(used.length).toBeGreaterThan(10);
     const made = new Set(
-      [...source.matchAll(/^ {2}(\w+): \{|gauge\(\s*'(\w+)'/gm)].map(([, one, other]) => one ?? other),
+      [...sources.join('\n').matchAll(/^ {2}(\w+): \{|\bname: '(\w+)'/gm)].map(([, one, other]) => one ?? other),
     );
     expect([...new Set(used)].filter((name) => !made.has(name))).toEqual([]);
   });

@@ -23,6 +23,8 @@ export interface Running {
   spoken: Promise<void>;
   /** What it has printed to stdout by now. */
   printed(): string;
+  /** The same of stderr. */
+  logged(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -50,7 +52,14 @@ export function start(args: string[], options: { cwd?: string; env?: Record<stri
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
-  return { ended, spoken, pid: child.pid ?? -1, printed: () => stdout, kill: (signal) => child.kill(signal) };
+  return {
+    ended,
+    spoken,
+    pid: child.pid ?? -1,
+    printed: () => stdout,
+    logged: () => stderr,
+    kill: (signal) => child.kill(signal),
+  };
 }
 
 /** Runs `indexhouse` as a real process to its end. */

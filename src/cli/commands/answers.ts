@@ -70,6 +70,7 @@ export function answerCommands(define: Define): Command[] {
     define('status', () => import('../status.js'))
       .description('last runs, freshness, completeness, what is unfinished or lags')
       .option(...WAREHOUSE)
+      .addOption(new Option('--metrics', "print metrics in Prometheus' text format").conflicts('json'))
       .addHelpText('after', STATUS_HELP),
     queryCommand(define),
     define('report', () => import('../report.js'))

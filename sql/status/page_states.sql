@@ -1,0 +1,19 @@
+-- Monitored pages of each website by verdict and coverage state. What the contract does not know is `other`, so that there
+-- are never many rows; `none`: the service said nothing. View `page_state`: one row per page.
+select
+  website_id,
+  case
+    when index_summary is null then 'none'
+    when list_contains(getvariable('known_summaries'), index_summary) then index_summary
+    else 'other'
+  end as verdict,
+  case
+    when index_coverage_state is null then 'none'
+    when list_contains(getvariable('known_states'), index_coverage_state) then index_coverage_state
+    else 'other'
+  end as state,
+  count(*)::integer as pages
+from page_state
+where disappeared_at is null
+group by all
+order by all

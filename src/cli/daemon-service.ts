@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { metricsText } from '../analysis/metrics.js';
+import type { Config } from '../config/schema.js';
+import { EXIT, Failure, messageOf } from '../exit.js';
+import { readKeys } from '../keys/key-file.js';
+import { LiveKeys } from '../keys/live-keys.js';
+import type { Logger } from '../observe/log.js';
+import type { JobBoard, JobFigures } from '../schedule/job-board.js';
+import { isLoopback } from '../service/addresses.js';
+import { presentedKey, readableBy } from '../service/admission.js';
+import { ServiceError } from '../service/errors.js';
+import { refuseOtherHosts } from '../service/hosts.js';
+import { plainServer } from '../service/http.js';
+import { packageFolder } from '../storage/sql.js';
+import { MINUTE_MS } from '../time.js';
+import { websitesIn } from '../warehouse/layout.js';
+import { addMetrics, drained, listen, remembered } from './http-server.js';
+
+const STATUS_LIMIT_MS = 2 * MINUTE_MS;
+const STATUS_BYTES = 64 * 1024 * 1024;
+/** How a process ended that did not exit with 0. */
+const endOfProcess = z.looseObject({
+  code: z.unknown(),
+  stdout: z.string().default(''),
+  stderr: z.string().default(''),
+});
+/** The daemon looks at the clock more often. */
+const LATE_MS = 15 * MINUTE_MS;
+
+export interface DaemonServiceOptions {
+  config: Config;
+  log: Logger;
+  board: JobBoard;
+  /** Of the jobs that are switched on. */
+  names: readonly string[];
+  host: string;
+  port: number;
+  /** The warehouse's figures in Prometheus' text format; in tests something else than a process of its own. */
+  readMetrics: () => Promise<string>;
+}
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` of the daemon until it is closed. On loopback no key is needed; elsewhere
+ * `/metrics` needs one that may read every website of the warehouse.
+ *
+ * @throws Failure where the address is taken or not to be had
+ */
+export async function startDaemonService(options: DaemonServiceOptions) {
+  const { config, log, board, names, host } = options;
+  const figures = () => names.map((name) => board.figuresOf(name));
+  const admit = isLoopback(host) ? async () => {} : await admission(options);
+  // A job that begins or ends changes them.
+  const stamp = () => JSON.stringify(figures().map(({ last }) => last));
+  const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
+  const app = plainServer({
+    connections: { perAddress: config.service.connections_per_address },
+    onError: (error) => log.error({ err: error }, 'a request could not be answered'),
+    setup: (server) => {
+      refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
+      server.get('/healthz', async (_, reply) => {
+        const jobs = figures();
+        const isLate = jobs.some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
+        reply.header('cache-control', 'no-store').code(isLate ? 503 : 200);
+        return { status: isLate ? 'late' : 'ok', jobs: jobs.map(jobOf) };
+      });
+      server.get('/readyz', async (_, reply) => {
+        const isReady = figures().every(({ next }) => next !== null);
+        reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
+        return { status: isReady ? 'ready' : 'starting' };
+      });
+      addMetrics(server, '/metrics', async (request) => {
+        await admit(request);
+        return `${await ofWarehouse()}${await jobMetrics(figures())}`;
+      });
+    },
+  });
+  const url = await listen(app, options);
+  log.info({ url }, 'serving /healthz, /readyz and /metrics');
+  return {
+    url,
+    close: async (): Promise<void> => {
+      await drained(app, () => {});
+      await app.close();
+    },
+  };
+}
+
+function jobOf({ name, isRunning, last, next }: JobFigures) {
+  return {
+    name,
+    is_running: isRunning,
+    ...(last ?? { begun_at: null, ended_at: null, exit_code: null }),
+    next_at: next,
+  };
+}
+
+/** Known at once, whatever the jobs do; the text of the warehouse's figures goes before it. */
+function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
+  const seconds = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : null);
+  const of = (value: (job: JobFigures) => number | boolean | null | undefined) =>
+    jobs.map((job): [{ job: string }, ReturnType<typeof value>] => [{ job: job.name }, value(job)]);
+  return metricsText([
+    { name: 'job_running', help: 'Whether the job is running.', series: of(({ isRunning }) => isRunning) },
+    {
+      name: 'job_last_begun_timestamp_seconds',
+      help: 'When the job was last begun.',
+      series: of(({ last }) => seconds(last?.begun_at)),
+    },
+    {
+      name: 'job_last_duration_seconds',
+      help: 'How long the job took when it last ended.',
+      series: of(({ last }) =>
+        last?.ended_at ? (Date.parse(last.ended_at) - Date.parse(last.begun_at)) / 1000 : null,
+      ),
+    },
+    { name: 'job_last_exit_code', help: 'What the job last ended with.', series: of(({ last }) => last?.exit_code) },
+    {
+      name: 'job_next_timestamp_seconds',
+      help: 'When the job comes next.',
+      series: of(({ next }) => next && next.getTime() / 1000),
+    },
+  ]);
+}
+
+/** @throws ServiceError without a key that may read every website: 401, 403 */
+async function admission({ config, log, host }: DaemonServiceOptions) {
+  const { path } = config.warehouse;
+  if ((await readKeys(path)).length === 0) {
+    log.warn(
+      `${host} can be reached from other machines: /metrics needs a key, and \`indexhouse keys add\` made none yet`,
+    );
+  }
+  const keys = new LiveKeys(path, async () => (await websitesIn(path)).map((id) => ({ id, name: id })));
+  return async (request: FastifyRequest): Promise<void> => {
+    const readable = readableBy(await presentedKey(request, { findKey: (token) => keys.find(token) }));
+    if ((await websitesIn(path)).every((id) => readable.includes(id))) return;
+    throw new ServiceError(403, 'These metrics are of all websites, and the key was not granted each of them.');
+  };
+}
+
+/** While the figures cannot be read, the last ones stay: `checked_timestamp_seconds` tells their age. */
+function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<string> {
+  let last = '';
+  let told: string | null = null;
+  return async () => {
+    try {
+      last = await readMetrics();
+      told = null;
+    } catch (error) {
+      const reason = messageOf(error);
+      // Once: it is asked for every minute.
+      if (reason !== told) log.warn(`the figures for /metrics cannot be read: ${reason}`);
+      told = reason;
+    }
+    return last;
+  };
+}
+
+/**
+ * Has another process read the figures, with a lower priority: it takes none of this one's time, and it may look at the
+ * run lock, which this one would lose by that.
+ */
+export async function readInOtherProcess(
+  { file }: Pick<Config, 'file'>,
+  { env, signal }: { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal },
+): Promise<string> {
+  const program = join(packageFolder(), 'dist', 'src', 'cli', 'indexhouse.cjs');
+  const args = [program, 'status', '--metrics', '--config', file, '--log-level', 'error'];
+  const limits = { timeout: STATUS_LIMIT_MS, maxBuffer: STATUS_BYTES, signal };
+  const running = promisify(execFile)(process.execPath, args, { env: { ...env }, ...limits });
+  try {
+    setPriority(running.child.pid ?? 0, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It may have ended already.
+  }
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { code, stdout, stderr } = endOfProcess.parse(error);
+    if (code === EXIT.warnings) return stdout;
+    throw new Failure(stderr.trim() || messageOf(error), { cause: error });
+  }
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config/schema.js';
+import { Failure } from '../exit.js';
+
+/** How long answers that are under way may take when the service ends. */
+const GRACE_MS = 3000;
+/** For the refusals of what was interrupted then to be sent. */
+const LAST_WORDS_MS = 500;
+const IDLE_CHECK_MS = 20;
+
+/** Adds `/metrics`. */
+export function addMetrics(
+  app: FastifyInstance,
+  path: string,
+  read: (request: FastifyRequest) => Promise<string>,
+): void {
+  app.get(path, async (request, reply) => {
+    const text = await read(request);
+    reply.header('cache-control', 'no-store').type('text/plain; version=0.0.4; charset=utf-8');
+    return text;
+  });
+}
+
+/** What was read, for so long; whoever asks meanwhile shares it. @param stamp another one asks for another reading */
+export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown = () => null) {
+  let known: { at: number; stamp: unknown; found: Promise<T> } | null = null;
+  return (): Promise<T> => {
+    const now = Date.now();
+    if (known === null || now - known.at > forMs || known.stamp !== stamp()) {
+      known = { at: now, stamp: stamp(), found: read() };
+    }
+    return known.found;
+  };
+}
+
+/** @throws Failure where the address is taken or not to be had */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: Pick<Config['service'], 'host' | 'port'>,
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    throw new Failure(`cannot listen on ${host}, port ${port}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there. Choose another port with --port or service.port, or end that process',
+  EACCES: 'this user may not. Choose a port from 1024 on with --port or service.port',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another with --host or service.host',
+  ENOTFOUND: 'there is no such host. Choose an address of this machine with --host or service.host',
+};
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+}
+
+/** A connection that is kept alive ends as soon as nothing is under way on it; what is after the grace is interrupted. */
+export async function drained(app: FastifyInstance, interrupt: () => void): Promise<void> {
+  const { server } = app;
+  const closed = once(server, 'close');
+  server.close();
+  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
+  interrupt();
+  await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+  clearInterval(closing);
+}
