@@ -6,6 +6,7 @@ import { Stopped } from '../../src/exit.js';
 import { writeAnalytics } from '../../src/followers/analytics.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { DAY_MS } from '../../src/time.js';
+import { testAtLength } from '../given/at-length.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -109,16 +110,19 @@ describe('status', () => {
     ]);
   });
 
-  test('notices that the folder was moved since analytics.duckdb was written; the next sync mends that', async () => {
-    const { path, file } = await given(synced);
-    const moved = join(temporaryFolder(), 'elsewhere');
-    cpSync(path, moved, { recursive: true, preserveTimestamps: true });
-    const told = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
-    expect((await statusOf(moved)).warnings).toEqual([told]);
-    const overrides = { warehouse: { path: moved } };
-    await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
-    expect((await statusOf(moved)).warnings).toEqual([]);
-  });
+  testAtLength(
+    'notices that the folder was moved since analytics.duckdb was written; the next sync mends that',
+    async () => {
+      const { path, file } = await given(synced);
+      const moved = join(temporaryFolder(), 'elsewhere');
+      cpSync(path, moved, { recursive: true, preserveTimestamps: true });
+      const told = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
+      expect((await statusOf(moved)).warnings).toEqual([told]);
+      const overrides = { warehouse: { path: moved } };
+      await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
+      expect((await statusOf(moved)).warnings).toEqual([]);
+    },
+  );
 
   test('makes a state file anew that is missing, and keeps it', async () => {
     const { path } = await given(synced);

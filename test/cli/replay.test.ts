@@ -30,9 +30,9 @@ const EVERY_STEP = [
   'followed the data',
   'followed the marker',
 ];
-const STEPS = atLength(['moved page_state', 'followed the data'], EVERY_STEP);
+const STEPS = atLength(['moved page_state'], EVERY_STEP);
 /** Where a process is killed indeed. */
-const KILLED = atLength(['moved page_state'], EVERY_STEP);
+const KILLED = atLength<string[]>([], EVERY_STEP);
 
 const clean: (() => void)[] = [];
 let service: OddService;

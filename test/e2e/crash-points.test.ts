@@ -32,9 +32,9 @@ const EVERY_STEP = [
   'followed the marker',
   'followed all markers',
 ];
-const STEPS = atLength(['planned', 'moved coverage', 'followed the data'], EVERY_STEP);
+const STEPS = atLength(['moved coverage', 'followed the data'], EVERY_STEP);
 /** Where a process is killed indeed, which takes its time. */
-const KILLED = atLength(['moved coverage'], EVERY_STEP);
+const KILLED = atLength<string[]>([], EVERY_STEP);
 
 const PAGES = 80;
 const clean: (() => void)[] = [];

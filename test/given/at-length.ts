@@ -1,3 +1,5 @@
+import { describe, test } from 'vitest';
+
 const IS_FULL = process.env['INDEXHOUSE_TEST_MODE'] === 'full';
 /** `INDEXHOUSE_TEST_SEEDS=500 npm run test:full -- kill-anywhere` takes more. */
 const SEEDS = Number(process.env['INDEXHOUSE_TEST_SEEDS'] ?? 25);
@@ -5,6 +7,16 @@ const SEEDS = Number(process.env['INDEXHOUSE_TEST_SEEDS'] ?? 25);
 /** What `npm test` does, or all of it in `npm run test:full`. */
 export function atLength<T>(aFew: T, all: T): T {
   return IS_FULL ? all : aFew;
+}
+
+/** A whole test for `npm run test:full` alone: another way through what `npm test` proves by a shorter one. */
+export function testAtLength(name: string, run: () => Promise<void>): void {
+  if (IS_FULL) test(name, run);
+}
+
+/** The same of a block with a warehouse of its own. */
+export function describeAtLength(name: string, define: () => void): void {
+  if (IS_FULL) describe(name, define);
 }
 
 /** Numbers from 1: so many seeds in `npm test`; in `npm run test:full` 25 or another number, times a factor. */

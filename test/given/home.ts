@@ -9,7 +9,7 @@ import type { Finding, Verified } from '../../src/verify/finding.js';
 import { verify } from '../../src/verify/verify.js';
 import { writeConfig } from './config-file.js';
 import { given, type StopAfter, stopper } from './synced.js';
-import { noFollowers } from './warehouse.js';
+import { givenSchemas, noFollowers } from './warehouse.js';
 
 const MEMORY_BYTES = 256e6;
 
@@ -66,6 +66,7 @@ export class Home {
     freeDisk,
     follow = true,
   }: HomeSync = {}): Promise<Receipt> {
+    await givenSchemas(this.warehouse);
     const stop = new AbortController();
     return sync({
       config: await given(this.config),

@@ -7,7 +7,7 @@ import type { Table } from '../../src/warehouse/tables.js';
 import { copyOf, temporaryFolder } from './folder.js';
 import { type OddAnswer, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { configFor, noFollowers } from './warehouse.js';
+import { configFor, givenSchemas, noFollowers } from './warehouse.js';
 
 const WEBSITE = 'w';
 const FIRST_NIGHT_MS = Date.parse('2025-03-01T02:00:00.000Z');
@@ -107,6 +107,7 @@ export class Nights {
       warehouse: this.warehouse,
       sections: { quality: { max_reject_ratio: 1 }, ...night.sections },
     });
+    await givenSchemas(this.warehouse);
     const receipt = await sync({
       config: { ...config, websites: [{ id: WEBSITE }] },
       version: 'test',

@@ -6,6 +6,7 @@ import { writeConfig } from './config-file.js';
 import { temporaryFolder } from './folder.js';
 import { type OddService, type OddWebsite, startOddService } from './odd-service.js';
 import { type Row, readTable } from './parquet.js';
+import { givenSchemas } from './warehouse.js';
 
 export const TOKEN = 'tok-7Kf9-secret-value-0123456789';
 const QUICK = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
@@ -28,6 +29,7 @@ export class OddSync {
       websites: Object.keys(websites),
       sections: { ...sections, api: { ...QUICK, ...sections['api'] } },
     });
+    await givenSchemas(join(this.folder, 'warehouse'));
     this.ended = await run(['sync', '--json', '--config', file]);
     this.receipt = JSON.parse(this.ended.stdout);
   }

@@ -4,7 +4,7 @@ import type { WebsiteReceipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
 import { verify } from '../../src/verify/verify.js';
 import { scratchFolder } from '../../src/warehouse/layout.js';
-import { configFor } from './warehouse.js';
+import { configFor, givenSchemas } from './warehouse.js';
 
 const MEMORY_LIMIT = 256e6;
 
@@ -25,6 +25,7 @@ export async function syncOne({ baseUrl, warehouse, at, token, api = {}, follow 
 }> {
   const sections = { api: { ...api, ...(token ? { token } : {}) }, quality: { max_reject_ratio: 1 } };
   const config = configFor({ baseUrl, warehouse, sections });
+  await givenSchemas(warehouse);
   const receipt = await sync({
     config: { ...config, websites: [{ id: 'w' }] },
     version: 'test',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, configSchema } from '../../src/config/schema.js';
@@ -6,6 +6,7 @@ import { createLogger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
+import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { type GivenPage, startScriptedService, TOKEN } from './service.js';
 
 /** A run at this time, of the websites that list something then. Every other one stays as it was. */
@@ -63,8 +64,27 @@ export interface GivenSync {
   followed?: 'followed' | null;
 }
 
+let prepared: Promise<string> | null = null;
+
+/**
+ * Gives a new warehouse the empty files of its tables, which every warehouse has alike: a copy takes a tenth of the time
+ * in which the first sync would make them.
+ */
+export async function givenSchemas(warehouse: string): Promise<void> {
+  if (existsSync(warehouse)) return;
+  prepared ??= (async () => {
+    const path = mkdtempSync(join(tmpdir(), 'indexhouse-schemas-'));
+    await prepareWarehouse(path, 'UTC', 256e6);
+    return path;
+  })();
+  cpSync(join(await prepared, 'schema'), join(warehouse, 'schema'), { recursive: true });
+  // What the first sync leaves behind, too.
+  mkdirSync(join(warehouse, 'tmp'));
+}
+
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
 export async function syncAt({ at, websites = [], followed = null, ...given }: GivenSync): Promise<Receipt> {
+  await givenSchemas(given.warehouse);
   return sync({
     config: configFor(given),
     version: 'test',

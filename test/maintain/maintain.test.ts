@@ -10,6 +10,7 @@ import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { filesOf, type Marker, markersOf } from '../../src/warehouse/markers.js';
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -129,7 +130,7 @@ describe('thinning the Parquet files', () => {
     });
   });
 
-  test('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
+  testAtLength('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
     const [thin, whole] = [copyOf(thinned), copyOf(built.path)];
     await maintainAt(thin, { now: NOW + 2 * HOUR_MS });
     rmSync(join(thin, 'state'), { recursive: true });
@@ -214,7 +215,7 @@ describe('indexhouse.duckdb', () => {
     expect(await counts()).toMatchObject({ coverage: 14 });
   });
 
-  test('gets smaller by what is deleted from it, once', async () => {
+  testAtLength('gets smaller by what is deleted from it, once', async () => {
     const warehouse = copyOf(followed.path);
     await inDuckdb(
       warehouse,
@@ -228,7 +229,7 @@ describe('indexhouse.duckdb', () => {
     expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
   });
 
-  test('stays as it is while a reader holds it, and nothing is lost', async () => {
+  testAtLength('stays as it is while a reader holds it, and nothing is lost', async () => {
     const warehouse = copyOf(followed.path);
     const database = join(warehouse, 'indexhouse.duckdb');
     const reader = await holdOpen(database, 'READ_ONLY');
@@ -259,20 +260,23 @@ describe('a warehouse that is not as it should be', () => {
     expect(await listTableFiles(warehouse, 'checkpoints')).toEqual([]);
   });
 
-  test.each(['missing', 'altered'])('with a checkpoint that is %s is told of by verify', async (how) => {
-    const warehouse = copyOf(thinned);
-    const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
-    if (how === 'missing') rmSync(checkpoint);
-    else await rewrite(checkpoint, 'select * replace (absences + 1 as absences) from self');
-    expect(await findingsOf(warehouse)).toMatchObject([
-      { check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') },
-    ]);
-    if (how === 'altered') return;
-    await expect(maintainAt(warehouse, { now: NOW + 2 * HOUR_MS })).rejects.toThrow('checkpoints');
-    expect(await fileCount(warehouse, 'coverage')).toBe(13);
-  });
+  test.each(atLength(['altered'], ['missing', 'altered']))(
+    'with a checkpoint that is %s is told of by verify',
+    async (how) => {
+      const warehouse = copyOf(thinned);
+      const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
+      if (how === 'missing') rmSync(checkpoint);
+      else await rewrite(checkpoint, 'select * replace (absences + 1 as absences) from self');
+      expect(await findingsOf(warehouse)).toMatchObject([
+        { check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') },
+      ]);
+      if (how === 'altered') return;
+      await expect(maintainAt(warehouse, { now: NOW + 2 * HOUR_MS })).rejects.toThrow('checkpoints');
+      expect(await fileCount(warehouse, 'coverage')).toBe(13);
+    },
+  );
 
-  test('with a tombstone that cannot be read is told of by verify', async () => {
+  testAtLength('with a tombstone that cannot be read is told of by verify', async () => {
     const warehouse = copyOf(thinned);
     const tombstone = await newestFile(warehouse, 'tombstones');
     writeFileSync(tombstone, 'garbage');

@@ -6,6 +6,7 @@ import { BusyError } from '../../src/exit.js';
 import { tell, toldRun } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -36,7 +37,7 @@ describe('what is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    for (let night = 1; night <= 3; night++) {
+    for (let night = 1; night <= 2; night++) {
       await nights.night({ list: pages('a', 30, INDEXED) });
       expect(await tell({ config, log, now })).toEqual([]);
     }
@@ -96,23 +97,26 @@ describe('what is told', () => {
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'partial', count: 2 }]);
   });
 
-  test('a directory that lost too many where the website did not, and a rule that is switched off', async () => {
-    const nights = await givenNights(onTestFinished);
-    const receiver = await startReceiver();
-    const given = (rules: object) => telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
-    const now = () => nights.clock.now;
-    await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
-    await tell({ ...given({}), now });
-    await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
-    const journal = join(nights.warehouse, 'notices.json');
-    const before = readFileSync(journal);
-    expect(await tell({ ...given({ directory_drop: false }), now })).toEqual([]);
-    writeFileSync(journal, before);
-    await tell({ ...given({}), now });
-    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
-      { kind: 'directory_drop', count: 15, directory: '/a/' },
-    ]);
-  });
+  testAtLength(
+    'a directory that lost too many where the website did not, and a rule that is switched off',
+    async () => {
+      const nights = await givenNights(onTestFinished);
+      const receiver = await startReceiver();
+      const given = (rules: object) => telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
+      const now = () => nights.clock.now;
+      await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
+      await tell({ ...given({}), now });
+      await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
+      const journal = join(nights.warehouse, 'notices.json');
+      const before = readFileSync(journal);
+      expect(await tell({ ...given({ directory_drop: false }), now })).toEqual([]);
+      writeFileSync(journal, before);
+      await tell({ ...given({}), now });
+      expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
+        { kind: 'directory_drop', count: 15, directory: '/a/' },
+      ]);
+    },
+  );
 
   test('a stale website, once for each run', async () => {
     const nights = await givenNights(onTestFinished);
@@ -148,13 +152,13 @@ describe('what is told', () => {
     ]);
   });
 
-  test('the incident of the demo: one message with the true numbers, and no second one', async () => {
+  testAtLength('the incident of the demo: one message with the true numbers, and no second one', async () => {
     const folder = temporaryFolder();
     const deindexing = { night: 3, directory: '/blog/', share: 0.5 };
     const simulator = await startSimulator({
       seed: 1,
       start: '2025-03-01T02:00:00.000Z',
-      websites: [{ id: 'w', pages: 600, deindexing }],
+      websites: [{ id: 'w', pages: 300, deindexing }],
       keys: [{ token: 'demo-token', label: 'demo', websites: ['w'] }],
     });
     onTestFinished(() => simulator.close());
@@ -197,7 +201,7 @@ describe('what is told', () => {
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'rejects', count: 15 }]);
   });
 
-  test('what happened in each night since the last time', async () => {
+  testAtLength('what happened in each night since the last time', async () => {
     const nights = await givenNights(onTestFinished);
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
@@ -252,7 +256,7 @@ describe('how it is told', () => {
     expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toMatch(/unguessable|a-long-secret/);
   });
 
-  test('a death between sending and recording may repeat a message, and loses none', async () => {
+  testAtLength('a death between sending and recording may repeat a message, and loses none', async () => {
     const nights = await givenNights(onTestFinished);
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
@@ -298,7 +302,7 @@ describe('a run', () => {
     );
   });
 
-  test('that is stopped is told of when it was resumed, once', async () => {
+  testAtLength('that is stopped is told of when it was resumed, once', async () => {
     const deindexing = { night: 2, directory: '/blog/', share: 1 };
     const start = '2025-03-01T02:00:00.000Z';
     const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });

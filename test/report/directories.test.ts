@@ -16,10 +16,11 @@ describe('of more than 500 directories', () => {
   const [SMALL = ''] = urlsOf('small', 1);
   const [FALLEN = '', ...STAYING] = OLD;
   const staying = [...STAYING, ...NEW].map((url) => indexed(url));
+  const sections = { reports: { max_per_run: 0 } };
   const shop = givenWarehouse([
-    { at: '2025-03-01T02:00:00Z', lists: { shop: [...OLD, SMALL].map((url) => indexed(url)) } },
-    { at: '2025-03-02T02:00:00Z', lists: { shop: [...staying, out(FALLEN), out(SMALL)] } },
-    { at: '2025-03-03T02:00:00Z', lists: { shop: [...staying, out(FALLEN), indexed(SMALL)] } },
+    { at: '2025-03-01T02:00:00Z', lists: { shop: [...OLD, SMALL].map((url) => indexed(url)) }, sections },
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [...staying, out(FALLEN), out(SMALL)] }, sections },
+    { at: '2025-03-03T02:00:00Z', lists: { shop: [...staying, out(FALLEN), indexed(SMALL)] }, sections },
   ]);
 
   it('coverage_by_directory: those that one of both listings has only among `(other)` are there on both sides', async () => {

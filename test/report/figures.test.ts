@@ -3,6 +3,7 @@ import { QuestionError } from '../../src/analysis/errors.js';
 import { withReader } from '../../src/analysis/reader.js';
 import { shareChart } from '../../src/html/charts/trend-chart.js';
 import { analysisRows, type Row } from '../analysis/given.js';
+import { describeAtLength } from '../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
 
@@ -215,7 +216,7 @@ describe('the chart of the share that is indexed', () => {
   });
 });
 
-describe('the last seven dates', () => {
+describeAtLength('the last seven dates', () => {
   // The second night is the eighth date from the end, and the third the seventh.
   const nights = ['2025-03-01', '2025-03-08', '2025-03-09', '2025-03-15'];
   const pages = [B1, B2, B3];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { casesAtLength } from '../given/at-length.js';
 import { givenNights, type Report } from '../given/nights.js';
 
 const CONCURRENCY = 4;
@@ -40,11 +41,12 @@ describe('reports that are rejected one after the other', () => {
     expect(state.get(nameAt(99))).toMatchObject({ consecutive_failures: 0 });
   });
 
-  it.concurrent.for<[string, (at: number) => Report | undefined]>([
+  const others: [string, (at: number) => Report | undefined][] = [
     ['but for a good one after 49', (at) => (at === 49 ? {} : { sitemaps: 'none' })],
     ['but for one that failed after 49', (at) => (at === 49 ? 500 : { sitemaps: 'none' })],
     ['for different reasons', (at) => (at % 2 === 0 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' })],
-  ])('%s do not', async ([, answer], test) => {
+  ];
+  it.concurrent.for(casesAtLength(others, 'but for a good one after 49'))('%s do not', async ([, answer], test) => {
     const given = await givenNights(test.onTestFinished);
     // One after the other, so that what comes after what is certain.
     const sections = { api: { ...SECTIONS.api, concurrency: 1 } };

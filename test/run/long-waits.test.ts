@@ -3,6 +3,7 @@ import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -116,7 +117,7 @@ describe('waits of just under a day', () => {
     expect(sleptMs).toBe(23 * HOUR_MS);
   });
 
-  test('between every two windows of a listing end it soon', async () => {
+  testAtLength('between every two windows of a listing end it soon', async () => {
     const pages = pagesOf('w', 300);
     const url = await odd({
       listing: (window) => (window.number % 2 ? windowOf(pages, window) : { status: 429, headers }),
@@ -139,7 +140,7 @@ describe('waits of just under a day', () => {
     expect(sleptMs).toBeLessThan(2 * DAY_MS);
   });
 
-  test('of a minute for each answer go on for as long as the listing takes', async () => {
+  testAtLength('of a minute for each answer go on for as long as the listing takes', async () => {
     const pages = pagesOf('w', 3_200);
     const minute = { 'retry-after': '60' };
     const url = await odd({

@@ -7,7 +7,7 @@ import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
-import { configFor, noFollowers } from '../given/warehouse.js';
+import { configFor, givenSchemas, noFollowers } from '../given/warehouse.js';
 
 const PAGES = pagesOf('w', 30);
 const DOWN: OddAnswer = { status: 503, body: '{}' };
@@ -58,7 +58,8 @@ class World {
     return this;
   }
 
-  sync(retryFor: number, more: Partial<SyncOptions> = {}, given: object = {}): Promise<Receipt> {
+  async sync(retryFor: number, more: Partial<SyncOptions> = {}, given: object = {}): Promise<Receipt> {
+    await givenSchemas(this.#warehouse);
     const sections = { api: { page_size: 10 }, ...given };
     const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
     return sync({

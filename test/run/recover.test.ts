@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe('a run that died', () => {
-  test('before it wrote what it is: its folder goes, and a new run starts', async () => {
+  testAtLength('before it wrote what it is: its folder goes, and a new run starts', async () => {
     mkdirSync(join(home.warehouse, 'runs', uuidv7(), 'w'), { recursive: true });
     expect(await home.syncOne({ follow: IS_FOLLOWED })).toMatchObject({ status: 'committed', resumed: false });
     await expectAsUnbroken();
@@ -108,7 +108,7 @@ describe('a run that died', () => {
       await expectAsUnbroken();
     });
 
-    test('begins the listing where its journal is empty', async () => {
+    testAtLength('begins the listing where its journal is empty', async () => {
       truncateSync(join(home.journal('w'), 'listing.ndjson'), 0);
       expect(await home.syncOne({ follow: IS_FOLLOWED })).toMatchObject({ status: 'committed', resumed: true });
       await expectAsUnbroken();
@@ -152,13 +152,16 @@ describe('a run that died', () => {
       expect(await wrong()).toEqual([]);
     });
 
-    test('is committed without the count of what is left where that count is damaged, and it is too old', async () => {
-      writeFileSync(join(home.journal('w'), 'planned.json'), '{"pla');
-      home.configure(['other']);
-      const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true, laterMs: TOO_LATE_MS });
-      expect(websites).toMatchObject([{ status: 'committed', reports: { planned: had.length, left: null } }]);
-      expect(await wrong()).toEqual([]);
-    });
+    testAtLength(
+      'is committed without the count of what is left where that count is damaged, and it is too old',
+      async () => {
+        writeFileSync(join(home.journal('w'), 'planned.json'), '{"pla');
+        home.configure(['other']);
+        const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true, laterMs: TOO_LATE_MS });
+        expect(websites).toMatchObject([{ status: 'committed', reports: { planned: had.length, left: null } }]);
+        expect(await wrong()).toEqual([]);
+      },
+    );
 
     test('is finished, and nothing else, by --recover', async () => {
       const [runId] = home.unfinished();
@@ -196,7 +199,7 @@ describe('a run that died', () => {
       await expectAsUnbroken();
     });
 
-    test('fetches all where the journal of reports is empty', async () => {
+    testAtLength('fetches all where the journal of reports is empty', async () => {
       truncateSync(join(home.journal('w'), 'reports.ndjson'), 0);
       expect(await home.syncOne({ follow: IS_FOLLOWED })).toMatchObject({
         status: 'committed',
@@ -225,7 +228,7 @@ describe('a run that died', () => {
     await expectAsUnbroken();
   });
 
-  test('while it renamed, long ago: the commit is finished as it was, then a new run starts', async () => {
+  testAtLength('while it renamed, long ago: the commit is finished as it was, then a new run starts', async () => {
     died('moved coverage');
     const [runId] = home.unfinished();
     const { run_id } = await home.sync({ follow: IS_FOLLOWED, laterMs: TOO_LATE_MS });

@@ -10,6 +10,7 @@ import { exitCodeOf, type ReplayOptions, type ReplayReceipt } from '../../src/ru
 import { currentContract } from '../../src/run/replay-journal.js';
 import { sync } from '../../src/run/sync.js';
 import { schemaFile, stateFile } from '../../src/warehouse/layout.js';
+import { testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { givenNights, type Night } from '../given/nights.js';
 import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -135,7 +136,7 @@ describe('replay', () => {
     expect(await findingsOf(warehouse)).toEqual([]);
   });
 
-  test('of a page that had gone and came back in quarantine tells that it appeared', async () => {
+  testAtLength('of a page that had gone and came back in quarantine tells that it appeared', async () => {
     const warehouse = await mendedNights([
       { list: { a: INDEXED, b: INDEXED }, reports: {} },
       { list: { b: INDEXED }, reports: { a: 404 } },
@@ -190,21 +191,24 @@ describe('replay', () => {
     expect(await countsIn(join(warehouse, 'analytics.duckdb'), [where])).toEqual({ [where]: 3 });
   });
 
-  test('of a record older than the last known one adds its row, and changes neither state nor story', async () => {
-    const warehouse = await mendedNights([
-      { list: { a: INDEXED } },
-      { list: { a: { index_summary: 7 } } },
-      { list: { a: NOT_INDEXED } },
-    ]);
-    const newest = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort()[2];
-    const before = await stateAfter(warehouse, newest ?? '', 'a');
-    const receipt = await replayOf(warehouse);
-    expect(receipt.snapshots).toMatchObject([{ coverage: 1, changes: 0 }]);
-    const [id] = await replayIds(warehouse);
-    expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
-    expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
-    expect(await findingsOf(warehouse)).toEqual([]);
-  });
+  testAtLength(
+    'of a record older than the last known one adds its row, and changes neither state nor story',
+    async () => {
+      const warehouse = await mendedNights([
+        { list: { a: INDEXED } },
+        { list: { a: { index_summary: 7 } } },
+        { list: { a: NOT_INDEXED } },
+      ]);
+      const newest = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort()[2];
+      const before = await stateAfter(warehouse, newest ?? '', 'a');
+      const receipt = await replayOf(warehouse);
+      expect(receipt.snapshots).toMatchObject([{ coverage: 1, changes: 0 }]);
+      const [id] = await replayIds(warehouse);
+      expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
+      expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
+      expect(await findingsOf(warehouse)).toEqual([]);
+    },
+  );
 
   test('takes several snapshots in their order, and the next sync stands on what they left', async () => {
     const given = await givenNights(onTestFinished, 'followed');

@@ -12,6 +12,7 @@ import type { Config } from '../../src/config/schema.js';
 import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
+import { testAtLength } from '../given/at-length.js';
 import { type Running, run, start } from '../given/cli.js';
 import { clientOf, connection } from '../given/client.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -234,7 +235,7 @@ describe('indexhouse serve', () => {
     expect(refused.stderr).toContain(`indexhouse keys add --label reader --website all --warehouse ${built.path}`);
   });
 
-  it('begins on loopback without a key, says how to add one, and answers nobody', async () => {
+  testAtLength('begins on loopback without a key, says how to add one, and answers nobody', async () => {
     const running = start(['serve', '--warehouse', built.path], { env: { INDEXHOUSE_SERVICE_PORT: '0' } });
     onTestFinished(() => running.kill('SIGKILL'));
     await running.spoken;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
+import { atLength } from '../given/at-length.js';
 import { copyOf } from '../given/folder.js';
 import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';
@@ -64,25 +65,27 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
 }
 
 describe('a file that is no Parquet any more', () => {
-  it.each(['snapshots', 'runs', 'coverage', 'coverage_summary', 'url_reports'] as const)(
-    'of %s leaves other websites as they are, and is told once and counted',
-    async (table) => {
-      const { get, health, report, unreadable } = await servedWith(async (path) => {
-        for (const file of await filesOf(path, table)) writeFileSync(file, readFileSync(file).subarray(0, 100));
-      });
-      expect((await get('/v1')).status).toBe(200);
-      expect((await get('/v1/urls/well?limit=1')).status).toBe(200);
-      expect((await report('well')).status).toBe(200);
-      expect([200, 404, 503]).toContain((await get('/v1/urls/sick')).status);
-      expect([200, 404, 503]).toContain((await report('sick')).status);
-      expect(unreadable.length).toBeGreaterThan(0);
-      expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
-      const degraded = { status: 'degraded', unreadable_files: unreadable.length };
-      expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
-      expect((await get('/healthz', 'nobody')).status).toBe(401);
-      expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
-    },
-  );
+  it.each(
+    atLength(
+      ['snapshots', 'coverage'] as const,
+      ['snapshots', 'runs', 'coverage', 'coverage_summary', 'url_reports'] as const,
+    ),
+  )('of %s leaves other websites as they are, and is told once and counted', async (table) => {
+    const { get, health, report, unreadable } = await servedWith(async (path) => {
+      for (const file of await filesOf(path, table)) writeFileSync(file, readFileSync(file).subarray(0, 100));
+    });
+    expect((await get('/v1')).status).toBe(200);
+    expect((await get('/v1/urls/well?limit=1')).status).toBe(200);
+    expect((await report('well')).status).toBe(200);
+    expect([200, 404, 503]).toContain((await get('/v1/urls/sick')).status);
+    expect([200, 404, 503]).toContain((await report('sick')).status);
+    expect(unreadable.length).toBeGreaterThan(0);
+    expect(unreadable.every((file) => file.includes('website=sick'))).toBe(true);
+    const degraded = { status: 'degraded', unreadable_files: unreadable.length };
+    expect([await health(), await health('sick')]).toMatchObject([degraded, degraded]);
+    expect((await get('/healthz', 'nobody')).status).toBe(401);
+    expect(await health('well')).toEqual({ status: 'ok', websites: 1, commits: 2, unreadable_files: 0 });
+  });
 });
 
 describe('a file whose rows cannot be read', () => {

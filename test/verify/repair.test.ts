@@ -7,6 +7,7 @@ import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
+import { testAtLength } from '../given/at-length.js';
 import { run, runProcess } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
@@ -101,7 +102,7 @@ describe('verify --repair', () => {
     expect(existsSync(moved)).toBe(true);
   });
 
-  test('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
+  testAtLength('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
     rmSync(join(home.warehouse, 'state'), { recursive: true });
     await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
     const reader = await holdOpen(database, 'READ_ONLY');
@@ -120,7 +121,7 @@ describe('rebuild', () => {
     expect(await contents()).toEqual(expected);
   });
 
-  test('refuses while a reader holds the file', async () => {
+  testAtLength('refuses while a reader holds the file', async () => {
     const before = hashOf(database);
     const reader = await holdOpen(database, 'READ_ONLY');
     const { code, stderr } = await run(['rebuild', '--config', home.config]);
@@ -140,7 +141,7 @@ describe('rebuild', () => {
     expect([hashOf(database), existsSync(`${database}.new`)]).toEqual([before, false]);
   });
 
-  test('makes what can be made where there was no usable file', async () => {
+  testAtLength('makes what can be made where there was no usable file', async () => {
     writeFileSync(database, 'garbage');
     writeFileSync(await newestFile(home.warehouse, 'coverage'), 'garbage');
     const state = await rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });

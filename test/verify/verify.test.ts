@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { DATA_TABLES } from '../../src/warehouse/tables.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { Home } from '../given/home.js';
 import { hashOf, inDuckdb, newestFile, rewrite } from '../given/tamper.js';
@@ -99,7 +100,7 @@ describe('the Parquet files', () => {
     expect(text).not.toContain('indexhouse.duckdb');
   });
 
-  test('an extra file of data is only a note', async () => {
+  testAtLength('an extra file of data is only a note', async () => {
     const file = await newestFile(home.warehouse, 'coverage');
     const extra = join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet');
     copyFileSync(file, extra);
@@ -175,7 +176,7 @@ describe('the state', () => {
     expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(file) });
   });
 
-  test.for(['altered', 'garbage', 'empty'])('a file that is %s', async (how) => {
+  test.for(atLength(['altered', 'garbage'], ['altered', 'garbage', 'empty']))('a file that is %s', async (how) => {
     const file = await newestState();
     if (how === 'altered') await rewrite(file, 'select * replace (absences + 1 as absences) from self');
     else writeFileSync(file, how === 'empty' ? '' : 'garbage');
@@ -207,12 +208,12 @@ describe('indexhouse.duckdb', () => {
     expect(findings.map(({ remedy }) => remedy)).toContainEqual(expect.stringContaining('indexhouse rebuild'));
   });
 
-  test('a dropped table', async () => {
+  testAtLength('a dropped table', async () => {
     await inDuckdb(home.warehouse, 'drop table coverage cascade');
     expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining('coverage') });
   });
 
-  test('two rows that have exchanged their values', async () => {
+  testAtLength('two rows that have exchanged their values', async () => {
     const urlOf = (row: number) => `(select url from coverage where rowid = ${row})`;
     await inDuckdb(
       home.warehouse,
@@ -234,7 +235,7 @@ describe('indexhouse.duckdb', () => {
     });
   });
 
-  test('lacks the row of a run: it lags', async () => {
+  testAtLength('lacks the row of a run: it lags', async () => {
     await inDuckdb(home.warehouse, 'delete from runs where rowid = 1');
     expect(await told()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining('runs') });
   });
@@ -249,14 +250,14 @@ describe('indexhouse.duckdb', () => {
     expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining(database()) });
   });
 
-  test('has no tables yet: it lags', async () => {
+  testAtLength('has no tables yet: it lags', async () => {
     rmSync(database());
     await inDuckdb(home.warehouse, 'select 1');
     expect(await told()).toMatchObject({ code: 3, levels: ['lag'] });
   });
 });
 
-test('a sync that runs meanwhile is no difference', async () => {
+testAtLength('a sync that runs meanwhile is no difference', async () => {
   const api = { requests_per_minute: 6000, page_size: 20 };
   const paced = new Home(home.folder, simulator, ['w'], { api });
   const sync = start(['sync', '--config', paced.config]);

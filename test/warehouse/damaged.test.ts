@@ -10,7 +10,7 @@ import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { stateFile, tableFile } from '../../src/warehouse/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
 import { plan } from '../forecast/given.js';
-import { casesAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -137,54 +137,51 @@ async function servedOf(warehouse: string, website: string): Promise<string[]> {
   }
 }
 
-describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated', 'garbled'))(
-  'a file that is %s',
-  (how, { damage, reason }) => {
-    test('a state: made anew by whoever reads it, and kept', async () => {
-      const { warehouse, file } = damagedCopy('state', damage);
-      expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
-      expect(await isKept(file)).toBe(true);
-      damage(file);
-      expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
-      expect(await isKept(file)).toBe(true);
-      damage(file);
-      expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
-      expect(await isKept(file)).toBe(true);
-    });
+describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that is %s', (how, { damage, reason }) => {
+  test('a state: made anew by whoever reads it, and kept', async () => {
+    const { warehouse, file } = damagedCopy('state', damage);
+    expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+    damage(file);
+    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+    damage(file);
+    expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
+    expect(await isKept(file)).toBe(true);
+  });
 
-    test('data: left out and named', async () => {
-      const { warehouse, file } = damagedCopy('coverage', damage);
-      const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
-      const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-      expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
-      expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
-      const { damaged, warnings } = await statusOf(warehouse);
-      // It looks at the ends of what it does not read.
-      if (how !== 'garbled')
-        expect([damaged, warnings[0]]).toMatchObject([[{ path: file }], expect.stringContaining(file)]);
-      expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-    });
+  test('data: left out and named', async () => {
+    const { warehouse, file } = damagedCopy('coverage', damage);
+    const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
+    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+    expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
+    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
+    const { damaged, warnings } = await statusOf(warehouse);
+    // It looks at the ends of what it does not read.
+    if (how !== 'garbled')
+      expect([damaged, warnings[0]]).toMatchObject([[{ path: file }], expect.stringContaining(file)]);
+    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+  });
 
-    test('a marker: its commit is left out', async () => {
-      const { warehouse, file } = damagedCopy('snapshots', damage);
-      // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
-      const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
-      const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-      expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
-      expect((await planOf(warehouse)).damaged).toMatchObject(named);
-      expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
-      expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-    });
+  test('a marker: its commit is left out', async () => {
+    const { warehouse, file } = damagedCopy('snapshots', damage);
+    // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
+    const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
+    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
+    expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
+    expect((await planOf(warehouse)).damaged).toMatchObject(named);
+    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
+  });
 
-    test('a run: left out and named', async () => {
-      const { warehouse, file } = damagedCopy('runs', damage);
-      const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
-      expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
-      expect((await planOf(warehouse)).damaged).toMatchObject(named);
-      expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
-    });
-  },
-);
+  test('a run: left out and named', async () => {
+    const { warehouse, file } = damagedCopy('runs', damage);
+    const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
+    expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
+    expect((await planOf(warehouse)).damaged).toMatchObject(named);
+    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+  });
+});
 
 test('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
@@ -276,7 +273,7 @@ describe('a file that is damaged in the middle', () => {
     expect(await run(['query', '--sql', 'from runs', '--warehouse', warehouse])).toMatchObject({ code: 0 });
   });
 
-  test('a state: the remedy rebuilds it', async () => {
+  testAtLength('a state: the remedy rebuilds it', async () => {
     const { warehouse, file } = damagedCopy('state', damageInside);
     const asked = () => run(['query', '--sql', STATE, '--json', '--warehouse', warehouse]);
     expect(await asked()).toMatchObject({

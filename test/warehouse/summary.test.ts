@@ -11,6 +11,7 @@ import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { createTables, viewStatements } from '../../src/warehouse/tables.js';
+import { testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
@@ -111,7 +112,7 @@ describe('the summary of a snapshot', () => {
     expect(await findingsOf(warehouse)).toEqual([]);
   });
 
-  test('is made of the coverage where an older version left none, for every reader', async () => {
+  testAtLength('is made of the coverage where an older version left none, for every reader', async () => {
     const given = await twoNights();
     const before = await summaryEverywhere(given.warehouse);
     expect(before).toEqual(Array(4).fill(before[0]));

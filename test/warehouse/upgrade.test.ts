@@ -11,6 +11,7 @@ import { withEngine } from '../../src/storage/engine.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { schemaFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
@@ -73,35 +74,38 @@ test('a warehouse of an older version is read as it is, and gets what it lacks',
   }
 });
 
-test('columns that came later are null in what was committed before, in every reader, and nothing differs', async () => {
-  const folder = temporaryFolder();
-  execFileSync('tar', ['-xzf', join(packageFolder(), 'test', 'fixtures', 'warehouse-0.1.0.tgz'), '-C', folder]);
-  const warehouse = join(folder, 'warehouse');
-  const rows = (await readTable(warehouse, 'snapshots')).length;
-  const status = await statusOf(warehouse);
-  expect(status.websites.map(({ last_run }) => last_run)).toMatchObject([
-    { requests_throttled: 0, utilisation: null },
-    { requests_throttled: 0, utilisation: null },
-  ]);
-  expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag', remedy: expect.stringContaining('next sync') }]);
+testAtLength(
+  'columns that came later are null in what was committed before, in every reader, and nothing differs',
+  async () => {
+    const folder = temporaryFolder();
+    execFileSync('tar', ['-xzf', join(packageFolder(), 'test', 'fixtures', 'warehouse-0.1.0.tgz'), '-C', folder]);
+    const warehouse = join(folder, 'warehouse');
+    const rows = (await readTable(warehouse, 'snapshots')).length;
+    const status = await statusOf(warehouse);
+    expect(status.websites.map(({ last_run }) => last_run)).toMatchObject([
+      { requests_throttled: 0, utilisation: null },
+      { requests_throttled: 0, utilisation: null },
+    ]);
+    expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag', remedy: expect.stringContaining('next sync') }]);
 
-  await prepareWarehouse(warehouse, 'UTC', MEMORY);
-  expect(await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 })).toMatchObject({ behind: 0 });
-  expect(await findingsOf(warehouse)).toEqual([]);
-  await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
-  expect(await findingsOf(warehouse)).toEqual([]);
-  await writeAnalytics(warehouse, MEMORY);
-  const later = [
-    'snapshots where coalesce(requests_retried, utilisation, reports_wanted) is null and reports_by_reason is null',
-    'report_failures where reason is null',
-    'rejected_records where reason is null',
-    'quarantine where reason is null',
-  ];
-  const counts = [rows, 2, 7, 7];
-  for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
-    expect(Object.values(await countsIn(join(warehouse, file), later))).toEqual(counts);
-  }
-});
+    await prepareWarehouse(warehouse, 'UTC', MEMORY);
+    expect(await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 })).toMatchObject({ behind: 0 });
+    expect(await findingsOf(warehouse)).toEqual([]);
+    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
+    expect(await findingsOf(warehouse)).toEqual([]);
+    await writeAnalytics(warehouse, MEMORY);
+    const later = [
+      'snapshots where coalesce(requests_retried, utilisation, reports_wanted) is null and reports_by_reason is null',
+      'report_failures where reason is null',
+      'rejected_records where reason is null',
+      'quarantine where reason is null',
+    ];
+    const counts = [rows, 2, 7, 7];
+    for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
+      expect(Object.values(await countsIn(join(warehouse, file), later))).toEqual(counts);
+    }
+  },
+);
 
 test('status tells what the newest snapshot showed for the first time, and what waits in quarantine', async () => {
   const { warehouse, night } = await bound();

@@ -17,7 +17,7 @@ async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
 
 it('a warehouse that is made from a served warehouse holds the same, field by field', async () => {
   const folder = temporaryFolder();
-  const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 100, nasty: true }], nights: 3 });
+  const simulator = await startSimulator({ websites: [{ id: 'shop', pages: 50, nasty: true }], nights: 3 });
   onTestFinished(() => simulator.close());
   const first = join(folder, 'first');
   const now = simulator.world.now;
@@ -51,7 +51,7 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
     'select * exclude (commit_id, snapshot_id, snapshot_at, snapshot_date, fetched_at) from url_reports order by url';
   for (const query of [coverage, reports]) {
     const kept = await rowsOf(first, query);
-    expect(kept.length).toBeGreaterThan(90);
+    expect(kept.length).toBeGreaterThan(40);
     expect(await rowsOf(second, query)).toEqual(kept);
   }
 });
