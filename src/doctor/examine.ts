@@ -150,7 +150,7 @@ function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolea
   if (!(error instanceof SourceError)) return error === null;
   if (website.baseUrl !== api.base_url) return true;
   if (error.kind === 'unauthorized') return website.token !== api.token;
-  return !['network', 'timeout', 'redirect'].includes(error.kind);
+  return !['network', 'certificate', 'timeout', 'redirect'].includes(error.kind);
 }
 
 /**

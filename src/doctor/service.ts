@@ -14,7 +14,7 @@ import { type CheckResult, resultsOf } from './check-result.js';
 const CLOCK_SKEW_MS = MINUTE_MS;
 /** The client ends its message of these with what to do. */
 const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
-const UNREACHABLE = new Set(['network', 'timeout']);
+const UNREACHABLE = new Set(['network', 'certificate', 'timeout']);
 
 const base = resultsOf('base_url');
 const token = resultsOf('token');

@@ -14,6 +14,8 @@ export type FailureKind =
   | 'server'
   | 'unexpected_status'
   | 'network'
+  /** Of the service, and not trusted: waiting does not help. */
+  | 'certificate'
   | 'timeout'
   | 'too_large'
   | 'bad_body';

@@ -156,10 +156,18 @@ function tooSlow(timeoutMs: number): SourceError {
   );
 }
 
+/** How Node.js names what is wrong with a certificate. */
+const CERTIFICATE = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
+
 function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
   if (error instanceof SourceError || error instanceof Stopped) return error;
   if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
   const origin = new URL(options.baseUrl).origin;
+  if (CERTIFICATE.test(error.code ?? '')) {
+    const remedy = `if an authority of your own signed it, name its PEM file in NODE_EXTRA_CA_CERTS; else check ${placeOf(options)} and this machine's clock`;
+    const message = `the certificate of ${origin} is not trusted: ${describe(error)}; ${remedy}`;
+    return new SourceError('certificate', message, { cause: error });
+  }
   const message = `the connection to ${origin} failed: ${describe(error)}; check the network and ${placeOf(options)}, then try again`;
   return new SourceError('network', message, { cause: error });
 }

@@ -99,7 +99,7 @@ describe('a body', () => {
     );
     const error = await failure(transport.get('/v1'));
     expect(error).toMatchObject({ kind: 'too_large', retryable: false });
-    expect(error.message).toMatch(/larger than 1000000 bytes; .*api\.base_url/);
+    expect(error.message).toMatch(/larger than 1 MB; .*api\.base_url/);
     await expect.poll(() => stopped).toBe(true);
   });
 

@@ -1,0 +1,86 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { runProcess } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+
+const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
+if (!HAS_OPENSSL) process.stdout.write('skipped: there is no openssl to make an authority with\n');
+
+/** An authority of our own, and a certificate for loopback that it signed: `ca.pem`, `key.pem` and `cert.pem`. */
+function makeCertificate(folder: string): void {
+  const openssl = (...words: string[]) => execFileSync('openssl', words, { cwd: folder, stdio: 'ignore' });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Our authority', '-days', '2');
+  openssl('req', ...key, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=127.0.0.1');
+  writeFileSync(join(folder, 'names'), 'subjectAltName=IP:127.0.0.1');
+  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
+  openssl('x509', '-req', '-in', 'request.pem', '-out', 'cert.pem', ...signed);
+}
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** The simulator behind TLS, as behind a company's reverse proxy. */
+async function secured(folder: string): Promise<string> {
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 5 }] });
+  onTestFinished(() => simulator.close());
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
+  const server = createTlsServer({ key, cert }, ({ url, headers }, response) => {
+    const inner = request(new URL(url ?? '', simulator.url), { headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    inner.end();
+  });
+  return `https://127.0.0.1:${await listening(server)}`;
+}
+
+/** A proxy that opens tunnels, and which were asked for. */
+async function tunnels(): Promise<{ proxy: string; opened: string[] }> {
+  const opened: string[] = [];
+  const server = createServer().on('connect', ({ url = '' }: IncomingMessage, socket: Socket) => {
+    opened.push(url);
+    const [host = '', port = ''] = url.split(':');
+    const outer = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      outer.pipe(socket).pipe(outer);
+    });
+    for (const end of [outer, socket]) end.on('error', () => [outer, socket].map((each) => each.destroy()));
+  });
+  return { proxy: `http://127.0.0.1:${await listening(server)}`, opened };
+}
+
+test.runIf(HAS_OPENSSL)('a sync trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder);
+  const baseUrl = await secured(folder);
+  const config = writeConfig(folder, { baseUrl, websites: ['w'] });
+  const sync = (env: Record<string, string>) => runProcess(['sync', '--json', '--config', config], { env });
+
+  const refused = await sync({});
+  expect(refused.code).toBe(1);
+  const [{ error }] = JSON.parse(refused.stdout).websites;
+  expect(error).toMatch(
+    /^the certificate of https:\/\/127\.0\.0\.1:\d+ is not trusted: .*; if an authority of your own signed it, name its PEM file in NODE_EXTRA_CA_CERTS; else check api\.base_url/,
+  );
+  expect(refused.stderr.split('\n').filter((line) => line.includes('NODE_EXTRA_CA_CERTS'))).toHaveLength(1);
+
+  const trusted = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };
+  expect(JSON.parse((await sync(trusted)).stdout).websites).toMatchObject([{ status: 'committed' }]);
+
+  const { proxy, opened } = await tunnels();
+  expect(JSON.parse((await sync({ ...trusted, HTTPS_PROXY: proxy })).stdout).websites).toMatchObject([
+    { status: 'committed' },
+  ]);
+  expect(new Set(opened)).toEqual(new Set([new URL(baseUrl).host]));
+});
