@@ -6,7 +6,7 @@
 -- param since (date, default 90 days ago): joined on or after this date
 -- param until (date, default today): joined on or before this date
 -- param days (integer, default 28): days after joining that are waited for, or until the newest listing
--- param min_pages (integer, default 5): leaves out joining dates with fewer pages
+-- param min_pages (integer, default 5): leaves out joining dates with fewer pages to compare
 -- param limit (integer, default 20): at most this many rows, those with most pages, or none for all
 -- grain: one row per website, sitemap and joining date
 -- show website_id (website): website
@@ -145,4 +145,5 @@ select
   ) as effect,
   report_gap_days
 from counted
+where pages >= greatest($min_pages::bigint, 1)
 order by joined_on desc, pages desc, website_id, sitemap
