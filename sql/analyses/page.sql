@@ -76,8 +76,11 @@ sentences as (
       date: last_crawl_time::date,
       sentence: case
         when last_crawl_time is null then 'No crawl is known.'
-        else 'Last crawled ' || spelled_date(last_crawl_time) || ', '
-          || plural(days_between(last_crawl_time, snapshot_at), 'day') || ' before the newest snapshot.'
+        else 'Last crawled ' || spelled_date(last_crawl_time) || ', ' || if(
+          days_between(last_crawl_time, snapshot_at) = 0,
+          'less than a day',
+          plural(days_between(last_crawl_time, snapshot_at), 'day')
+        ) || ' before the newest snapshot.'
       end
     },
     {

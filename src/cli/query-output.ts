@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Analysis } from '../analysis/catalog.js';
+import { unmetFilters } from '../analysis/filters.js';
 import { ask, askIntoParquet, countRows, type Question, type Result } from '../analysis/question.js';
 import { type Reader, type ReaderOptions, withReader } from '../analysis/reader.js';
 import { Stopped, UsageError } from '../exit.js';
@@ -109,6 +110,8 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
         format === 'md',
       )
     : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
+  const unmet = analysis && rows.length === 0 ? await unmetFilters(reader, question) : [];
+  const notes = [...shown.notes, ...unmet];
   const isTerminal = out === undefined && io.stdout.isTTY === true;
   const options = {
     unknown: analysis ? UNKNOWN : undefined,
@@ -117,8 +120,8 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
   };
   const text =
     format === 'md'
-      ? markdownTable(shown.columns, shown.rows, { ...options, notes: shown.notes })
-      : `${formatTable(shown.columns, shown.rows, options)}${notesText(shown.notes, options)}`;
+      ? markdownTable(shown.columns, shown.rows, { ...options, notes })
+      : `${formatTable(shown.columns, shown.rows, options)}${notesText(notes, options)}`;
   if (out === undefined) return printPaged(text, io, pager);
   await writeStream(Readable.from([text]), sink);
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
 import type { Reader } from '../../src/analysis/reader.js';
+import { run } from '../given/cli.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import { AT, CRAWLED_STATE, INDEXED_STATE, storiesWarehouse, urlOf } from './answers-given.js';
 import { analysisRows, openReader, type Row, rowsOf } from './given.js';
@@ -97,4 +98,22 @@ test('what is not known, or odd, is said as it is', async () => {
   expect(await explained(`'A', 'B', now(), now(), 'S', null, true, 'u', null, 'v'`)).toBe(
     'A → B; fetch: S; declared canonical: v',
   );
+});
+
+test('an empty answer says which filter no page meets, and what there is', async () => {
+  const ask = async (...given: string[]) => {
+    const args = ['query', 'fetch_problems', 'status=none', ...given, '--warehouse', warehouse.path];
+    const { code, stdout } = await run(args);
+    expect(code).toBe(0);
+    return stdout.slice(stdout.indexOf('No rows'));
+  };
+  expect(await ask('directory=/blgo/')).toMatch(/No page is below \/blgo\/\. Did you mean \/blog\/\?\n/);
+  expect(await ask('directory=/products/', 'website=shop')).toMatch(
+    /No page is below \/products\/\. There are: \/, \/docs\/, \/blog\/, \/new\/\n/,
+  );
+  expect(await ask('state=Soft 403', 'directory=/docs/')).toMatch(
+    /^No rows\.\s+No page is in the state Soft 403\. Did you mean Soft 404\?\n$/,
+  );
+  expect(await ask('state=elsewhere')).toMatch(/No page is in the state elsewhere\. There are: .+, Soft 404\n/);
+  expect(await ask('directory=/docs/', 'url_contains=x')).toMatch(/^No rows\.\n$/);
 });
