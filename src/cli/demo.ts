@@ -1,44 +1,18 @@
 import { relative, resolve } from 'node:path';
 import { askAnalysis } from '../analysis/ask-rows.js';
+import { findAnalysis } from '../analysis/catalog.js';
 import { type Reader, withReader } from '../analysis/reader.js';
 import { type DemoResult, runDemo } from '../demo/demo.js';
-import { shellWord, signed } from '../observe/format.js';
+import { shellWord } from '../observe/format.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
-import type { Value } from '../storage/values.js';
+import { answerTable, UNKNOWN } from './answer-table.js';
 import { EXIT, type Io, stoppable } from './io.js';
-import { count, duration, figures, formatJson, formatTable, percent } from './output.js';
+import { count, duration, formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
 import { display } from './sync.js';
 import { packageVersion } from './version.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
-
-/** The columns of an analysis that are shown here, with the head of each. */
-type Shown = Readonly<Record<string, string>>;
-
-const TREND: Shown = {
-  snapshot_date: 'date',
-  pages: 'pages',
-  indexed: 'indexed',
-  indexed_change: 'change',
-  share_indexed: 'share',
-};
-const CHANGES: Shown = {
-  snapshot_date: 'date',
-  appeared: 'appeared',
-  disappeared: 'gone',
-  indexed: 'indexed',
-  deindexed: 'de-indexed',
-  canonical_flips: 'canonical flips',
-  robots_changes: 'robots',
-  crawled: 'crawled',
-};
-const DIRECTORIES: Shown = {
-  directory: 'directory',
-  pages: 'pages',
-  deindexed: 'de-indexed',
-  share_deindexed: 'share',
-};
 
 export interface Flags extends Globals {
   folder: string;
@@ -70,19 +44,18 @@ async function demoText(
 ): Promise<string> {
   const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
-    const section = async (title: string, analysis: string, shown: Shown) => {
-      const { columns, rows } = await askAnalysis(reader, analysis);
-      const at = Object.keys(shown).map((name) => columns.indexOf(name));
-      const texts = rows.map((row) => at.map((index) => textOf(columns[index] ?? '', row[index] ?? null)));
-      const [first = '', ...rest] = Object.values(shown);
-      const table = formatTable([first, ...figures(...rest)], texts, { color });
-      return `${title} (query ${analysis})\n\n${table.trimEnd().replace(/^/gm, '  ')}`;
+    const section = async (title: string, name: string) => {
+      const { columns, rows } = await askAnalysis(reader, name);
+      const answer = { analysis: findAnalysis(name), columns, rows, websites: new Map(), today: reader.today };
+      const table = answerTable({ ...answer, isCut: false });
+      const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
+      return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}`;
     };
     const sections = [
       heading(result, nights, pages),
-      await section('How much of the site is indexed', 'indexing_trend', TREND),
-      await section('What changed each night', 'changes_per_night', CHANGES),
-      await section('Where pages fell out of the index', 'deindexed_by_directory', DIRECTORIES),
+      await section('How much of the site is indexed', 'indexing_trend'),
+      await section('What changed each night', 'changes_per_night'),
+      await section('Where pages fell out of the index', 'deindexed_by_directory'),
       next(result, await examplePage(reader), cwd),
     ];
     return `${sections.join('\n\n')}\n`;
@@ -97,13 +70,6 @@ function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number
     `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
     `${count(requests)} requests, ${count(reports)} URL reports,\neach page once and then only what had changed.`
   );
-}
-
-/** A value as its column's name says: a share, a change, or a number. */
-function textOf(column: string, value: Value): string {
-  if (typeof value !== 'number') return String(value ?? '');
-  if (column.startsWith('share_')) return percent(value);
-  return column.endsWith('_change') ? signed(value) : count(value);
 }
 
 /** A page that fell out of the index, to look at. */

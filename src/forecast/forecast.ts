@@ -8,7 +8,15 @@ import type { ListingSize } from './ask-service.js';
 import { type CostRules, costSentence, fairShares, paceOf, reportsInTime } from './cost.js';
 import { type Known, openKnown, type WantedPage } from './known.js';
 import { reportsBy, sum } from './reports.js';
-import { type Outlook, outlookOf, type PlannedWebsite, plannedWebsite, type Rules, selectWebsites } from './website.js';
+import {
+  type Outlook,
+  outlookOf,
+  type PlannedWebsite,
+  plannedWebsite,
+  type Rules,
+  type SelectedWebsite,
+  selectWebsites,
+} from './website.js';
 
 const YOUNG_MS = 30 * DAY_MS;
 
@@ -48,12 +56,19 @@ export interface WantedOf extends WantedPage {
   reached: boolean;
 }
 
+/** Listings that are walked for the names of their pages, and what that takes. */
+interface Walking {
+  selected: readonly SelectedWebsite[];
+  requests: number;
+}
+
 /** What the next run does, under the names of `plan --json`. Times are ISO 8601 in UTC. */
 export type Forecast = Awaited<ReturnType<typeof forecast>>['planned'];
 
 /**
  * Tells what the next run costs, when it ends and which pages it does not reach. Reads the warehouse and writes nothing
- * into it; asks the service for nothing but the number of pages, and only where that is allowed and not known.
+ * into it; asks the service only where that is allowed, for the number of pages that is not known, and for the listing of
+ * a website without a snapshot if every page is to be named.
  *
  * @returns the plan, and the damaged files that it is made without
  * @throws WarehouseError; Failure where the service does not answer
@@ -78,7 +93,8 @@ export async function forecast(input: ForecastInput) {
     }
     const websites = plans.flatMap((plan) => plan.websites);
     const keys = plans.map((plan) => plan.key);
-    await input.writeWanted?.(wantedPages(websites, known));
+    const walking = { selected, requests: 0 };
+    await input.writeWanted?.(wantedPages(websites, known, { ...input, effects, walking }));
     // Keys work side by side: the slowest ends the run.
     const seconds = largest(keys.map((key) => key.duration_seconds));
     const measured = keys.map((key) => key.measured_requests_per_minute ?? Number.NaN);
@@ -101,7 +117,7 @@ export async function forecast(input: ForecastInput) {
       refresh_after_seconds: reports.refresh_after / 1000,
       time_zone: schedule.time_zone,
       unfinished_run: (await unfinishedJournals(warehouse.path)).length > 0,
-      requests_sent: requests,
+      requests_sent: requests + walking.requests,
       websites,
       unknown_websites: selected
         .filter((website) => !outlooks.some((outlook) => outlook.website === website))
@@ -193,8 +209,24 @@ function measuredPace(outlooks: readonly Outlook[]): number | null {
   return requests > 0 && ms > 0 ? Number(((requests * MINUTE_MS) / ms).toPrecision(3)) : null;
 }
 
-async function* wantedPages(websites: readonly PlannedWebsite[], known: Known): AsyncGenerator<WantedOf> {
-  for (const { website_id, first_not_reached: end } of websites) {
+/** Every page that is known to be wanted; those of a website without a snapshot are known from its listing alone. */
+async function* wantedPages(
+  websites: readonly PlannedWebsite[],
+  known: Known,
+  { config, signal, effects, walking }: ForecastInput & { effects: Effects; walking: Walking },
+): AsyncGenerator<WantedOf> {
+  const onAnswer = () => {
+    walking.requests += 1;
+  };
+  for (const { website_id, basis, reached, first_not_reached: end } of websites) {
+    const website = walking.selected.find(({ id }) => id === website_id);
+    if (basis === 'service' && website) {
+      const { listedPages } = await import('./listed.js');
+      for await (const page of listedPages(website, config, { effects, signal, onAnswer })) {
+        yield { website_id, ...page, reached: page.place <= reached.total };
+      }
+      continue;
+    }
     for await (const page of known.wanted(website_id)) {
       yield { website_id, ...page, reached: end === null || page.place < end.place };
     }

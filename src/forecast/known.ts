@@ -40,7 +40,7 @@ const groupRow = z.object({
 /** Pages of a website that the plan treats alike, as the newest state knows them. */
 export type PageGroup = z.infer<typeof groupRow>;
 
-const wantedRow = z.object({
+export const wantedRow = z.object({
   /** In its website's plan, from 1. */
   place: z.coerce.number(),
   url: z.string(),

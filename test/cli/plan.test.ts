@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planText } from '../../src/cli/plan-output.js';
@@ -64,6 +64,28 @@ describe('indexhouse plan', () => {
     const again = await run(['plan', '--config', config, '--out', out]);
     expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--force') });
     expect(service.requests).toEqual([]);
+  });
+
+  test('before the first snapshot names every page of the listing, in the order of the run', async () => {
+    const home = temporaryFolder();
+    const sections = {
+      api: { requests_per_minute: 'unlimited', page_size: 10 },
+      reports: { max_per_run: 20, priority: { first: ['*/p7'], never: ['*/p8'] } },
+      warehouse: { path: join(home, 'none') },
+    };
+    const first = writeConfig(home, { baseUrl: service.url, token: TOKEN, websites: ['w'], sections });
+    const out = join(home, 'plan.csv');
+    const { stdout, code } = await run(['plan', '--config', first, '--out', out, '--json']);
+    const [, ...lines] = readFileSync(out, 'utf8').trimEnd().split('\r\n');
+    const rest = PAGES.filter((url) => !/p[78]$/.test(url)).sort();
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.replaceAll('""', '"').replace('"https', 'https').replace('=1"', '=1'))).toEqual(
+      ['https://w.example/p7', ...rest].map((url, at) => `w,${at + 1},${url},new,,${at < 20}`),
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ requests_sent: service.requests.length, totals: { pages: 30 } });
+    expect(service.requests.length).toBeGreaterThan(3);
+    expect(existsSync(join(home, 'none'))).toBe(false);
+    service.requests.length = 0;
   });
 
   test('is what sync --dry-run prints for the same flags', async () => {
