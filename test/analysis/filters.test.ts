@@ -114,6 +114,8 @@ test('an empty answer says which filter no page meets, and what there is', async
   expect(await ask('state=Soft 403', 'directory=/docs/')).toMatch(
     /^No rows\.\s+No page is in the state Soft 403\. Did you mean Soft 404\?\n$/,
   );
-  expect(await ask('state=elsewhere')).toMatch(/No page is in the state elsewhere\. There are: .+, Soft 404\n/);
+  expect(await ask('state=elsewhere')).toMatch(
+    /No page is in the state elsewhere\. There are: .+, Blocked by robots.txt, …\n/,
+  );
   expect(await ask('directory=/docs/', 'url_contains=x')).toMatch(/^No rows\.\n$/);
 });
