@@ -1,14 +1,17 @@
 import { open, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import { UsageError } from '../exit.js';
 import { changeOf, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
+import { reportMail } from '../report/mail.js';
 import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
+import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
+import { storyOf } from '../report/story.js';
 import { writeDurably } from '../storage/durable.js';
 import { exitFor, readerOptions } from './configured.js';
-import type { Io } from './io.js';
-import { count, figures, formatJson, formatTable } from './output.js';
+import { type Io, widthOf } from './io.js';
+import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
 import { answered } from './query-output.js';
 import { checkOutside } from './sink.js';
@@ -16,8 +19,12 @@ import { packageVersion } from './version.js';
 
 const STDOUT = '-';
 
+type Format = 'html' | 'mail' | 'pdf' | 'png';
+
 export interface Flags extends Globals {
   out: string;
+  format?: Format;
+  force?: boolean;
   website?: string;
   since?: string;
   until?: string;
@@ -30,18 +37,19 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (toStdout && flags.json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   const where = await readerOptions(flags, io);
   const file = resolve(io.cwd, flags.out);
+  const format = formatOf(flags);
   if (!toStdout) {
     await checkOutside(where.warehouse, file);
-    await checkReportFile(file);
+    await checkReportFile(file, format, flags.force === true);
   }
   const { website, since, until } = flags;
   const options = { website, since, until, version: await packageVersion(), now: Date.now() };
   const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
-  const page = reportPage(report);
+  const page = await written(report, format, io);
   if (toStdout) io.stdout.write(page);
   else {
     await writeDurably(file, page);
-    io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out));
+    io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
   }
   return exitFor(damaged, io);
 }
@@ -51,15 +59,19 @@ export async function run(flags: Flags, io: Io): Promise<number> {
  *
  * @throws UsageError where a report could not be written, or would take the place of something else
  */
-async function checkReportFile(out: string): Promise<void> {
+async function checkReportFile(out: string, format: Format, force: boolean): Promise<void> {
   const folder = dirname(resolve(out));
   const parent = await stat(folder).catch(() => null);
   if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: folder ${folder} does not exist`);
   const found = await stat(out).catch(() => null);
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
+  if (force && (format === 'pdf' || format === 'png')) return;
   // An empty one, such as `mktemp` makes, holds nothing to lose.
   if (found.size === 0 || isReport(await beginningOf(out))) return;
+  if (format === 'pdf' || format === 'png') {
+    throw new UsageError(`--out ${out} already exists: choose another name, or use --force to overwrite it`);
+  }
   throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
 }
 
@@ -75,8 +87,24 @@ async function beginningOf(file: string): Promise<string> {
   }
 }
 
+/** @throws UsageError where the file's name says another format */
+function formatOf({ format, out }: Flags): Format {
+  const named = ({ '.pdf': 'pdf', '.png': 'png' } as const)[extname(out).toLowerCase()];
+  const isPage = ['.html', '.htm'].includes(extname(out).toLowerCase());
+  if (format && ((named && named !== format) || (isPage && (format === 'pdf' || format === 'png')))) {
+    throw new UsageError(`--format ${format} and --out ${out} cannot be combined: they are two formats`);
+  }
+  return format ?? named ?? 'html';
+}
+
+async function written(report: Report, format: Format, { env }: Io): Promise<string | Buffer> {
+  if (format === 'mail') return reportMail(report);
+  const page = reportPage(report);
+  return format === 'html' ? page : printed(page, format, env);
+}
+
 /** Where the report is, and its headline, for people. */
-function reportText({ period, total, websites }: Report, file: string): string {
+function reportText({ period, total, websites, sections }: Report, file: string, width: number | undefined): string {
   const [only, second] = websites;
   const subject =
     only && !second ? (only.website.website_name ?? only.website.website_id) : `${websites.length} websites`;
@@ -98,7 +126,12 @@ function reportText({ period, total, websites }: Report, file: string): string {
     ],
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
-  return `${table}\nReport for ${days}: ${safe(file)}\n`;
+  const story =
+    sections.length === 1 && sections[0]
+      ? storyOf({ ...sections[0], common: sections[0].deindexed.common }, period)
+      : [];
+  const told = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
+  return `${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
 /** The same for a program: each figure now and before (null where there is nothing to compare with). */

@@ -18,8 +18,8 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; ba
 /** Marks a report as ours, so that a later one may overwrite it. */
 const GENERATOR = 'indexhouse';
 
-const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
-const MARK = `<meta name="generator" content="${GENERATOR} `;
+export const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
+export const MARK = `<meta name="generator" content="${GENERATOR} `;
 /** Earlier versions wrote no mark. */
 const UNMARKED = '<title>Index report: ';
 /** The mark is within this many bytes from the beginning. */

@@ -68,6 +68,8 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   const [first, second] = websites;
   const website = first && !second ? first.website.website_id : null;
   const scope: Scope = { reader, website, since, until };
+  // Where there is no listing before the period, the first one in it, as in the headline.
+  const compared = (website === null ? null : first?.website.before_date) ?? addDays(since, -1);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
     websites,
@@ -78,9 +80,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
       shown,
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
-    states: statesTogether(
-      await askOf(reader, 'coverage_by_state', stateRow, website, { since: addDays(since, -1), until }),
-    ),
+    states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
     sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     directories: await askRows(reader, 'report/directories', directoryRow, {

@@ -1,3 +1,4 @@
+import { shortened } from '../html/html.js';
 import { changeOf, count, counted, dayOfMonth, percent, shareOf } from '../observe/format.js';
 import type { Headline } from './headline.js';
 import type { Period } from './period.js';
@@ -5,6 +6,7 @@ import type { CommonRow, EventRow } from './rows.js';
 
 const MOST_EVENTS = 2;
 const MOST_CAUSES = 2;
+const NAME_CHARACTERS = 80;
 
 const CAUSES: Record<string, string> = {
   directory: 'in the directory',
@@ -59,8 +61,8 @@ function moreOrFewer(change: number): string {
 /** One night that broke its trend: `On Nov 18, 188 fewer pages were indexed than the night before: 208 left, …`. */
 export function eventSentence(event: EventRow): string {
   const { snapshot_date, nights, what, name, change, direction, moved } = event;
-  const where = what === 'directory' ? ` in ${name}` : '';
-  const were = what === 'state' ? `in the state “${name}”` : 'indexed';
+  const where = what === 'directory' ? ` in ${cut(name)}` : '';
+  const were = what === 'state' ? `in the state “${cut(name)}”` : 'indexed';
   const fewer = `${count(Math.abs(change))} ${change < 0 ? 'fewer' : 'more'} pages${where} were ${were}`;
   const than = nights === 1 ? 'than the night before' : `than ${nights} nights before`;
   const parts = [`${count(moved)} ${direction}`, ...mostOf(event)];
@@ -69,8 +71,10 @@ export function eventSentence(event: EventRow): string {
 
 function mostOf({ what, direction, directory, directory_pages, state, state_pages }: EventRow): string[] {
   return [
-    ...(what === 'directory' || directory === null ? [] : [`${count(directory_pages ?? 0)} of them in ${directory}`]),
-    ...(state === null ? [] : [`${count(state_pages ?? 0)} ${direction === 'left' ? 'to' : 'from'} “${state}”`]),
+    ...(what === 'directory' || directory === null
+      ? []
+      : [`${count(directory_pages ?? 0)} of them in ${cut(directory)}`]),
+    ...(state === null ? [] : [`${count(state_pages ?? 0)} ${direction === 'left' ? 'to' : 'from'} “${cut(state)}”`]),
   ];
 }
 
@@ -79,8 +83,13 @@ function causeSentence(common: readonly CommonRow[]): string | null {
     const what = CAUSES[dimension];
     return what === undefined
       ? []
-      : [`${percent(share)} were ${what} ${value} (${percent(overall_share)} of all pages)`];
+      : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all pages)`];
   });
   if (telling.length === 0) return null;
   return `Of the pages that fell out, ${telling.slice(0, MOST_CAUSES).join(', and ')}.`;
+}
+
+/** A name from the service, which may be of any length. */
+function cut(name: string | null): string {
+  return shortened(name ?? '', NAME_CHARACTERS);
 }

@@ -34,7 +34,7 @@ export async function publish(from: string, to: string): Promise<void> {
  *
  * @param mode of the file, where it is not for everybody to read
  */
-export async function writeDurably(file: string, text: string, mode?: number): Promise<void> {
+export async function writeDurably(file: string, text: string | Uint8Array, mode?: number): Promise<void> {
   const temporary = `${file}.tmp`;
   try {
     await writeFile(temporary, text, mode === undefined ? {} : { mode });

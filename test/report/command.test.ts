@@ -46,6 +46,29 @@ describe('indexhouse report', () => {
     expect(readFileSync(file, 'utf8')).toContain('compared with the listing of 2025-03-01');
   });
 
+  it('tells the story first, in the terminal and in a mail without charts', async () => {
+    const told = await report('--warehouse', shop.path, '--out', join(temporaryFolder(), 'r.html'));
+    expect(told).toMatch(
+      /^1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
+    );
+    const mail = await report('--warehouse', shop.path, '--out', '-', '--format', 'mail');
+    expect(mail).toContain('1 of 2 pages is indexed (50.0%), 1 fewer than on Mar');
+    expect(mail).toMatch(/Crawled - currently not indexed<\/td><td [^>]*>1<\/td><td [^>]*>\+1</);
+    expect(mail).not.toMatch(/<svg|<style|class=/);
+  });
+
+  it('takes the format from the extension, refuses two, and overwrites a PDF only with --force', async () => {
+    const out = join(temporaryFolder(), 'r.pdf');
+    const pdf = (...more: string[]) => report('--warehouse', shop.path, '--out', out, ...more);
+    await expect(pdf('--format', 'png')).rejects.toThrow('--format png and --out');
+    writeFileSync(out, 'precious');
+    await expect(pdf()).rejects.toThrow(/already exists: .* --force/);
+    const env = { CHROME_PATH: '/none/chrome' };
+    const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', out, '--force'], { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/\/none\/chrome does not start.*set CHROME_PATH/)]);
+    expect(readFileSync(out, 'utf8')).toBe('precious');
+  });
+
   it('writes to stdout, and nothing else then', async () => {
     expect(await report('--warehouse', shop.path, '--out', '-')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);

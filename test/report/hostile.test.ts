@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { escaped, pageLink, shortened } from '../../src/html/html.js';
+import { reportMail } from '../../src/report/mail.js';
 import { givenWarehouse, indexed, out, reportOf } from './given.js';
 import { parsed } from './parsed.js';
 
@@ -47,10 +48,13 @@ const TAGS = [
 ];
 
 let page = '';
+let mail = '';
 
 describe('a report on hostile pages', () => {
   beforeAll(async () => {
-    page = (await reportOf(evil)).page;
+    const made = await reportOf(evil);
+    page = made.page;
+    mail = reportMail(made.report);
   });
 
   it('holds no script, no handler and nothing from elsewhere, in HTML and in its drawings', () => {
@@ -68,6 +72,16 @@ describe('a report on hostile pages', () => {
     expect(text).toContain('\\u202egnp.exe');
     expect(text).toContain(SCRIPT_LINK);
     expect(page).not.toMatch(/[\u202e\u009b]/);
+  });
+
+  it('holds no markup of theirs as a mail either, nor anything that mail programs drop', () => {
+    const { tags, attributes, text } = parsed(mail);
+    const known = ['html', 'head', 'meta', 'title', 'body', 'h2', 'h3', 'h4', 'p', 'table', 'tr', 'th', 'td'];
+    expect([...tags].filter((tag) => !known.includes(tag))).toEqual([]);
+    const names = attributes.map(({ name }) => name);
+    expect(names.filter((name) => !['lang', 'charset', 'name', 'content', 'style'].includes(name))).toEqual([]);
+    expect(text).toContain('How ');
+    expect(mail).not.toMatch(/[\u202e\u009b]/);
   });
 
   it('lets a browser load and run nothing, whatever else might stand in it', () => {

@@ -36,7 +36,8 @@ Dates like "6 days ago" count from the newest snapshot; both ends are included.
 Examples:
   indexhouse report                                       the last seven days into report.html
   indexhouse report --website example.com --since "29 days ago" --out example.html
-  indexhouse report --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
+  indexhouse report --out report.pdf
+  indexhouse report --format mail --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
 
 const ANALYTICS_HELP = `
 The sync keeps warehouse/analytics.duckdb up to date, whose views hold the warehouse's path on this machine. This command
@@ -76,6 +77,13 @@ export function answerCommands(define: Define): Command[] {
     define('report', () => import('../report.js'))
       .description('write a self-contained HTML report with charts: what changed in the index, where and why')
       .option('-o, --out <file>', 'the file to write; overwrites only an earlier report; - for stdout', 'report.html')
+      .addOption(
+        new Option(
+          '--format <format>',
+          'mail: a short form without charts; pdf and png: printed by Chromium, Chrome or Edge (default: by the extension)',
+        ).choices(['html', 'mail', 'pdf', 'png']),
+      )
+      .option('--force', 'overwrite an existing PDF or PNG')
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')

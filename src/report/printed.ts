@@ -1,0 +1,59 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Browser, LaunchOptions } from 'playwright-core';
+import { UsageError } from '../exit.js';
+
+/** Programs that print pages, by their usual names. */
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'];
+const SIZE = { width: 1200, height: 900 };
+
+/**
+ * A report as PDF or as a picture, made by the Chromium, Chrome or Edge of this machine: `CHROME_PATH`, one on the
+ * `PATH`, or one where it is usually installed.
+ *
+ * @param page the whole HTML document
+ * @throws UsageError where there is none
+ */
+export async function printed(page: string, format: 'pdf' | 'png', env: NodeJS.ProcessEnv): Promise<Buffer> {
+  const browser = await launched(env);
+  try {
+    const context = await browser.newContext({ javaScriptEnabled: false, offline: true, viewport: SIZE });
+    const tab = await context.newPage();
+    await tab.setContent(page);
+    if (format === 'pdf') return await tab.pdf({ preferCSSPageSize: true, printBackground: true });
+    return await tab.screenshot({ fullPage: true });
+  } finally {
+    await browser.close();
+  }
+}
+
+async function launched(env: NodeJS.ProcessEnv): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
+  const path = env.CHROME_PATH ?? programOf(env.PATH ?? '');
+  const ways: LaunchOptions[] = path ? [{ executablePath: path }] : [{ channel: 'chrome' }, { channel: 'msedge' }];
+  const failures: unknown[] = [];
+  for (const way of ways) {
+    try {
+      return await chromium.launch(way);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  const why = path ? `${path} does not start: ${String(failures[0]).split('\n')[0]}` : 'none was found';
+  throw new UsageError(
+    `PDF and PNG need Chromium, Chrome or Edge: ${why}. Install one, or set CHROME_PATH to its program`,
+    { cause: failures[0] },
+  );
+}
+
+function programOf(path: string): string | undefined {
+  const files = path.split(delimiter).flatMap((folder) => PROGRAMS.map((name) => join(folder, name)));
+  return files.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
