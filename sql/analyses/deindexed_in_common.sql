@@ -1,23 +1,25 @@
--- title: What de-indexed pages have in common
--- description: Which directory, sitemap, coverage state, canonical and fetch status stand out among the pages that fell out of the index, compared with all pages. `share` is the share among the fallen pages, `overall_share` among all pages, `lift` their quotient: 1 means nothing, 5 means that such a page fell out five times as often as the average page. Sorted by the number of pages beyond an even spread. Coverage state: the new one. Canonical: the one that the search engine chose. Sitemap and fetch status: from the last report; a page counts in each of its sitemaps.
+-- title: What de-indexed pages had in common
+-- description: What pages were before they fell out of the index, compared with all pages that are indexed or fell: directory, URL template, depth, coverage state, canonical, crawl age, and by their last report before the fall sitemap, page fetch and robots.txt (`(not kept)`: retention removed the listing). `share` is the share among the fallen pages, `overall_share` among all compared ones, `lift` their quotient: 1 means nothing, 5 means that such a page fell five times as often as the average one. `p_value`: how likely that would be by chance, by Fisher's exact test times the number of values tested (Bonferroni). A combination of two is listed if each is significant within the other. The most significant come first. What the pages became: deindexed_became.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): fell on or after this date; by default on one of the last seven dates
 -- param until (date, default today): fell on or before this date
 -- param reindexed (boolean, default false): also pages that are indexed again now
 -- param min_pages (integer, default 3): leaves out what fewer fallen pages share
+-- param max_p (number, default 0.01): leaves out what has a larger p_value; 1 leaves nothing out
 -- param limit (integer, default 30): at most this many rows, or none for all
--- grain: one row per website, dimension and value
+-- grain: one row per website, dimension and value; combinations as `directory + sitemap`
 -- show website_id (website): website
--- show dimension (text): dimension
+-- show dimension (text): before the fall
 -- show value (text): value
 -- show deindexed (count): de-indexed
--- show pages (count): pages
+-- show pages (count): of pages
 -- show share (share): of the fallen
 -- show overall_share (share): of all
 -- show lift (number): lift
+-- show p_value (number): p
 with fell as (
-  select website_id, url, first(commit_id order by observed_at desc, commit_id desc) as commit_id
+  select website_id, url, max(observed_at) as fell_at, arg_max(from_snapshot_id, observed_at) as snapshot_id
   from page_changes
   where
     change = 'deindexed'
@@ -25,79 +27,165 @@ with fell as (
     and is_website(website_id, $website::varchar)
   group by website_id, url
 ),
-went_to as (
-  select website_id, url, to_value as coverage_state
-  from page_changes
-  semi join fell using (website_id, url, commit_id)
-  where change = 'coverage_state'
+was_listed as (
+  select
+    website_id,
+    url,
+    {
+      state: coalesce(index_coverage_state, '(none)'),
+      canonical: searchengine_selected_canonical,
+      crawl_age: age_span(days_between(last_crawl_time, fell_at))
+    } as listing
+  from coverage
+  join fell using (website_id, url, snapshot_id)
 ),
--- All pages that are monitored, and those that fell and are gone since.
-population as (
+was_reported as (
+  select
+    website_id,
+    url,
+    arg_max({status: page_fetch_status, blocked: blocked_by_robots_txt, sitemaps: sitemaps}, fetched_at) as report
+  from url_reports
+  join fell using (website_id, url)
+  where fetched_at < fell_at
+  group by website_id, url
+),
+-- Pages that are indexed, and those that were before they fell.
+population as materialized (
   select
     pages.website_id,
     pages.url,
+    row_number() over () as page,
     fell.url is not null and ($reindexed::boolean or pages.is_indexed is not true) as is_fallen,
-    if(is_fallen and went_to.url is not null, went_to.coverage_state, pages.index_coverage_state) as coverage_state,
-    pages.searchengine_selected_canonical as canonical,
-    if(pages.report_fetched_at is null, '(no report)', coalesce(pages.report_page_fetch_status, '(none)'))
-      as fetch_status,
+    if(is_fallen, was_listed.listing, {
+      state: coalesce(index_coverage_state, '(none)'),
+      canonical: searchengine_selected_canonical,
+      crawl_age: age_span(days_between(last_crawl_time, listed_at))
+    }) as listing,
     case
-      when pages.report_fetched_at is null then ['(no report)']
-      when len(pages.report_sitemaps) > 0 then list_distinct(pages.report_sitemaps)
-      else ['(none)']
-    end as sitemaps
+      when is_fallen then was_reported.report
+      when report_fetched_at is not null
+        then {status: report_page_fetch_status, blocked: report_blocked_by_robots_txt, sitemaps: report_sitemaps}
+    end as report
   from pages
   left join fell using (website_id, url)
-  left join went_to using (website_id, url)
+  left join was_listed using (website_id, url)
+  left join was_reported using (website_id, url)
   where
-    (pages.is_monitored or fell.url is not null)
+    (is_fallen or (pages.is_monitored and pages.is_indexed))
     and pages.website_id in (select website_id from fell)
 ),
 totals as (
-  select website_id, count(*) as pages, count(*) filter (is_fallen) as fallen
+  select website_id, count(*) as pages, count_if(is_fallen) as fallen
   from population
   group by website_id
 ),
-traits as (
-  select website_id, is_fallen, unnest([
+traits as materialized (
+  select website_id, page, is_fallen, unnest([
     {dimension: 'directory', "value": directory_of(url)},
-    {dimension: 'coverage_state', "value": coalesce(coverage_state, '(none)')},
+    {dimension: 'template', "value": template_of(url)},
+    {dimension: 'depth', "value": len(regexp_extract_all(regexp_extract(url, '^[^:]+://[^/?#]+([^?#]*)', 1), '[^/]+'))::varchar},
+    {dimension: 'coverage_state', "value": coalesce(listing.state, '(not kept)')},
     {
       dimension: 'canonical',
       "value": case
-        when canonical is null then 'none'
-        when canonical = url then 'self'
-        when host_of(canonical) = host_of(url) then 'other page, same host'
+        when listing is null then '(not kept)'
+        when listing.canonical is null then 'none'
+        when listing.canonical = url then 'self'
+        when host_of(listing.canonical) = host_of(url) then 'other page, same host'
         else 'other host'
       end
     },
-    {dimension: 'fetch_status', "value": fetch_status}
+    {dimension: 'crawl_age', "value": coalesce(listing.crawl_age, '(not kept)')},
+    {dimension: 'fetch_status', "value": if(report is null, '(no report)', coalesce(report.status, '(none)'))},
+    {dimension: 'blocked_by_robots', "value": if(report is null, '(no report)', coalesce(report.blocked, '(none)'))}
   ], recursive := true)
   from population
   union all
-  select website_id, is_fallen, 'sitemap', unnest(sitemaps)
+  select website_id, page, is_fallen, 'sitemap', unnest(case
+    when report is null then ['(no report)']
+    when len(report.sitemaps) > 0 then list_distinct(report.sitemaps)
+    else ['(none)']
+  end)
   from population
 ),
-counted as (
-  select website_id, dimension, "value", count(*) as pages, count(*) filter (is_fallen) as deindexed
+counted as materialized (
+  select website_id, dimension, "value", count(*) as with_value, count_if(is_fallen) as shared
   from traits
   group by website_id, dimension, "value"
+  having shared >= greatest($min_pages::bigint, 1)
+),
+tested as materialized (
+  select *, least(1, fisher_p(shared, with_value, fallen, pages) * count(*) over (partition by website_id)) as p_value
+  from counted
+  join totals using (website_id)
+  where not exists (
+    -- A template that says no more than its directory.
+    from counted as wider
+    where
+      counted.dimension = 'template'
+      and wider.dimension = 'directory'
+      and wider.website_id = counted.website_id
+      and starts_with(counted."value", wider."value")
+      and wider.with_value = counted.with_value
+  )
+),
+-- Of the most telling values, those that many pages have together.
+telling as (
+  select website_id, dimension, "value", with_value, shared
+  from tested
+  where p_value <= 0.01
+  qualify row_number() over (partition by website_id order by p_value, with_value, dimension, "value") <= 12
+),
+of_pages as (
+  select website_id, page, is_fallen, dimension, "value", telling.with_value, telling.shared
+  from traits
+  join telling using (website_id, dimension, "value")
+),
+pairs as (
+  select
+    website_id,
+    one.dimension || ' + ' || other.dimension as dimension,
+    one."value" || ' + ' || other."value" as "value",
+    count(*) as with_value,
+    count_if(one.is_fallen) as shared,
+    any_value(one.with_value) as with_one,
+    any_value(one.shared) as shared_one,
+    any_value(other.with_value) as with_other,
+    any_value(other.shared) as shared_other
+  from of_pages as one
+  join of_pages as other using (website_id, page)
+  where one.dimension < other.dimension
+  group by website_id, one.dimension, one."value", other.dimension, other."value"
+  having count_if(one.is_fallen) >= greatest($min_pages::bigint, 1)
+),
+-- Within the pages that have the one value, the other one must make a difference, and the other way round.
+tested_pairs as (
+  select
+    pairs.*,
+    pages,
+    fallen,
+    least(1, count(*) over (partition by website_id) * greatest(
+      fisher_p(pairs.shared, pairs.with_value, shared_one, with_one),
+      fisher_p(pairs.shared, pairs.with_value, shared_other, with_other)
+    )) as p_value
+  from pairs
+  join totals using (website_id)
 )
 select
-  counted.website_id,
-  counted.dimension,
-  counted."value",
-  counted.pages,
-  counted.deindexed,
-  round(counted.deindexed / totals.fallen, 4) as share,
-  round(counted.pages / totals.pages, 4) as overall_share,
-  round((counted.deindexed / totals.fallen) / (counted.pages / totals.pages), 2) as lift
-from counted
-join totals using (website_id)
-where counted.deindexed >= greatest($min_pages::bigint, 1)
-order by
-  counted.deindexed - totals.fallen * (counted.pages / totals.pages) desc,
-  counted.website_id,
-  counted.dimension,
-  counted."value"
+  website_id,
+  dimension,
+  "value",
+  with_value as pages,
+  shared as deindexed,
+  round(shared / fallen, 4) as share,
+  round(with_value / pages, 4) as overall_share,
+  round((shared / fallen) / (with_value / pages), 2) as lift,
+  p_value
+from (
+  from tested
+  union all by name
+  select * exclude (with_one, shared_one, with_other, shared_other) from tested_pairs where p_value <= 0.01
+)
+where p_value <= $max_p::double
+order by p_value, shared - fallen * (with_value / pages) desc, website_id, dimension, "value"
 limit $limit::bigint

@@ -83,7 +83,7 @@ function causeSentence(common: readonly CommonRow[]): string | null {
     const what = CAUSES[dimension];
     return what === undefined
       ? []
-      : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all pages)`];
+      : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all that were indexed)`];
   });
   if (telling.length === 0) return null;
   return `Of the pages that fell out, ${telling.slice(0, MOST_CAUSES).join(', and ')}.`;

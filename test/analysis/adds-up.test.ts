@@ -5,11 +5,12 @@ import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { findingsOf } from '../given/verified.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
-import { analysisRows, openReader } from './given.js';
+import { analysisRows, openReader, rowsOf } from './given.js';
 
 const NIGHTS = atLength(12, 30);
 const DAY_MS = 86_400_000;
 const ALL = { since: '2025-01-01' };
+const DIMENSIONS = new Set(['coverage_state', 'canonical', 'fetch_status', 'blocked_by_robots', 'sitemap']);
 
 /** A complete listing that stands for its date, from the bare files, with what the snapshots since the one before told. */
 interface Listing {
@@ -90,6 +91,65 @@ describe.each(seeds(1))('in world %i', (seed) => {
     });
     expect(told.sort()).toEqual(recomputedEvents(listings).sort());
   });
+
+  test('deindexed_in_common is what the listings and reports before the falls give', async () => {
+    const given = { ...ALL, min_pages: '1', max_p: '1', limit: 'none', reindexed: 'true' };
+    const rows = await analysisRows(reader, 'deindexed_in_common', given);
+    const told = rows
+      .filter(({ dimension }) => DIMENSIONS.has(String(dimension)))
+      .map(({ dimension, value, pages, deindexed }) => [dimension, value, pages, deindexed].join(' '));
+    const monitored = await rowsOf(reader, 'select url from pages where is_monitored');
+    expect(told.length).toBeGreaterThan(8);
+    expect(told.sort()).toEqual((await recomputedCauses(new Set(monitored.map(urlOf)))).sort());
+    const tests = rows.filter(({ dimension }) => !String(dimension).includes('+')).length;
+    for (const row of rows.filter(({ dimension }) => dimension === 'directory')) {
+      const all = {
+        fallen: Number(row['deindexed']) / Number(row['share']),
+        pages: Number(row['pages']) / Number(row['overall_share']),
+      };
+      const [fallen, pages] = [Math.round(all.fallen), Math.round(all.pages)];
+      const exact = Math.min(1, tests * hypergeometric(Number(row['deindexed']), Number(row['pages']), fallen, pages));
+      expect(Number(row['p_value'])).toBeGreaterThanOrEqual(exact * 0.999_999);
+      if (exact < 0.05) expect(Number(row['p_value'])).toBeLessThan(exact * 1.5);
+    }
+  });
+
+  /** Pages with a value and fallen pages with it, of the dimensions that come from listings and reports. */
+  async function recomputedCauses(monitored: ReadonlySet<string>): Promise<string[]> {
+    const [coverage, reports, changes] = await Promise.all(
+      (['coverage', 'url_reports', 'page_changes'] as const).map((table) => readTable(warehouse.path, table)),
+    );
+    const lastOf = (rows: Row[], url: string, time: string, before = Number.POSITIVE_INFINITY) => {
+      const at = (row: Row) => (row[time] as Date).getTime();
+      const own = rows.filter((row) => urlOf(row) === url && at(row) < before);
+      return own.sort((one, other) => at(one) - at(other)).at(-1);
+    };
+    const falls = (changes ?? []).filter(({ change }) => change === 'deindexed');
+    const population = [...new Set((coverage ?? []).map(urlOf))].flatMap((url) => {
+      const fall = lastOf(falls, url, 'observed_at');
+      const fellAt = fall ? (fall['observed_at'] as Date).getTime() : undefined;
+      const listing = lastOf(coverage ?? [], url, 'listed_at', fellAt);
+      if (!fall && !(monitored.has(url) && isIndexed(listing))) return [];
+      const report = lastOf(reports ?? [], url, 'fetched_at', fellAt);
+      const sitemaps = [...new Set((report?.['sitemaps'] ?? []) as string[])];
+      const canonical = listing?.['searchengine_selected_canonical'] ?? null;
+      const kind = canonical === url ? 'self' : canonical === null ? 'none' : 'other page, same host';
+      const of = (field: string) => (report ? (report[field] ?? '(none)') : '(no report)');
+      const traits = [
+        `coverage_state ${listing?.['index_coverage_state'] ?? '(none)'}`,
+        `canonical ${kind}`,
+        `fetch_status ${of('page_fetch_status')}`,
+        `blocked_by_robots ${of('blocked_by_robots_txt')}`,
+        ...(sitemaps.length > 0 ? sitemaps : [report ? '(none)' : '(no report)']).map((one) => `sitemap ${one}`),
+      ];
+      return traits.map((trait) => ({ trait, fell: fall !== undefined }));
+    });
+    return [...new Set(population.map(({ trait }) => trait))].flatMap((trait) => {
+      const pages = population.filter((one) => one.trait === trait);
+      const fell = pages.filter((one) => one.fell).length;
+      return fell === 0 ? [] : [`${trait} ${pages.length} ${fell}`];
+    });
+  }
 });
 
 async function listingsOf(warehouse: string): Promise<Listing[]> {
@@ -197,6 +257,20 @@ function quantile(numbers: number[], share: number): number {
   const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? 0, sorted[Math.ceil(at)] ?? 0];
   return low + (high - low) * (at - Math.floor(at));
+}
+
+/** How likely so many or more of the drawn ones are among those with a value. */
+function hypergeometric(least: number, having: number, drawn: number, all: number): number {
+  let chance = 0;
+  for (let k = least; k <= Math.min(having, drawn); k++)
+    chance += (choose(having, k) * choose(all - having, drawn - k)) / choose(all, drawn);
+  return chance;
+}
+
+function choose(from: number, some: number): number {
+  let ways = 1;
+  for (let k = 1; k <= some; k++) ways *= (from - some + k) / k;
+  return some > from ? 0 : ways;
 }
 
 /** To one decimal, half away from zero as SQL does. */

@@ -44,48 +44,63 @@ const [BLOG_NAME, MAIN_NAME] = [nameOf(BLOG_MAP), nameOf(MAIN_MAP)];
 
 describe('what fell out of the index', () => {
   const columns = ['dimension', 'value', 'pages', 'deindexed', 'share', 'overall_share', 'lift'];
-  // Five fell and are out: three of the blog, docs/4 and blocked. 17 pages are monitored.
-  const [none, state, blog, map, fetched] = [
-    ['canonical', 'none', 7, 5, 1, 0.4118, 2.43],
-    ['coverage_state', CRAWLED_STATE, 3, 3, 0.6, 0.1765, 3.4],
-    ['directory', '/blog/', 4, 3, 0.6, 0.2353, 2.55],
-    ['sitemap', BLOG_NAME, 5, 3, 0.6, 0.2941, 2.04],
-    ['fetch_status', 'Successful', 14, 3, 0.6, 0.8235, 0.73],
-  ];
+  const all = { max_p: '1' };
 
-  it('deindexed_in_common: has in common what stands out against all pages, most telling first', async () => {
-    expect(await told('deindexed_in_common', columns)).toEqual([none, state, blog, map, fetched]);
-    expect(await told('deindexed_in_common', columns, { limit: '2' })).toEqual([none, state]);
+  // Five fell and are out: three of the blog, docs/4 and blocked. 15 pages are indexed or fell.
+  it('deindexed_in_common: what they were before, against all pages that are indexed or were', async () => {
+    expect(await told('deindexed_in_common', columns, all)).toEqual([
+      ['directory', '/blog/', 4, 3, 0.6, 0.2667, 2.25],
+      ['sitemap', BLOG_NAME, 5, 3, 0.6, 0.3333, 1.8],
+      ['crawl_age', '8-14 days', 12, 5, 1, 0.8, 1.25],
+      ['depth', '2', 11, 4, 0.8, 0.7333, 1.09],
+      ['canonical', 'self', 14, 5, 1, 0.9333, 1.07],
+      ['blocked_by_robots', 'No', 15, 5, 1, 1, 1],
+      ['coverage_state', INDEXED_STATE, 15, 5, 1, 1, 1],
+      ['fetch_status', 'Successful', 15, 5, 1, 1, 1],
+    ]);
+    expect(await told('deindexed_in_common', columns, { ...all, limit: '2' })).toHaveLength(2);
+    // Of eight values, three pages out of five are no evidence: 8 × 0.077.
+    expect(await told('deindexed_in_common', columns)).toEqual([]);
+    const [[p] = []] = await told('deindexed_in_common', ['p_value'], all);
+    expect(p).toBeCloseTo((8 * 231) / 3003, 2);
   });
 
   it('deindexed_in_common: leaves out what few pages share, unless asked for it', async () => {
-    const rows = await told('deindexed_in_common', columns, { min_pages: '1' });
-    expect(rows).toContainEqual(['coverage_state', 'Soft 404', 1, 1, 0.2, 0.0588, 3.4]);
-    expect(rows).toContainEqual(['directory', '/', 5, 1, 0.2, 0.2941, 0.68]);
-    expect(rows).toContainEqual(['sitemap', MAIN_NAME, 10, 2, 0.4, 0.5882, 0.68]);
-    expect(await told('deindexed_in_common', columns, { min_pages: '6' })).toEqual([]);
+    const rows = await told('deindexed_in_common', columns, { ...all, min_pages: '1' });
+    expect(rows).toContainEqual(['directory', '/', 4, 1, 0.2, 0.2667, 0.75]);
+    expect(await told('deindexed_in_common', columns, { ...all, min_pages: '6' })).toEqual([]);
   });
 
-  it('deindexed_in_common: takes pages that are back only where asked, by the state that they went to', async () => {
-    const given = { since: '2025-03-04', reindexed: 'true', min_pages: '4' };
-    expect(await told('deindexed_in_common', columns, given)).toEqual([
-      // flap went there too, though it is indexed again.
-      ['coverage_state', CRAWLED_STATE, 4, 4, 0.6667, 0.2353, 2.83],
-      ['canonical', 'none', 7, 5, 0.8333, 0.4118, 2.02],
-      ['fetch_status', 'Successful', 14, 4, 0.6667, 0.8235, 0.81],
+  it('deindexed_in_common: takes pages that are back only where asked', async () => {
+    const given = { ...all, since: '2025-03-04', reindexed: 'true', min_pages: '6' };
+    expect(await told('deindexed_in_common', columns, given)).toContainEqual([
+      ...['canonical', 'self', 14, 6, 1, 0.9333, 1.07],
     ]);
   });
 
   it('deindexed_in_common: counts each website against itself', async () => {
-    const rows = await analysisRows(reader, 'deindexed_in_common', { min_pages: '1', website: 'wiki' });
-    expect(rows.map(({ dimension, value, share, lift }) => [dimension, value, share, lift])).toContainEqual([
-      'directory',
-      '/',
-      1,
-      1,
+    const given = { ...all, min_pages: '1' };
+    const rows = await analysisRows(reader, 'deindexed_in_common', { ...given, website: 'wiki' });
+    expect(rows).toContainEqual(expect.objectContaining({ dimension: 'directory', value: '/', share: 1, lift: 1 }));
+    const everywhere = await analysisRows(reader, 'deindexed_in_common', { ...given, limit: 'none' });
+    expect(everywhere.filter(({ website_id }) => website_id === 'wiki')).toEqual(rows);
+  });
+
+  it('deindexed_became: the states that they went to and are in, and what their reports say since', async () => {
+    const rows = await told('deindexed_became', ['dimension', 'value', 'pages', 'share']);
+    expect(rows.filter(([dimension]) => dimension === 'went_to')).toEqual([
+      ['went_to', CRAWLED_STATE, 3, 0.6],
+      ['went_to', 'Blocked by robots.txt', 1, 0.2],
+      ['went_to', 'Soft 404', 1, 0.2],
     ]);
-    const everywhere = await analysisRows(reader, 'deindexed_in_common');
-    expect(everywhere).toHaveLength(5);
+    expect(rows).toContainEqual(['blocked_by_robots', 'Yes', 1, 0.2]);
+    expect(rows).toContainEqual(['canonical', 'none', 5, 1]);
+    const back = await told('deindexed_became', ['dimension', 'value', 'pages'], {
+      since: '2025-03-04',
+      reindexed: 'true',
+    });
+    expect(back).toContainEqual(['went_to', CRAWLED_STATE, 4]);
+    expect(back).toContainEqual(['state_now', INDEXED_STATE, 1]);
   });
 
   it('flapping_pages: came back and fell again, on a partial night too', async () => {

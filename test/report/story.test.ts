@@ -52,7 +52,7 @@ describe('the story of a report', () => {
     expect(told({ events: [BROKE], common: [IN_BLOG] })).toEqual([
       '2,376 of 3,022 pages are indexed (78.6%), 157 fewer than on Mar 8. 304 pages fell out of the index.',
       'On Mar 12, 188 fewer pages were indexed than the night before: 208 left, 195 of them in /blog/, 201 to “Crawled - currently not indexed”.',
-      'Of the pages that fell out, 66.8% were in the directory /blog/ (14.8% of all pages).',
+      'Of the pages that fell out, 66.8% were in the directory /blog/ (14.8% of all that were indexed).',
     ]);
   });
 

@@ -13,8 +13,11 @@ const VALUE_CHARACTERS = 72;
 const TINY_LIFT = 10;
 
 const DIMENSIONS: Record<string, string> = {
-  coverage_state: 'state they went to',
-  fetch_status: 'page fetch',
+  template: 'URL template',
+  coverage_state: 'state before',
+  fetch_status: 'page fetch before',
+  blocked_by_robots: 'blocked by robots.txt before',
+  crawl_age: 'days since the last crawl',
   target: 'canonical',
   target_host: 'host of the canonical',
   target_directory: 'directory of the canonical',
@@ -107,5 +110,5 @@ function commonTable(section: Section, rows: readonly CommonRow[], which: string
       (lift) => `${lift >= TINY_LIFT ? Math.round(lift) : lift.toFixed(1)}×`,
     ),
   ];
-  return html`${title}${table(columns, rows)}${note('Lift: how many times as common as among all pages. Sorted by the number of pages beyond an even spread.')}`;
+  return html`${title}${table(columns, rows)}${note('Lift: how many times as common as among all pages.')}`;
 }

@@ -1,0 +1,18 @@
+-- Fisher's exact test, one-sided: how likely so many (`shared`) or more of the `fallen` pages would share a value that
+-- `with_value` of all `pages` have, if it made no difference. The hypergeometric tail, from above: its terms shrink at
+-- least as fast as the first two do.
+create or replace macro fisher_p(shared, with_value, fallen, pages) as if(
+  shared * pages <= with_value * fallen,
+  1,
+  least(
+    1,
+    exp(
+      lgamma(with_value + 1) - lgamma(shared + 1) - lgamma(with_value - shared + 1)
+      + lgamma(pages - with_value + 1) - lgamma(fallen - shared + 1) - lgamma(pages - with_value - fallen + shared + 1)
+      - lgamma(pages + 1) + lgamma(fallen + 1) + lgamma(pages - fallen + 1)
+    )
+    / (1 - least(
+      (with_value - shared) * (fallen - shared) / ((shared + 1) * (pages - with_value - fallen + shared + 1)), 0.999999
+    ))
+  )
+)
