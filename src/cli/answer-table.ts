@@ -8,6 +8,8 @@ export const UNKNOWN = '–';
 const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
 /** From so many rows on a column that says the same in each of them is a sentence below the table. */
 const LEAST_ROWS = 3;
+/** So many websites' hosts are told below a table whose pages are paths. */
+const MOST_ORIGINS = 5;
 const FIGURES: ReadonlySet<Kind> = new Set(['count', 'number', 'change', 'share']);
 
 /** What an analysis answered, and what it takes to show it to people. */
@@ -53,19 +55,25 @@ export function answerTable(answer: Answer, wholeUrls = false): AnswerTable {
   const page = all.find(({ kind }) => kind === 'url');
   const varying = chosen === undefined ? told.filter((column) => column === page || !isSame(column)) : all;
   const shown = varying.length > 0 ? varying : told;
-  const origin = wholeUrls ? null : sharedOrigin(page);
-  const text = ({ kind }: Shown, value: Value) => cellOf(value, kind, { ...answer, origin });
+  const website = shown.find(({ kind }) => kind === 'website');
+  const origins = wholeUrls ? new Map<Value, string>() : originsOf(page, website);
+  const [shared] = origins.values();
+  const text = ({ kind, values }: Shown, at: number) => {
+    const origin = origins.get(website?.values[at] ?? null) ?? null;
+    return cellOf(values[at] ?? null, kind, { ...answer, origin });
+  };
   const same = told
     .filter((column) => !shown.includes(column) && (column.kind !== 'website' || websites.size > 1))
-    .map((column) => `${column.heading} ${text(column, column.values[0] ?? null) ?? UNKNOWN}`);
+    .map((column) => `${column.heading} ${text(column, 0) ?? UNKNOWN}`);
+  const hosts = [...origins].map(([id, origin]) => `${websites.get(String(id)) ?? id}: ${origin}`);
   return {
     columns: shown.map((column) => ({
       name: column.heading,
-      ...(column === page && origin !== null ? { origin } : {}),
+      ...(column === page && origins.size === 1 && shared !== undefined ? { origin: shared } : {}),
       align: FIGURES.has(column.kind) ? 'right' : 'left',
     })),
-    rows: rows.map((_, at) => shown.map((column) => text(column, column.values[at] ?? null))),
-    notes: rows.length === 0 ? ['No rows.'] : notesOf(answer, shown, same),
+    rows: rows.map((_, at) => shown.map((column) => text(column, at))),
+    notes: rows.length === 0 ? ['No rows.'] : notesOf(answer, shown, same, hosts),
   };
 }
 
@@ -92,12 +100,23 @@ function isSame({ kind, values }: Shown): boolean {
   return values.every((value) => JSON.stringify(value) === text);
 }
 
-/** The scheme and host that all URLs of a column share, where a path among them could not be mistaken. */
-function sharedOrigin(page: Shown | undefined): string | null {
-  const texts = page?.values.flat().map(String) ?? [];
-  const urls = texts.filter((text) => /^https?:/i.test(text));
-  const [origin = null, other] = new Set(urls.map((url) => ORIGIN.exec(url)?.[0] ?? null));
-  return other === undefined && !texts.some((text) => text.startsWith('/')) ? origin : null;
+/**
+ * The scheme and host that all URLs of a website share, by the values of the column of websites, or null where that is
+ * not shown. None where a path could be mistaken, or where there are too many to tell.
+ */
+function originsOf(page: Shown | undefined, website: Shown | undefined): Map<Value, string> {
+  const origins = new Map<Value, string>();
+  for (const [at, value] of page?.values.entries() ?? []) {
+    const id = website?.values[at] ?? null;
+    for (const text of [value].flat().map(String)) {
+      if (text.startsWith('/')) return new Map();
+      if (!/^https?:/i.test(text)) continue;
+      const origin = ORIGIN.exec(text)?.[0];
+      if (origin === undefined || (origins.get(id) ?? origin) !== origin) return new Map();
+      origins.set(id, origin);
+    }
+  }
+  return origins.size <= MOST_ORIGINS ? origins : new Map();
 }
 
 interface Showing extends Pick<Answer, 'websites' | 'today'> {
@@ -139,16 +158,21 @@ function dayOf(date: string, today: string): string {
   return date.startsWith(today.slice(0, 5)) ? dayOfMonth(date) : `${dayOfMonth(date)},\u00a0${date.slice(0, 4)}`;
 }
 
-function notesOf({ rows, isCut }: Answer, shown: readonly Shown[], same: readonly string[]): string[] {
-  const rowsNote = isCut
-    ? `The first ${counted(rows.length, 'row')}; all of them: --param limit=none`
-    : `${counted(rows.length, 'row')}.`;
+function notesOf(
+  { rows, isCut }: Answer,
+  shown: readonly Shown[],
+  same: readonly string[],
+  hosts: readonly string[],
+): string[] {
+  const many = counted(rows.length, 'row');
+  const told = [
+    ...(isCut ? [] : [`${many}.`]),
+    ...(same.length > 0 ? [`${rows.length === 1 ? 'Also' : 'In all of them'}: ${same.join('; ')}.`] : []),
+    ...(shown.some(({ kind }) => kind === 'time') ? ['Times are UTC.'] : []),
+  ].join(' ');
   return [
-    [
-      ...(isCut ? [] : [rowsNote]),
-      ...(same.length > 0 ? [`${rows.length === 1 ? 'Also' : 'In all of them'}: ${same.join('; ')}.`] : []),
-      ...(shown.some(({ kind }) => kind === 'time') ? ['Times are UTC.'] : []),
-    ].join(' '),
-    ...(isCut ? [rowsNote] : []),
-  ].filter((note) => note !== '');
+    ...(told === '' ? [] : [told]),
+    ...(hosts.length > 1 ? [`Pages: ${hosts.join('; ')}`] : []),
+    ...(isCut ? [`The first ${many}; all of them: --param limit=none`] : []),
+  ];
 }

@@ -112,6 +112,28 @@ describe('the table of an analysis', () => {
     }
   });
 
+  it('shows paths where the pages of each website share a host, and says below which', () => {
+    const columns = ['website_id (website): website', 'url (url): page', 'to (url): canonical'];
+    const rows = [
+      ['w1', 'https://shop.example/a', 'https://blog.example/b'],
+      ['w2', 'https://blog.example/a', 'https://blog.example/b'],
+    ];
+    const table = shown(columns, rows, { websites: NAMES });
+    expect(table.rows).toEqual([
+      ['shop.example', '/a', 'https://blog.example/b'],
+      ['blog.example', '/a', '/b'],
+    ]);
+    expect(table.notes).toEqual([
+      '2 rows.',
+      'Pages: shop.example: https://shop.example; blog.example: https://blog.example',
+    ]);
+    // Without the website a path would say too little.
+    const chosen = shown(columns, rows, { websites: NAMES, chosen: ['url'] });
+    expect(chosen.rows).toEqual([['https://shop.example/a'], ['https://blog.example/a']]);
+    const mixed = shown(columns, [...rows, ['w2', 'https://www.blog.example/a', null]], { websites: NAMES });
+    expect(mixed.rows[0]?.[1]).toBe('https://shop.example/a');
+  });
+
   it('says what a limit left out, and how to get it', () => {
     const rows = [
       ['https://a.example/1', 1],
