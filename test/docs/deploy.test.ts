@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { nextTimes } from '../../src/config/cron.js';
 import { run } from '../given/cli.js';
 
 const FOLDER = 'deploy';
@@ -11,6 +12,7 @@ const FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).map((na
 const CALLS = [
   /\bindexhouse (?<words>(?:sync|serve|report|status|keys|schedule)[^#\n"`]*)/g,
   /(?:args|command): \[(?<words>(?:sync|serve|schedule|status)[^\]]*)\]/g,
+  /(?:indexhouse\.cjs", |^CMD \[)"(?<words>\w+)"/gm,
 ];
 
 function callsIn(text: string): string[][] {
@@ -25,7 +27,11 @@ describe('the files of deploy', () => {
   });
 
   it('call only commands and flags that there are', async () => {
-    const places = [...FILES.filter((file) => /\.(ya?ml|service)$/.test(file)), 'docs/run-it-every-night.md'];
+    const places = [
+      ...FILES.filter((file) => /\.(ya?ml|service)$/.test(file)),
+      'docs/run-it-every-night.md',
+      'Dockerfile',
+    ];
     const calls = places.flatMap((file) => callsIn(readFileSync(file, 'utf8')));
     expect(calls.length).toBeGreaterThan(8);
     for (const [command = '', ...words] of calls) {
@@ -37,6 +43,15 @@ describe('the files of deploy', () => {
         unknown: [],
       });
     }
+  });
+
+  it('name times that cron takes', () => {
+    const texts = [...FILES.filter((file) => /\.ya?ml$/.test(file)), 'docs/run-it-every-night.md'].map((file) =>
+      readFileSync(file, 'utf8'),
+    );
+    const times = texts.flatMap((text) => [...text.matchAll(/(?:^|["'])((?:[\d*/,-]+ ){4}[\d*/,-]+)(?=["' ])/gm)]);
+    expect(times.length).toBeGreaterThan(5);
+    for (const [, cron = ''] of times) expect([cron, nextTimes(cron, 'UTC', 1).length]).toEqual([cron, 1]);
   });
 
   it('name metrics that there are', () => {
