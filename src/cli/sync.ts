@@ -65,6 +65,9 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
   });
 }
 
+/** Whoever asks for no more than these reads them in a mail from cron. */
+const READ_BY_PEOPLE: ReadonlySet<LogLevel> = new Set(['warn', 'error', 'fatal']);
+
 /** Logs and a progress line on stderr, which keep out of each other's way. */
 export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] = []) {
   const color = colorsWanted(stderr, env);
@@ -74,7 +77,8 @@ export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] 
     color,
     log: (line) => log.info(line),
   });
-  const log = createLogger({ level, destination: progress.logStream, color, secrets });
+  const pretty = stderr.isTTY === true || READ_BY_PEOPLE.has(level);
+  const log = createLogger({ level, destination: progress.logStream, pretty, color, secrets });
   return { log, progress };
 }
 

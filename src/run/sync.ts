@@ -28,7 +28,7 @@ import {
 import { fetchReports } from './fetch-reports.js';
 import { Outage } from './outage.js';
 import { plan } from './plan-reports.js';
-import { failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
+import { exitCodeOf, failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
 import { endedWebsites, recover } from './recover.js';
 import { RunProgress, tellPace } from './run-progress.js';
 import { walk } from './walk-listing.js';
@@ -157,7 +157,7 @@ class Sync {
     const { websites, unlisted } = await this.#selected();
     const started = await this.#startRest(id, taken, setAside, websites);
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
-    this.#context.log.error({ err: unlisted }, 'the websites of the key are not known');
+    this.#context.log.error(`the websites of the key are not known: ${unlisted.message}`);
     // A night is lost for every website that the warehouse knows, and somebody should see it there.
     for (const run of started) receipts.push(await recordFailure(run, unlisted.message));
     return receipts.length + runs.length > 0
@@ -250,6 +250,10 @@ class Sync {
     try {
       const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), goOn);
       run.log.info(toldOf(receipt), 'committed');
+      if (exitCodeOf({ run_id: null, websites: [receipt], followers: [] }, run.config.quality.max_reject_ratio) !== 0) {
+        const why = receipt.error ?? 'more records were rejected than quality.max_reject_ratio allows';
+        run.log.warn({ website: run.website.id }, `committed with warnings: ${why}`);
+      }
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;

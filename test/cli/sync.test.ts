@@ -1,7 +1,11 @@
 import stringWidth from 'string-width';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { runProcess } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
 
 const NO_REASONS = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
 
@@ -74,4 +78,17 @@ describe('the summary of a sync', () => {
     expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
     expect(hostile).not.toContain('\x1b');
   });
+});
+
+test('cron mails nothing after a good run, and one line of text after a failed one', async () => {
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3, nasty: false }] });
+  onTestFinished(() => simulator.close());
+  const sync = (token: string) => {
+    const file = writeConfig(temporaryFolder(), { baseUrl: simulator.url, websites: ['w'], token });
+    return runProcess(['sync', '--log-level', 'warn', '--config', file]);
+  };
+  const [good, failed] = await Promise.all([sync('demo-token'), sync('another-token')]);
+  expect([good.code, good.stderr]).toEqual([0, '']);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/^\[[\d:]+\] ERROR: no snapshot: the service answered 401 .*check api\.token .*\n$/);
 });
