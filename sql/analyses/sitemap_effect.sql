@@ -7,7 +7,7 @@
 -- param until (date, default today): joined on or before this date
 -- param days (integer, default 28): days after joining that are waited for, or until the newest listing
 -- param min_pages (integer, default 5): leaves out joining dates with fewer pages to compare
--- param limit (integer, default 20): at most this many rows, those with most pages, or none for all
+-- param limit (integer, default 20): at most this many rows, those with most pages; none for 64
 -- grain: one row per website, sitemap and joining date
 -- show website_id (website): website
 -- show joined_on (date): joined
@@ -77,54 +77,74 @@ cohorts as (
     website_id,
     sitemap,
     joined_on,
-    any_value(joined) as joined,
+    any_value(report_gap_days) as report_gap_days,
     arg_max(snapshot_id, snapshot_at) filter (listings.snapshot_date < joined_on) as before_id,
     max(listings.snapshot_date) filter (listings.snapshot_date < joined_on) as before_date,
     arg_max(snapshot_id, snapshot_at) as after_id,
     max(listings.snapshot_date) as after_date
   from (
-    select website_id, sitemap, joined_on, count(*) as joined
+    select
+      members.website_id,
+      sitemap,
+      joined_on,
+      count(*) as joined,
+      median(joined_on - reported.snapshot_date) as report_gap_days
     from members
+    join snapshots as reported on reported.snapshot_id = from_snapshot_id
     where joined_on between $since::date and $until::date
-    group by website_id, sitemap, joined_on
+    group by members.website_id, sitemap, joined_on
     having joined >= $min_pages::bigint
-    order by joined desc, joined_on desc, sitemap, website_id
-    limit $limit::bigint
+    order by joined desc, joined_on desc, sitemap, members.website_id
+    -- Two listings each, and 128 bits.
+    limit least($limit::bigint, 64)
   )
   join listings using (website_id)
   where listings.snapshot_date <= joined_on + $days::integer
   group by website_id, sitemap, joined_on
   having before_id is not null and after_date >= joined_on
 ),
-listed as (
-  select snapshot_id, website_id, url, coalesce(index_summary = 'Indexed', false) as is_indexed
-  from coverage
-  where snapshot_id in (select unnest([before_id, after_id]) from cohorts)
+-- The listings that are compared, with a bit for each.
+bits as (
+  select snapshot_id, 1::uhugeint << (row_number() over (order by snapshot_id) - 1)::uhugeint as bit
+  from (select distinct unnest([before_id, after_id]) as snapshot_id from cohorts)
 ),
-panel as (
-  select before_id, after_id, earlier.url, earlier.is_indexed as was_indexed, later.is_indexed
-  from (select distinct before_id, after_id from cohorts)
-  join listed as earlier on earlier.snapshot_id = before_id
-  join listed as later on later.snapshot_id = after_id and later.url = earlier.url
+-- In which of them each page is, and in which as indexed.
+listed as (
+  select
+    coverage.website_id,
+    url,
+    bit_or(bit) as listed_in,
+    coalesce(bit_or(bit) filter (index_summary = 'Indexed'), 0) as indexed_in
+  from coverage
+  join bits using (snapshot_id)
+  group by coverage.website_id, url
+),
+alike as (
+  select sitemaps.*, members.url is not null as is_member, members.joined_on, listed_in, indexed_in, count(*) as pages
+  from (select distinct website_id, sitemap from cohorts) as sitemaps
+  join listed using (website_id)
+  left join members using (website_id, sitemap, url)
+  group by all
 ),
 -- Who joined that day, and who never was in it, before and after.
 counted as (
   select
     cohorts.*,
-    count_if(members.joined_on = cohorts.joined_on) as pages,
-    count_if(members.joined_on = cohorts.joined_on and was_indexed) as indexed_before,
-    count_if(members.joined_on = cohorts.joined_on and is_indexed) as indexed_after,
-    count_if(members.url is null) as others,
-    count_if(members.url is null and was_indexed) as others_before,
-    count_if(members.url is null and is_indexed) as others_after,
-    median(if(members.joined_on = cohorts.joined_on, cohorts.joined_on - reported.snapshot_date, null)) as report_gap_days
+    coalesce(sum(alike.pages) filter (is_member), 0)::bigint as pages,
+    coalesce(sum(alike.pages) filter (is_member and indexed_in & earlier.bit <> 0), 0)::bigint as indexed_before,
+    coalesce(sum(alike.pages) filter (is_member and indexed_in & later.bit <> 0), 0)::bigint as indexed_after,
+    coalesce(sum(alike.pages) filter (not is_member), 0)::bigint as others,
+    coalesce(sum(alike.pages) filter (not is_member and indexed_in & earlier.bit <> 0), 0)::bigint as others_before,
+    coalesce(sum(alike.pages) filter (not is_member and indexed_in & later.bit <> 0), 0)::bigint as others_after
   from cohorts
-  join panel using (before_id, after_id)
-  left join members
-    on members.website_id = cohorts.website_id
-    and members.sitemap = cohorts.sitemap
-    and members.url = panel.url
-  left join snapshots as reported on reported.snapshot_id = members.from_snapshot_id
+  join bits as earlier on earlier.snapshot_id = before_id
+  join bits as later on later.snapshot_id = after_id
+  join alike
+    on alike.website_id = cohorts.website_id
+    and alike.sitemap = cohorts.sitemap
+    and (not is_member or alike.joined_on = cohorts.joined_on)
+    and listed_in & earlier.bit <> 0
+    and listed_in & later.bit <> 0
   group by all
 )
 select

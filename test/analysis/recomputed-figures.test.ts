@@ -205,7 +205,7 @@ test('sitemap_effect', async () => {
           others.length === 0
             ? null
             : expect.closeTo((is - was) / joined.length - (otherIs - otherWas) / others.length, 3),
-        report_gap_days: median(joined.map((url) => of.get(url)?.gap ?? 0)),
+        report_gap_days: median([...of.values()].flatMap(({ joinedOn, gap }) => (joinedOn === joined_on ? gap : []))),
       });
     }
   }
