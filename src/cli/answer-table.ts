@@ -8,6 +8,8 @@ export const UNKNOWN = '–';
 const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
 /** From so many rows on a column that says the same in each of them is a sentence below the table. */
 const LEAST_ROWS = 3;
+/** What two decimals would show as nothing, or nearly so. */
+const SMALL = 0.1;
 /** So many websites' hosts are told below a table whose pages are paths. */
 const MOST_ORIGINS = 5;
 const FIGURES: ReadonlySet<Kind> = new Set(['count', 'number', 'change', 'share']);
@@ -137,11 +139,16 @@ const CELLS: Record<Kind, (value: string | number | boolean, showing: Showing) =
   date: (value, { today }) => dayOf(String(value), today),
   time: (value, { today }) => `${dayOf(String(value), today)}\u00a0${String(value).slice(11, 16)}`,
   count: (value) => (typeof value === 'number' ? count(value) : String(value)),
-  number: (value) => (typeof value === 'number' ? count(value) : String(value)),
+  number: (value) => (typeof value === 'number' ? numberText(value) : String(value)),
   change: (value) => (typeof value === 'number' ? signed(value) : String(value)),
   share: (value) => (typeof value === 'number' ? percent(value) : String(value)),
   flag: (value) => (value === true ? 'yes' : value === false ? 'no' : String(value)),
 };
+
+/** With two decimals, or as many as a small one needs. */
+function numberText(value: number): string {
+  return value !== 0 && Math.abs(value) < SMALL ? String(Number(value.toPrecision(2))) : count(value);
+}
 
 /** URLs on the host that is told once are paths, in a sentence, too. */
 function withoutOrigin(text: string, origin: string | null): string {

@@ -23,6 +23,8 @@ import { formatTable, markdownTable, notesText } from './table.js';
 export interface Asked {
   question: Question;
   analysis: Analysis | null;
+  /** Nobody asked for its limit. */
+  hasDefaultLimit: boolean;
 }
 
 /**
@@ -54,12 +56,29 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
       return writeTable(reader, asked, sink);
     case 'xlsx':
       await checkRows(reader, question);
-      return writeStream(spreadsheet(await ask(reader, question), analysis), sink);
+      return writeStream(spreadsheet(await answerTo(reader, asked, sink), analysis), sink);
     case 'json':
-      return writeStream(jsonText(await ask(reader, question)), sink);
+      return writeStream(jsonText(await answerTo(reader, asked, sink)), sink);
     case 'csv':
-      return writeStream(csvOf(await ask(reader, question), sink), sink);
+      return writeStream(csvOf(await answerTo(reader, asked, sink), sink), sink);
   }
+}
+
+/** The answer; says on stderr where a limit that nobody asked for has ended it. */
+async function answerTo(reader: Reader, { question, hasDefaultLimit }: Asked, { io }: Sink): Promise<Result> {
+  const answer = await ask(reader, question);
+  const limit = limitOf(question);
+  if (limit === null || !hasDefaultLimit) return answer;
+  async function* counted() {
+    let rows = 0;
+    for await (const part of answer.parts) {
+      rows += part.length;
+      yield part;
+    }
+    if (rows === limit)
+      io.stderr.write(`indexhouse: ${question.name}: the first ${limit} rows; all: --param limit=none\n`);
+  }
+  return { ...answer, parts: counted() };
 }
 
 async function writeParquet(reader: Reader, question: Question, sink: Sink): Promise<void> {

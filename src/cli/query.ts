@@ -76,10 +76,14 @@ async function questionTo(
   if (name === undefined) {
     const text = sql ?? (await readSql(resolve(cwd, file ?? '')));
     const question = { name: file ?? '--sql', sql: text, parameters: Object.fromEntries(given), columns };
-    return async () => ({ question, analysis: null });
+    return async () => ({ question, analysis: null, hasDefaultLimit: false });
   }
   const analysis = findAnalysis(name);
-  return async (reader) => ({ question: { ...(await questionOf(reader, analysis, given)), columns }, analysis });
+  const hasDefaultLimit = !given.has('limit');
+  return async (reader) => {
+    const question = { ...(await questionOf(reader, analysis, given)), columns };
+    return { question, analysis, hasDefaultLimit };
+  };
 }
 
 async function readSql(file: string): Promise<string> {

@@ -40,6 +40,13 @@ describe('the table of an analysis', () => {
     expect(cells('share', [0.7863, 0.99999, 1, 0])).toEqual(['78.6%', '99.9%', '100.0%', '0.0%']);
     expect(cells('change', [12, -1234, 0, null])).toEqual(['+12', '−1,234', '±0', null]);
     expect(cells('count', [1234567, 5])).toEqual(['1,234,567', '5']);
+    expect(cells('number', [1234.567, 0.123, 0.01234, 1.26e-9, 0])).toEqual([
+      '1,234.57',
+      '0.12',
+      '0.012',
+      '1.3e-9',
+      '0',
+    ]);
     expect(cells('flag', [true, false, null])).toEqual(['yes', 'no', null]);
     expect(cells('text', ['a', '', ['b', 'c'], { d: 1 }])).toEqual(['a', '', 'b c', '{"d":1}']);
     // What is no date, or beyond the years that dates have here, stays as it is.

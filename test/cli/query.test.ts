@@ -273,6 +273,24 @@ describe('--columns', () => {
   });
 });
 
+describe('a default limit', () => {
+  it('is told where it leaves something out, with what gives all of it', async () => {
+    const pages = Array.from({ length: 51 }, (_, at) => ({ url: `https://shop.example/${at}/a` }));
+    const many = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages } }]);
+    onTestFinished(() => many.remove());
+    const asked = async (...args: string[]) => {
+      const { stdout, stderr } = await run(['query', 'canonical_by_directory', ...args, '--warehouse', many.path]);
+      return { lines: stdout.split('\n').length, last: stdout.trimEnd().split('\n').at(-1), stderr };
+    };
+    expect(await asked()).toMatchObject({ last: 'The first 50 rows; all of them: --param limit=none', stderr: '' });
+    expect(await asked('limit=51')).toMatchObject({ last: expect.stringMatching(/^51 rows\./), stderr: '' });
+    const note = 'indexhouse: canonical_by_directory: the first 50 rows; all: --param limit=none\n';
+    expect(await asked('--format', 'csv')).toMatchObject({ lines: 52, stderr: note });
+    expect(await asked('--format', 'csv', 'limit=none')).toMatchObject({ lines: 53, stderr: '' });
+    expect(await asked('--format', 'csv', 'limit=50')).toMatchObject({ lines: 52, stderr: '' });
+  });
+});
+
 describe('Markdown', () => {
   it('is a table whose links are links and whose text is text', async () => {
     const text = "select 'a|b <i>*_`[x](y)' as \"n|1\", 2 as n, 'https://shop.example/a_b' as url, 'x\ny' as two";
