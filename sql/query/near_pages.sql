@@ -1,17 +1,26 @@
--- A page by its URL, or the few whose URLs are nearest to one that is not there: with the same last part of the path, or
--- few other letters. View `pages`: one row per page.
-with known as (
+-- The few pages that may be meant by a URL that is not there: with the same last part of the path, or with few other
+-- letters in it. View `pages`: one row per page.
+with asked as (
+  select
+    $url::varchar as asked_url,
+    regexp_extract(asked_url, '([^/?#]+)/?([?#].*)?$', 1) as asked_end,
+    lower(regexp_extract(asked_url, '^(.*?)[^/?#]*/?([?#].*)?$', 1)) as asked_start
+),
+known as (
   select
     url,
-    url = $url::varchar as is_it,
-    if(abs(length(url) - length($url::varchar)) <= 5, levenshtein(lower(url), lower($url::varchar)), null) as distance,
-    regexp_extract(url, '([^/?#]+)/?([?#].*)?$', 1) = regexp_extract($url::varchar, '([^/?#]+)/?([?#].*)?$', 1)
-      as has_same_end
-  from pages
+    regexp_extract(url, '([^/?#]+)/?([?#].*)?$', 1) as "end",
+    case
+      when "end" = asked_end then 0
+      -- What takes long, on nothing but the end of those that begin alike.
+      when abs(length("end") - length(asked_end)) <= 3 and starts_with(lower(url), asked_start)
+        then levenshtein(lower("end"), lower(asked_end))
+    end as distance
+  from pages, asked
   where is_website(website_id, $website::varchar)
 )
-select distinct url, is_it, distance
+select distinct url, distance
 from known
-where is_it or has_same_end or distance <= 5
-order by is_it desc, distance nulls last, url
+where distance <= 3
+order by distance, url
 limit 5

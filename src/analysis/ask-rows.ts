@@ -51,12 +51,14 @@ export async function questionOf(
   };
 }
 
-const nearPage = z.object({ url: z.string(), is_it: z.boolean() });
+const hasPage = z.object({ is_there: z.boolean() });
+const nearPage = z.object({ url: z.string() });
 
 /** @throws QuestionError for a page that is not in the warehouse, with the pages that may be meant */
 async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
+  const [found] = await askRows(reader, 'query/has_page', hasPage, page);
+  if (found?.is_there) return;
   const near = await askRows(reader, 'query/near_pages', nearPage, page);
-  if (near.some(({ is_it }) => is_it)) return;
   const list = near.map(({ url }) => `\n  ${url}`).join('');
   throw new QuestionError(
     `${name}: no page ${page.url} in the warehouse. Pages go by their whole URL, as they are listed` +

@@ -1,0 +1,7 @@
+-- Whether there is a page of this URL. View `pages`: one row per page.
+select exists(
+  from pages
+  where
+    url = $url::varchar
+    and is_website(website_id, $website::varchar)
+) as is_there
