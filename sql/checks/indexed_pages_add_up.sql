@@ -1,7 +1,7 @@
--- The indexed pages of a complete listing are those of the one before, and what `page_changes` tells since. First by the
--- sum of the pages' hashes, which needs no join; where that differs, page by page: a page in both listings has no other
--- change than that between them, one that appeared had none before, and one that is not listed any more left the index
--- at most once. Rows of a replay may be older than what was known by then, and tell no change.
+-- The indexed pages of a complete listing are those of the one before, and what `page_changes` tells since. First by sums
+-- of the pages' hashes, in buckets, which needs no join; in those that differ, page by page: a page in both listings has
+-- no other change than that between them, one that appeared had none before, and one that is not listed any more left
+-- the index at most once. Rows of a replay may be older than what was known by then, and tell no change.
 with listings as (
   select
     website_id,
@@ -36,47 +36,50 @@ told as materialized (
   where index_step(change, from_value, to_value) is not null or change = 'appeared'
   group by listing_id, url
 ),
-summed as (
-  select snapshot_id, sum(hash(url)::hugeint) as indexed
+summed as materialized (
+  select snapshot_id, hash(url) % 1024 as bucket, sum(hash(url)::hugeint) as pages
   from coverage
   where index_summary = 'Indexed'
-  group by snapshot_id
+  group by snapshot_id, bucket
 ),
 different as materialized (
-  select compared.*
-  from compared
-  left join summed using (snapshot_id)
-  left join summed as summed_before on summed_before.snapshot_id = compared.before_id
-  left join (select listing_id, sum(step * hash(url)::hugeint) as steps from told group by listing_id) as stepped
-    on stepped.listing_id = compared.snapshot_id
-  where coalesce(summed_before.indexed, 0) + coalesce(steps, 0) <> coalesce(summed.indexed, 0)
-),
-listed as materialized (
-  select snapshot_id, url, (index_summary is not distinct from 'Indexed')::integer as indexed, commit_id = snapshot_id as is_own
-  from coverage
-  where snapshot_id in (select snapshot_id from different union select before_id from different)
+  select listing_id, bucket
+  from (
+    select compared.snapshot_id as listing_id, bucket, pages from summed join compared on before_id = summed.snapshot_id
+    union all
+    select listing_id, hash(url) % 1024, step * hash(url)::hugeint from told where step is not null
+    union all
+    select snapshot_id, bucket, -pages from summed join compared using (snapshot_id)
+  )
+  group by listing_id, bucket
+  having sum(pages) <> 0
 ),
 earlier as (
-  select different.snapshot_id as listing_id, url, indexed, is_own
-  from listed
-  join different on listed.snapshot_id = different.before_id
+  select listing_id, url, (index_summary is not distinct from 'Indexed')::integer as indexed, commit_id = before_id as is_own
+  from coverage
+  join compared on compared.before_id = coverage.snapshot_id
+  join different on listing_id = compared.snapshot_id and bucket = hash(url) % 1024
 ),
 later as (
-  select different.snapshot_id as listing_id, url, indexed, is_own
-  from listed
-  join different using (snapshot_id)
+  select
+    listing_id,
+    url,
+    (index_summary is not distinct from 'Indexed')::integer as indexed,
+    commit_id = listing_id as is_own
+  from coverage
+  join different on listing_id = snapshot_id and bucket = hash(url) % 1024
 )
 select
-  website_id,
-  different.snapshot_id,
+  compared.website_id,
+  compared.snapshot_id,
   format(
     '{} came into the index or left it since listing {} in another way than page_changes tells, such as {}',
-    plural(count(*), 'page'), any_value(before_id), min(url)
+    plural(count(*), 'page'), any_value(compared.before_id), min(url)
   ) as problem
 from earlier
 full join later using (listing_id, url)
 left join told using (listing_id, url)
-join different on different.snapshot_id = listing_id
+join compared on compared.snapshot_id = listing_id
 where
   coalesce(earlier.is_own, true)
   and coalesce(later.is_own, true)
@@ -85,4 +88,4 @@ where
     when later.url is null then earlier.indexed + coalesce(step, 0) not in (0, 1)
     else later.indexed - earlier.indexed <> coalesce(step, 0)
   end
-group by website_id, different.snapshot_id
+group by compared.website_id, compared.snapshot_id
