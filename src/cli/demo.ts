@@ -2,26 +2,33 @@ import { relative, resolve } from 'node:path';
 import { askAnalysis } from '../analysis/ask-rows.js';
 import { findAnalysis } from '../analysis/catalog.js';
 import { type Reader, withReader } from '../analysis/reader.js';
+import type { Config } from '../config/schema.js';
 import { type DemoResult, runDemo } from '../demo/demo.js';
+import { Failure } from '../exit.js';
+import { addKey } from '../keys/manage-keys.js';
 import { shellWord } from '../observe/format.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
 import { answerTable, UNKNOWN } from './answer-table.js';
-import { EXIT, type Io, stoppable } from './io.js';
-import { count, duration, formatJson, formatTable } from './output.js';
+import { loggerOf } from './configured.js';
+import { columnsOf, EXIT, type Io, stoppable } from './io.js';
+import { count, duration, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
+import { serveUntilStopped, settingsWithoutConfig } from './serve.js';
 import { display } from './sync.js';
 import { packageVersion } from './version.js';
 
 const MEMORY_LIMIT_BYTES = 500e6;
+const MOST_COLUMNS = 80;
 
 export interface Flags extends Globals {
   folder: string;
   pages: number;
   nights: number;
   seed: number;
+  serve?: boolean;
 }
 
-/** `indexhouse demo`: two weeks of a simulated service, synced night by night, and first answers. */
+/** `indexhouse demo`: two weeks of a simulated service, synced night by night, first answers, and the dashboard. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { pages, nights, seed } = flags;
   const folder = resolve(io.cwd, flags.folder);
@@ -30,18 +37,47 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const result = await stoppable(io, (signal) =>
     runDemo({ folder, pages, nights, seed, version, log, progress, signal, now: Date.now() }),
   );
-  const { warehouse, config, report, receipts, tookMs } = result;
-  const json = { warehouse, config, report, took_ms: Math.round(tookMs), receipts };
-  io.stdout.write(flags.json ? formatJson(json) : await demoText(result, flags, io));
+  const { warehouse, config, report, story, receipts, tookMs } = result;
+  const json = { warehouse, config, report, took_ms: Math.round(tookMs), story, receipts };
+  if (!flags.json) io.stdout.write(await demoText(result, flags, io));
+  if (flags.serve) await serveDemo(json, flags, io);
+  else if (flags.json) io.stdout.write(formatJson(json));
   return EXIT.done;
 }
 
-/** What the demo found, for people: the trend, what changed, where, and what to try next. */
-async function demoText(
-  result: DemoResult,
-  { nights, pages }: { nights: number; pages: number },
-  { stdout, env, cwd }: Io,
-): Promise<string> {
+/** Serves the dashboard on the demo's warehouse, with a key of its own, until it is stopped. */
+async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Promise<void> {
+  const settings = settingsWithoutConfig(made.warehouse, {}, io);
+  const { token } = await addKey(made.warehouse, { label: 'demo', websites: 'all' });
+  const log = loggerOf({ logLevel: 'warn', ...flags }, io);
+  const serve = (service: Config['service']) =>
+    serveUntilStopped({ ...settings, service, prefix: '', log }, io, ({ url }) => {
+      const dashboard = `${url}/`;
+      io.stdout.write(flags.json ? formatJson({ ...made, dashboard, token }) : signIn(dashboard, token));
+    });
+  try {
+    await serve(settings.service);
+  } catch (error) {
+    // Another service has the port: a demo takes any.
+    if (!(error instanceof Failure)) throw error;
+    await serve({ ...settings.service, port: 0 });
+  }
+}
+
+function signIn(dashboard: string, token: string): string {
+  return `
+Dashboard: ${dashboard}
+Sign in with this token, which is shown only once:
+
+  ${token}
+
+Stop with Ctrl-C.
+`;
+}
+
+/** What the demo found, for people: the trend, where pages fell out, what happened, and what to try next. */
+async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
+  const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
     const section = async (title: string, name: string) => {
@@ -51,15 +87,23 @@ async function demoText(
       const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
       return `${title} (query ${name})\n\n${text.trimEnd().replace(/^/gm, '  ')}`;
     };
+    const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
     const sections = [
-      heading(result, nights, pages),
+      wrapped(heading(result, nights, pages), width),
       await section('How much of the site is indexed', 'indexing_trend'),
-      await section('What changed each night', 'changes_per_night'),
       await section('Where pages fell out of the index', 'deindexed_by_directory'),
-      next(result, await examplePage(reader), cwd),
+      `What happened in the last seven days\n\n${bullets(result.story, width)}`,
+      next(result, await examplePage(reader), serve === true, io),
     ];
     return `${sections.join('\n\n')}\n`;
   });
+}
+
+function bullets(sentences: readonly string[], width: number): string {
+  return sentences
+    .map((sentence) => wrapped(safe(sentence), width - 4).replaceAll('\n', '\n    '))
+    .map((lines) => `  - ${lines}`)
+    .join('\n');
 }
 
 function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number): string {
@@ -68,7 +112,7 @@ function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number
   const reports = websites.reduce((sum, website) => sum + website.reports.fetched, 0);
   return (
     `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
-    `${count(requests)} requests, ${count(reports)} URL reports,\neach page once and then only what had changed.`
+    `${count(requests)} requests, ${count(reports)} URL reports, each page once and then only what had changed.`
   );
 }
 
@@ -79,15 +123,11 @@ async function examplePage(reader: Reader): Promise<string | null> {
   return typeof url === 'string' ? url : null;
 }
 
-function next({ warehouse, config, report }: DemoResult, page: string | null, cwd: string): string {
-  const file = shellWord(safe(relative(cwd, config)));
-  const timeline = page
-    ? `  npx indexhouse query page_timeline --param url=${shellWord(safe(page))} --config ${file}\n`
-    : '';
-  const made = safe(relative(cwd, report));
-  return `Warehouse: ${safe(relative(cwd, warehouse))}, report with charts: ${made}. Try next:
+function next({ config, report }: DemoResult, page: string | null, serve: boolean, { cwd, program }: Io): string {
+  const place = `-c ${shellWord(safe(relative(cwd, config)))}`;
+  const ofPage = page ? `\n  ${program} query page ${place} \\\n    --param url=${shellWord(safe(page))}` : '';
+  const dashboard = serve ? '' : `\n  ${program} demo --serve     # the same again, then its dashboard`;
+  return `The report with charts is ${safe(relative(cwd, report))}. Try next:
 
-  npx indexhouse report --config ${file}
-  npx indexhouse query deindexed_pages --config ${file}
-${timeline}`.trimEnd();
+  ${program} query deindexed_pages ${place}${ofPage}${dashboard}`;
 }

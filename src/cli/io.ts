@@ -1,5 +1,8 @@
+import { basename, relative, sep } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { EXIT } from '../exit.js';
+import { shellWord } from '../observe/format.js';
+import { packageFolder } from '../storage/sql.js';
 
 export { EXIT };
 
@@ -18,6 +21,8 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** The folder that relative paths are resolved against. */
   cwd: string;
+  /** What people type to run this program here: `indexhouse`, or `node .` in a clone. */
+  program: string;
   /** A signal that fires when the process is asked to stop, and what to call when it is no longer needed. */
   stopSignal(): { signal: AbortSignal; release(): void };
 }
@@ -25,7 +30,22 @@ export interface Io {
 /** The process itself. */
 export function processIo(): Io {
   const { stdin, stdout, stderr, env } = process;
-  return { stdin, stdout, stderr, env, cwd: process.cwd(), stopSignal };
+  const cwd = process.cwd();
+  const program = programName({ script: process.argv[1] ?? '', folder: packageFolder(), cwd });
+  return { stdin, stdout, stderr, env, cwd, program, stopSignal };
+}
+
+/**
+ * What to type to run this program: its name where it is installed. In a clone nothing is on the `PATH`, and `npx` packs
+ * and installs the clone first; Node.js runs a folder by the `main` of its package.json.
+ *
+ * @param script what was started
+ * @param folder this package's
+ */
+export function programName({ script, folder, cwd }: Readonly<Record<'script' | 'folder' | 'cwd', string>>): string {
+  const isLinked = basename(script) === 'indexhouse' && script !== folder;
+  const isInstalled = isLinked || folder.split(sep).includes('node_modules');
+  return isInstalled ? 'indexhouse' : `node ${shellWord(relative(cwd, folder) || '.')}`;
 }
 
 /** Turns SIGINT and SIGTERM into an abort signal; a second one ends the process at once, as it would have. */

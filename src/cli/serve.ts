@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { StatusInput } from '../analysis/status.js';
 import { DEFAULT_MEMORY_LIMIT_BYTES, STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import { serviceSettings } from '../config/load.js';
+import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
 import { readKeys, type StoredKey } from '../keys/key-file.js';
@@ -14,7 +15,7 @@ import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
 import { formatTable } from './output.js';
 import type { Globals } from './program.js';
-import { type RunningService, startService } from './running-service.js';
+import { type RunningService, type ServiceOptions, startService } from './running-service.js';
 
 export interface Flags extends Globals {
   host?: string;
@@ -35,34 +36,47 @@ interface Settings {
 export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsOf(flags, io);
   const keys = await keysOf(settings, flags);
+  const { prefix } = flags;
+  await serveUntilStopped({ ...settings, prefix, log: loggerOf(flags, io) }, io, (service) => {
+    const shown = { service, settings, keys, flags };
+    io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+  });
+  return EXIT.done;
+}
+
+/** Serves a warehouse until the process is asked to stop. */
+export async function serveUntilStopped(
+  options: Omit<ServiceOptions, 'timeZone'>,
+  io: Io,
+  onStarted: (service: RunningService) => void,
+): Promise<void> {
   await stoppable(io, async (signal) => {
-    const timeZone = (await timeZoneOf(settings.warehouse)) ?? 'UTC';
-    const service = await startService({ ...settings, timeZone, prefix: flags.prefix, log: loggerOf(flags, io) });
+    const timeZone = (await timeZoneOf(options.warehouse)) ?? 'UTC';
+    const service = await startService({ ...options, timeZone });
     try {
-      const shown = { service, settings, keys, flags };
-      io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+      onStarted(service);
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await service.close();
     }
   });
-  return EXIT.done;
 }
 
 /** With --warehouse no configuration is needed; environment variables still apply. */
 async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
   const { host, port, rateLimit, warehouse: folder } = flags;
   const overrides = { service: { host, port, requests_per_minute: rateLimit } };
-  if (folder !== undefined) {
-    const service = serviceSettings(io.env, overrides);
-    const warehouse = resolve(io.cwd, folder);
-    const status = { ...STATUS_DEFAULTS, warehouse, now: 0 };
-    return { warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service, status };
-  }
+  if (folder !== undefined) return settingsWithoutConfig(resolve(io.cwd, folder), overrides, io);
   const config = await configOf(flags, io, { withoutTokens: true, overrides });
   const { warehouse, service } = config;
   const status = statusInputOf(config);
   return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service, status };
+}
+
+/** The settings for a warehouse, by its absolute path, of which there is no configuration. */
+export function settingsWithoutConfig(warehouse: string, overrides: Overrides, { env }: Io): Settings {
+  const status = { ...STATUS_DEFAULTS, warehouse, now: 0 };
+  return { warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service: serviceSettings(env, overrides), status };
 }
 
 /** @throws UsageError where other machines could connect and no key exists to authenticate them */

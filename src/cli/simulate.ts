@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { prettifyError, ZodError } from 'zod';
 import { Failure, UsageError } from '../exit.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.js';
+import { DAY_MS, HOUR_MS } from '../time.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import type { Globals } from './program.js';
 
@@ -11,6 +12,7 @@ export interface Flags extends Globals, Required<Pick<SimulatorOptions, Settings
   pages: number;
   website: string[];
   token: string;
+  start?: string;
   nasty: boolean;
 }
 
@@ -25,11 +27,12 @@ export function run(flags: Flags, io: Io): Promise<number> {
   });
 }
 
-async function start({ website, pages, nasty, token, ...options }: Flags): Promise<Simulator> {
+async function start({ website, pages, nasty, token, start: given, ...options }: Flags): Promise<Simulator> {
   const websites = website.map((id) => ({ id, pages, nasty }));
   try {
     return await startSimulator({
       ...options,
+      start: given ?? nightsAgo(options.nights),
       websites,
       keys: [{ token, label: 'simulator', websites: 'all' }],
       // Distinct requests are as many as pages: beyond that, totals must do.
@@ -42,8 +45,20 @@ async function start({ website, pages, nasty, token, ...options }: Flags): Promi
   }
 }
 
+/** This hour, so many nights ago: a whole hour is easy to read, and nothing is in the future. */
+function nightsAgo(nights: number): string {
+  return new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - nights * DAY_MS).toISOString();
+}
+
 function summary({ url, origin, world }: Simulator, { token }: Flags): Record<string, unknown> {
-  return { base_url: url, control_url: `${origin}/control`, token, night: world.night, websites: world.websites };
+  return {
+    base_url: url,
+    control_url: `${origin}/control`,
+    token,
+    night: world.night,
+    now: world.now.toISOString(),
+    websites: world.websites,
+  };
 }
 
 function greeting({ url, origin, world }: Simulator, { token, rateLimit, rateWindow }: Flags): string {
@@ -56,7 +71,7 @@ Token: ${token}
 
 Try:
   curl -H 'Authorization: Bearer ${token}' '${url}/v1/urls/${first}?skip=0&limit=2'
-  curl -X POST '${origin}/control/advance?nights=1'
+  curl -X POST '${origin}/control/advance?nights=1'     # a night later: pages change, dates and ages move on
 
 In indexhouse.yaml:
 api:

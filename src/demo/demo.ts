@@ -7,6 +7,7 @@ import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { reportPage } from '../report/page.js';
 import { readReport } from '../report/report.js';
+import { storyOf } from '../report/story.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
 import type { Receipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
@@ -36,7 +37,7 @@ export interface DemoOptions {
   now: number;
 }
 
-/** The warehouse, its configuration, the HTML report on the last seven nights, and what each sync did. */
+/** The warehouse, its configuration, the HTML report on the last seven nights, its story, and what each sync did. */
 export type DemoResult = Awaited<ReturnType<typeof runDemo>>;
 
 /**
@@ -65,7 +66,8 @@ export async function runDemo(options: DemoOptions) {
       readReport(reader, { version: options.version, now: options.now }),
     );
     await writeDurably(report, reportPage(read));
-    return { warehouse, config: join(folder, 'indexhouse.yaml'), report, receipts, tookMs };
+    const story = read.sections.flatMap((one) => storyOf({ ...one, common: one.deindexed.common }, read.period));
+    return { warehouse, config: join(folder, 'indexhouse.yaml'), report, story, receipts, tookMs };
   } finally {
     await simulator.close();
   }

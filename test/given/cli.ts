@@ -104,6 +104,7 @@ export async function run(args: string[], options: RunOptions = {}): Promise<End
     stderr: stderr.stream,
     env: { NO_COLOR: '1', ...env },
     cwd,
+    program: 'indexhouse',
     stopSignal: () => ({ signal: stop, release: () => {} }),
   });
   clearTimeout(timer);

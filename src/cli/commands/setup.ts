@@ -11,10 +11,12 @@ Examples:
 const DEMO_HELP = `
 Examples:
   indexhouse demo
+  indexhouse demo --serve
   indexhouse demo --nights 60 --pages 500 --folder /tmp/demo`;
 
 const SIMULATE_HELP = `
-Time stands still until you advance it:
+The world begins so many --nights ago and has reached this hour. Time stands still until you advance it; then crawls,
+changes and ages are those of a night later:
   curl -X POST http://127.0.0.1:8089/control/advance?nights=1
 
 Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, endless, slow, truncated, violation, wrong_url.
@@ -23,7 +25,8 @@ Each rate is the share of requests that fail this way.
 Examples:
   indexhouse simulate
   indexhouse simulate --pages 20000 --rate-limit unlimited --faults reset=0.01,503=0.02
-  indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api`;
+  indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
+  indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time`;
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 const COMPLETION_HELP = `
@@ -48,6 +51,7 @@ export function setupCommands(define: Define): Command[] {
       .option('--pages <number>', 'pages of the site', wholeNumber(10, 100_000), 3000)
       .option('--nights <number>', 'nights to sync', wholeNumber(1, 400), 14)
       .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
+      .option('--serve', 'then serve the dashboard, with a key for it, until Ctrl-C')
       .addHelpText('after', DEMO_HELP),
     define('completion', () => import('../completion.js'))
       .description('print a script that completes commands and flags in your shell')
@@ -66,6 +70,7 @@ function simulateCommand(define: Define): Command {
     .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
     .option('--token <token>', 'API key with access to them', 'demo-token')
     .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
+    .option('--start <time>', 'when the first night is, ISO 8601 (default: so many nights ago, so that it is now)')
     .option<number | 'unlimited'>(
       '--rate-limit <per minute>',
       'requests per minute for the key, or "unlimited"',
