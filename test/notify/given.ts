@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { createServer as createSocketServer } from 'node:net';
+import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
 import { configFor } from '../given/warehouse.js';
@@ -38,36 +38,44 @@ export async function startReceiver() {
   return receiver;
 }
 
-/** A mail server that takes everything, on loopback, until the test ends. */
-export async function startMailServer(): Promise<{ url: string; mails: string[] }> {
+/** How a mail server is reached: with a certificate by STARTTLS, and from the first byte on if it is `secure`. */
+export interface MailServerOptions {
+  key?: Buffer;
+  cert?: Buffer;
+  secure?: boolean;
+}
+
+/** A mail server that takes everything, on loopback, until the test ends; `logins` are those over TLS. */
+export async function startMailServer(options: MailServerOptions = {}) {
   const mails: string[] = [];
-  const server = createSocketServer((socket) => {
-    let received = '';
-    let inData = false;
-    socket.on('error', () => {}).write('220 ready\r\n');
-    socket.setEncoding('utf8').on('data', (text: string) => {
-      received += text;
-      for (;;) {
-        const end = received.indexOf(inData ? '\r\n.\r\n' : '\r\n');
-        if (end < 0) return;
-        const part = received.slice(0, end);
-        received = received.slice(end + (inData ? 5 : 2));
-        if (inData) mails.push(part);
-        const begins = !inData && part.toUpperCase() === 'DATA';
-        inData = begins;
-        socket.write(begins ? '354 go on\r\n' : '250 ok\r\n');
-        if (part.toUpperCase() === 'QUIT') socket.end();
-      }
-    });
+  const logins: string[] = [];
+  const server = new SMTPServer({
+    ...options,
+    authOptional: true,
+    onAuth: ({ username = '', password = '' }, { secure }, done) => {
+      if (secure) logins.push(`${username}:${password}`);
+      done(null, { user: username });
+    },
+    onData: (stream, _session, done) => {
+      let mail = '';
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        mail += text;
+      });
+      stream.on('end', () => {
+        mails.push(mail);
+        done();
+      });
+    },
+    // Without a certificate of the test's it offers no TLS at all.
+    disabledCommands: options.key ? [] : ['STARTTLS', 'AUTH'],
   });
-  const port = await new Promise<number>((resolve) =>
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : 0);
-    }),
-  );
+  // A client that trusts nobody breaks off.
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { url: `smtp://127.0.0.1:${port}`, mails };
+  const address = server.server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { url: `${options.secure ? 'smtps' : 'smtp'}://127.0.0.1:${port}`, mails, logins };
 }
 
 /** A configuration with these channels and rules, and a log that the test reads. */
