@@ -40,8 +40,8 @@ export async function startReceiver() {
 
 /** How a mail server is reached: with a certificate by STARTTLS, and from the first byte on if it is `secure`. */
 export interface MailServerOptions {
-  key?: Buffer;
-  cert?: Buffer;
+  key?: Buffer | undefined;
+  cert?: Buffer | undefined;
   secure?: boolean;
 }
 
