@@ -66,7 +66,7 @@ describe('websites that cannot be had, beside one that can', () => {
     ['echo', /is not JSON .*check api\.base_url/],
     ['latin', /is not UTF-8 text; check api\.base_url/],
     ['emoji', /is not JSON .*check api\.base_url/],
-    ['endless', /larger than \d+ bytes; check api\.base_url/],
+    ['endless', /larger than \d+ MB; check api\.base_url/],
     ['halved', /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*try again/],
     ['broken', /500 \(e: 😀\); the service has a problem: try again later/],
   ])('says of %s what is wrong and what to do, and records it', async (id, message) => {

@@ -22,7 +22,9 @@ test.runIf(HAS_OPENSSL)('mails and passwords go over TLS, to a server whose auth
 
   const refused = await notify({});
   expect(refused.code).toBe(1);
-  expect(refused.stdout).toMatch(/^! mail 0 \(email\): did not take .*certificate.*\n! mail 1 \(email\): did not take .*certificate/);
+  expect(refused.stdout).toMatch(
+    /^! mail 0 \(email\): did not take .*certificate.*\n! mail 1 \(email\): did not take .*certificate/,
+  );
   expect(servers.flatMap(({ mails, logins }) => [...mails, ...logins])).toEqual([]);
 
   const { code, stdout } = await notify({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') });
