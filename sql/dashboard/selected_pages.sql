@@ -40,6 +40,11 @@ from page_state
 where
   website_id = $website::varchar
   and ($url_contains::varchar is null or contains(lower(url), lower($url_contains::varchar)))
+  and ($directory::varchar is null or directory_of(url) = $directory::varchar)
+  and case $sitemap::varchar
+    when '-' then coalesce(len(report_sitemaps), 0) = 0
+    else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
+  end
   and ($any_state::boolean or index_coverage_state is not distinct from $state::varchar)
   and case $indexed::varchar
     when 'yes' then coalesce(index_summary = 'Indexed', false)

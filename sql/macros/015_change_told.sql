@@ -6,6 +6,10 @@ create or replace macro change_told(change, from_value, to_value) as case change
   when 'deindexed' then 'left the index'
   when 'data_lost' then 'inspection data lost'
   when 'crawled' then 'crawled'
+  -- Lists as JSON.
+  when 'sitemaps' then 'sitemaps: '
+    || coalesce(nullif(replace(replace(trim(from_value, '[]'), '","', ', '), '"', ''), ''), '(none)') || ' → '
+    || coalesce(nullif(replace(replace(trim(to_value, '[]'), '","', ', '), '"', ''), ''), '(none)')
   when 'robots_blocked' then 'blocked by robots.txt'
   when 'robots_unblocked' then 'no longer blocked by robots.txt'
   else case change

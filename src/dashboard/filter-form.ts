@@ -11,8 +11,17 @@ export interface Select {
   chosen: string;
 }
 
+/** A field of a filter that is typed. */
+export interface Field {
+  name: string;
+  label: string;
+  type: 'date' | 'search';
+  value: string;
+}
+
 export interface FilterFields {
   q: string;
+  fields?: readonly Field[];
   selects: readonly Select[];
   boxes?: Boxes;
   kept?: Readonly<Record<string, string>>;
@@ -36,17 +45,23 @@ export interface Boxes {
  *
  * @param kept other parameters of the address
  */
-export function filterForm(action: string, { q, selects, boxes, kept = {} }: FilterFields): Html {
+export function filterForm(action: string, { q, fields = [], selects, boxes, kept = {} }: FilterFields): Html {
   const hidden = Object.entries(kept).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return html`<form method="get" action="${action}" class="filter" role="search" autocomplete="off" data-live-form="">
 ${hidden}
 <p><label for="f-q">Address contains</label><input id="f-q" name="q" type="search" maxlength="500" value="${q}"></p>
+${fields.map(fieldOf)}
 ${selects.map(selectOf)}
 ${boxes ? boxesOf(boxes) : null}
 <p><button type="submit">Show</button></p>
 </form>`;
+}
+
+function fieldOf({ name, label, type, value }: Field): Html {
+  return html`<p><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" maxlength="500" value="${value}"></p>
+`;
 }
 
 function selectOf({ name, label, choices, chosen }: Select): Html {

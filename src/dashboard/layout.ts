@@ -13,6 +13,9 @@ const TABS: readonly (readonly [Exclude<Route, 'page'>, string])[] = [
   ['runs', 'Runs and quality'],
 ];
 
+/** The same bars as in the icon. */
+const MARK = html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M1 9h4v6H1zM6 5h4v10H6zM11 1h4v14h-4z"/></svg>`;
+
 export interface Layout {
   /** Path of the dashboard. */
   base: string;
@@ -39,7 +42,7 @@ export function layout({ base, title, keyLabel, at }: Layout, content: Part): Ht
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
-<p class="brand"><a href="${base}/">indexhouse</a></p>
+<p class="brand"><a href="${base}/">${MARK}indexhouse</a></p>
 ${keyLabel === null ? null : signOut(base, keyLabel)}
 </header>
 ${at ? tabs(base, at.website, at.route) : null}
@@ -97,13 +100,17 @@ export function signInPage(base: string, { to, problem }: { to: string; problem:
   return layout(
     { base, title: 'Sign in', keyLabel: null },
     html`<h1>Sign in</h1>
+<p>See which pages of your websites are indexed, what fell out, when and why.</p>
 ${warning}
 <form method="post" action="${base}/sign-in" class="sign-in">
 <input type="hidden" name="to" value="${to}">
 <p><label for="token">API key</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required="" autofocus="" maxlength="4000"${invalid}></p>
-<p><button type="submit">Sign in</button></p>
+<p><button type="submit" class="action">Sign in</button></p>
 </form>
+<details><summary>How to get a key</summary>
+<p>Ask whoever runs this indexhouse. On its machine this command makes one and prints it once:</p>
+<p><code>indexhouse keys add --label "my key" --website all</code></p></details>
 <p class="note">You will see the websites that this key has access to. The key is not stored in your browser.</p>`,
   );
 }

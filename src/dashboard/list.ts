@@ -12,6 +12,8 @@ export interface ListContent<Row> extends TableOptions {
   query: Paging;
   /** What a row is called. */
   one: string;
+  /** Shows the rows where they are no table. */
+  show?(rows: readonly Row[]): Part;
   /** Where another window of the list is, from 1. */
   linkOf(page: number): string;
 }
@@ -21,7 +23,7 @@ export function list<Row>(content: ListContent<Row>): Html {
   return html`<p id="announcement" class="unseen" role="status"></p>
 <div id="results">
 <p class="shown" id="shown">${shown(content)}</p>
-${table(content.columns, content.rows, content)}
+${content.show && content.rows.length > 0 ? content.show(content.rows) : table(content.columns, content.rows, content)}
 ${links(content)}
 </div>`;
 }

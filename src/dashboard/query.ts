@@ -28,6 +28,9 @@ export const pagingQuery = {
 /** A search text, or a chosen value. */
 export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
 
+/** The first and last date of a span. */
+export const datesQuery = { from: z.iso.date().optional(), to: z.iso.date().optional() };
+
 /**
  * Parses a query string. Empty fields of a form count as missing; unknown parameters are ignored.
  *

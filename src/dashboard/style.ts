@@ -31,10 +31,26 @@ thead th a{color:inherit;text-decoration:underline;text-underline-offset:.2em}
 thead th[aria-sort] a{color:var(--text)}
 tbody th[scope=row]{min-width:11rem}
 tbody tr:hover{background:var(--card)}
-main td a,main p a,main dd a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
+main td a,main p a,main dd a,main h1 a,.events a,tbody th a{text-decoration:underline;text-underline-offset:.15em}
 .tiles{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}
-[aria-labelledby=night] table{width:auto;min-width:min(24rem,100%)}
-.tiles dt a{color:var(--link);text-decoration:underline;text-underline-offset:.15em}
+.brand a{display:inline-flex;align-items:center;gap:.5rem}.brand svg{width:1.4rem;height:1.4rem;fill:var(--link)}
+.actions{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:center;margin:1.2rem 0}
+main .action{display:inline-block;background:var(--link);color:var(--ground);border:1px solid var(--link);border-radius:6px;padding:.5rem 1rem;font-weight:600;text-decoration:none}
+main .action:hover{background:var(--ground);color:var(--link)}
+.periods{display:flex;flex-wrap:wrap;gap:.2rem 1rem;list-style:none;padding:0;margin:.6rem 0 1rem;font-size:.9rem}
+.periods a{display:inline-block;padding:.3rem 0}.periods a[aria-current]{color:var(--text);font-weight:600;border-bottom:3px solid var(--link)}
+.events{padding-left:0;list-style:none;margin:.6rem 0}.events li{padding:.25rem 0}
+.deltas table{width:auto;min-width:min(40rem,100%)}
+.said{padding-left:1.1rem;margin:.4rem 0 1rem;color:var(--soft)}
+.band{display:block;width:100%;height:1.4rem;border-radius:4px}
+.band .indexed{fill:var(--indexed)}.band .not-indexed{fill:var(--not-indexed)}.band .no-data{fill:var(--no-data)}.band .gone{fill:var(--line)}
+.ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.83rem;margin:.2rem 0}
+.timeline{list-style:none;margin:.8rem 0;padding:0 0 0 .4rem}
+.timeline li{position:relative;display:grid;grid-template-columns:7rem 1fr;gap:0 1rem;padding:.15rem 0 .9rem 1.4rem;border-left:2px solid var(--line)}
+.timeline li::before{content:"";position:absolute;left:-.45rem;top:.5rem;width:.75rem;height:.75rem;border-radius:50%;background:var(--line)}
+.timeline .gain::before{background:var(--indexed)}.timeline .loss::before{background:var(--not-indexed);border-radius:2px}
+.timeline p{margin:0}.timeline .date{color:var(--soft);font-size:.87rem}
+.part h3{margin-top:1.6rem}
 .paging ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0;margin:.9rem 0;align-items:center}
 .paging a,.paging .off{display:inline-block;padding:.35rem 0}
 .paging .off{color:var(--soft)}
@@ -56,9 +72,12 @@ input[type=checkbox]{min-height:0;width:1.05rem;height:1.05rem;margin:0;padding:
 .reading b{color:var(--text);font-weight:600;white-space:nowrap}
 @media (max-width:60rem){.reading{min-height:3em;align-content:flex-start}}
 @media screen and (max-width:640px){
+.cards caption{display:block}.cards .sorts{display:block}
+.sorts tr{border:0;padding:0;gap:0 1rem}.sorts tr::before{content:"Sort by";color:var(--soft);padding:.35rem 0}
+.sorts th{display:none}.sorts th:has(a){display:block;border:0;padding:.35rem 0}
 .filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter p input,.filter select{width:100%;max-width:none}
 fieldset label{width:calc(50% - .3rem)}.reading{min-height:4.5em}
-.facts div{grid-template-columns:1fr;gap:0}
+.facts div,.timeline li{grid-template-columns:1fr;gap:0}
 }
 @media (max-width:23rem){.reading{min-height:6em}}
 @media print{.reading,.marker{display:none}}

@@ -31,6 +31,19 @@ export function pageTimelineLink(context: Pick<WebsiteContext, 'base' | 'website
   return html`<a class="url" href="${linkTo(context, 'page', { url })}">${shown}</a>`;
 }
 
+/** Links to the same page over other numbers of days or nights. */
+export function periodLinks(
+  spans: readonly string[],
+  { one, chosen, linkOf }: { one: string; chosen: number | null; linkOf(span: string): string },
+): Html {
+  const items = spans.map((span) => {
+    const here = Number(span) === chosen ? html` aria-current="true"` : null;
+    return html`<li><a href="${linkOf(span)}"${here}>${counted(Number(span), one)}</a></li>\n`;
+  });
+  return html`<nav aria-label="Period"><ul class="periods">
+${items}</ul></nav>`;
+}
+
 /** How long ago a time was, in whole days: `today`, `1 day`, `12 days`. */
 export function age(value: string | null, now: number): Part {
   if (value === null) return UNKNOWN;

@@ -55,9 +55,9 @@ body{padding:1rem .9rem 2rem}h1{font-size:1.35rem}
 .tiles{grid-template-columns:repeat(2,1fr);gap:.5rem}.tiles div{padding:.5rem .6rem}.tiles b{font-size:1.3rem}
 .cards thead{display:none}.cards,.cards tbody{display:block}
 .cards tr{display:flex;flex-wrap:wrap;gap:0 1.1rem;border:1px solid var(--line);border-radius:8px;padding:.35rem .6rem;margin:.5rem 0}
-.cards td{padding:.1rem 0;border:0;text-align:left}
+.cards td,.cards tbody th{padding:.1rem 0;border:0;text-align:left;min-width:0}
 .cards td::before{content:attr(data-head) " ";color:var(--soft)}
-.cards td:first-child{flex-basis:100%;font-weight:600}.cards td:first-child::before{content:none}
+.cards td:first-child,.cards tbody th{flex-basis:100%;font-weight:600}.cards td:first-child::before{content:none}
 }
 @media screen and (prefers-color-scheme:dark){
 :root{--ground:#11161d;--card:#1a212b;--text:#e3e8ee;--soft:#a3adba;--line:#333c48;--link:#78b4f0;--bad:${PALETTE.partial.dark};

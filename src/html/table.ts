@@ -24,8 +24,8 @@ export interface TableOptions {
 }
 
 /**
- * A table that scrolls by itself if it is wider than the screen. The order of rows is kept. Without options its rows
- * are cards on a phone, and the first column is the title of each.
+ * A table that scrolls by itself if it is wider than the screen. The order of rows is kept. On a phone its rows are cards
+ * with the first column as the title of each, and what it can be sorted by is a line above them.
  *
  * @param options with them the first column names its row, and the keyboard scrolls too
  */
@@ -37,10 +37,10 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     columns.map((column, at) =>
       options && at === 0
         ? html`<th scope="row">${column.cell(row)}</th>`
-        : html`<td${numeric(column)}${options ? null : html` data-head="${column.head}"`}>${column.cell(row)}</td>`,
+        : html`<td${numeric(column)} data-head="${column.head}">${column.cell(row)}</td>`,
     );
-  return html`<div class="scroll"${named}><table${options ? null : html` class="cards"`}>${caption}
-<thead><tr>${columns.map((column) => headOf(column, options?.sort))}</tr></thead>
+  return html`<div class="scroll"${named}><table class="cards">${caption}
+<thead${options?.sort && html` class="sorts"`}><tr>${columns.map((column) => headOf(column, options?.sort))}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${cells(row)}</tr>\n`)}</tbody></table></div>`;
 }

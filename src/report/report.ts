@@ -5,7 +5,8 @@ import { websiteIds } from '../config/websites.js';
 import { headlineOf, totalOf } from './headline.js';
 import { type Period, periodOf } from './period.js';
 import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from './rows.js';
-import { readSection, type Section, type WebsiteFacts } from './section.js';
+import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
+import { storyOf } from './story.js';
 
 /** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
@@ -51,6 +52,22 @@ export async function readReport(reader: Reader, options: ReportOptions) {
     /** One for each website, or a single one for all of them together. */
     sections,
   };
+}
+
+/** What happened to one website in a period, as its report begins; null where it has no snapshot up to then. */
+export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
+  const period = periodOf(given, reader.today);
+  const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
+  const facts = await factsOf(
+    reader,
+    all.filter(({ website_id }) => website_id === website),
+    website,
+    period,
+  );
+  const moves = await readMoves(reader, facts, period);
+  const fell = moves.headline.deindexed.now > 0;
+  const common = fell ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
+  return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
 }
 
 function noSnapshots(reader: Reader, { until }: Period, website: string | null): QuestionError {

@@ -62,15 +62,32 @@ export interface WebsiteFacts {
 /** What a report shows of one website, or of many together. */
 export type Section = Awaited<ReturnType<typeof readSection>>;
 
+/** What happened, when and where: what a report begins with, and the dashboard shows. */
+export type Moves = Awaited<ReturnType<typeof readMoves>>;
+
 /** Reads the section of these websites: one, or all that the warehouse has. */
 export async function readSection(reader: Reader, websites: WebsiteFacts[], period: Period) {
-  const { since, until, shown } = period;
-  const [first, second] = websites;
-  const website = first && !second ? first.website.website_id : null;
-  const scope: Scope = { reader, website, since, until };
-  // Where there is no listing before the period, the first one in it, as in the headline.
-  const compared = (website === null ? null : first?.website.before_date) ?? addDays(since, -1);
+  const { since, until } = period;
+  const scope = scopeOf(reader, websites, period);
+  const { website } = scope;
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
+  return {
+    ...(await readMoves(reader, websites, period)),
+    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
+    deindexed: await readDeindexed(scope, websites),
+    flips: await readFlips(scope, websites),
+    ...(await readAges(scope)),
+    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
+    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
+  };
+}
+
+/** Reads what happened to these websites: one, or all that the warehouse has. */
+export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
+  const { since, until, shown } = period;
+  const { website } = scopeOf(reader, websites, period);
+  // Where there is no listing before the period, the first one in it, as in the headline.
+  const compared = (website === null ? null : websites[0]?.website.before_date) ?? addDays(since, -1);
   return {
     websites,
     headline: totalOf(websites.map(({ headline }) => headline)),
@@ -82,7 +99,6 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
     states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
     sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
-    transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
     directories: await askRows(reader, 'report/directories', directoryRow, {
       website,
       since,
@@ -91,11 +107,6 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
       now: websites.flatMap(({ website: { now_id } }) => now_id ?? []),
       before: websites.flatMap(({ website: { before_id } }) => before_id ?? []),
     }),
-    deindexed: await readDeindexed(scope, websites),
-    flips: await readFlips(scope, websites),
-    ...(await readAges(scope)),
-    drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),
-    rejected: await askRows(reader, 'report/rejected', rejectedRow, { website, since, until, limit: ODDITIES_LISTED }),
   };
 }
 
@@ -107,9 +118,12 @@ interface Scope {
   until: string;
 }
 
-async function readDeindexed({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {
-  const given = { since, until, reindexed: 'true' };
-  const values = { ...given, limit: String(COMMON_READ) };
+function scopeOf(reader: Reader, [first, second]: readonly WebsiteFacts[], { since, until }: Period): Scope {
+  return { reader, website: first && !second ? first.website.website_id : null, since, until };
+}
+
+async function readDeindexed(scope: Scope, websites: readonly WebsiteFacts[]) {
+  const { reader, website, since, until } = scope;
   return {
     samples: await askRows(reader, 'report/fallen_by_state', fallenRow, {
       website,
@@ -119,8 +133,14 @@ async function readDeindexed({ reader, website, since, until }: Scope, websites:
       samples: FALLEN_SAMPLES,
     }),
     total: websites.reduce((sum, { deindexed_times }) => sum + deindexed_times, 0),
-    common: standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values)),
+    common: await readCommon(scope),
   };
+}
+
+/** What pages that fell out of the index have in common, the largest first. */
+export async function readCommon({ reader, website, since, until }: Scope): Promise<CommonRow[]> {
+  const values = { since, until, reindexed: 'true', limit: String(COMMON_READ) };
+  return standingOut(await askOf(reader, 'deindexed_in_common', deindexedCommonRow, website, values));
 }
 
 async function readFlips({ reader, website, since, until }: Scope, websites: readonly WebsiteFacts[]) {

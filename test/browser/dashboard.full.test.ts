@@ -181,7 +181,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     const { page, told } = await open({ viewport: WIDE, hasTouch: true });
     await signIn(page);
     await page.goto(SHOP);
-    const slider = page.getByRole('slider', { name: 'Pages by index state' });
+    const slider = page.getByRole('slider', { name: 'Share of the pages that is indexed' });
     for (const size of [WIDE, PHONE]) {
       await page.setViewportSize(size);
       await slider.focus();
@@ -202,13 +202,13 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     expect(told).toEqual([]);
   });
 
-  /** Points at the bar of each date a little beside its middle: the marker goes through the middle. */
+  /** Points below the dot of each date a little beside its middle: the marker goes through the middle. */
   async function readByPointing(page: Page): Promise<void> {
     await page.locator('.reader').scrollIntoViewIfNeeded();
     for (const at of [0, 1, 2, 3]) {
-      const bar = await page.locator('.readable svg:visible path[fill="#2f6fb3"]').nth(at).boundingBox();
-      if (!bar) throw new Error(`no bar ${at}`);
-      const [middle, low] = [bar.x + bar.width / 2, bar.y + bar.height - 5];
+      const dot = await page.locator('.readable svg:visible path[fill="#2f6fb3"]').nth(at).boundingBox();
+      if (!dot) throw new Error(`no dot ${at}`);
+      const [middle, low] = [dot.x + dot.width / 2, dot.y + dot.height / 2];
       if (at % 2 === 0) await page.mouse.move(middle + 4, low);
       else await page.touchscreen.tap(middle - 4, low);
       expect(await page.locator('.reading').innerText()).toContain(`2025-03-0${at + 1}`);

@@ -34,20 +34,50 @@ async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; 
 }
 
 describe('the overview', () => {
-  it('tells the newest complete listing beside the one before', async () => {
-    const { text } = await visitor.get(SHOP);
-    const tiles = [...text.matchAll(/<dt>(.*?)<\/dt><dd><b>(.*?)<\/b><span>(.*?)<\/span>/g)];
-    expect(tiles.map(([, ...parts]) => parts.map(shownText))).toEqual([
-      ['Pages', '123', '±0 since Mar\u00a03'],
-      ['Indexed', expect.stringMatching(/^77 /), expect.stringMatching(/^±0 since Mar\u00a03/)],
-      ['Not indexed', '37', '±0 since Mar\u00a03'],
-      ['Without data', '9', '±0 since Mar\u00a03'],
+  it('tells the story of the last days, and where to look next', async () => {
+    const answer = await visitor.get(SHOP);
+    const told = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
+      shownText(sentence),
+    );
+    expect(told[0]).toBe(
+      '77 of 123 pages are indexed (62.6%), 9 fewer than on Mar\u00a01. 9 pages fell out of the index.',
+    );
+    const [newest] = [...(await visitor.get(`${SHOP}?days=1`)).text.matchAll(/<p class="lead">(.*?)<\/p>/g)];
+    expect(shownText(newest?.[1] ?? '')).toBe(
+      '77 of 123 pages are indexed (62.6%), as many as on Mar\u00a03. 0 pages fell out of the index.',
+    );
+    const fallen = linksOf(answer).find((link) => link.includes('kind=deindexed')) ?? '';
+    expect(rowsOf(await visitor.get(fallen), 'changes')).toHaveLength(9);
+    expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
+  });
+
+  it('tells what changed in 1, 7, 30 and 90 days, where so much is known', async () => {
+    expect(rowsOf(await visitor.get(SHOP), 'deltas')).toEqual([
+      ['Indexed', '77', '±0', '–', '–', '–'],
+      ['Share indexed', '62.6%', '±0.0 points', '–', '–', '–'],
+      ['Not indexed', '37', '±0', '–', '–', '–'],
+      ['Without data', '9', '±0', '–', '–', '–'],
+      ['Pages', '123', '±0', '–', '–', '–'],
     ]);
   });
 
-  it('draws the trend, for eyes and ears', async () => {
+  it('leads from each reason and directory to its pages', async () => {
     const answer = await visitor.get(SHOP);
-    expect(answer.text).toContain('role="img" aria-labelledby="trend-w-t trend-w-d"');
+    const counts: Record<string, string> = {
+      [`state=${encodeURIComponent('Crawled - currently not indexed')}`]: '35 pages',
+      [`state=${encodeURIComponent(JSON.stringify(MARKUP))}`]: '2 pages',
+      'state=-': '9 pages',
+      [`directory=${encodeURIComponent('/p/')}`]: '119 pages',
+    };
+    for (const [query, pages] of Object.entries(counts)) {
+      expect(linksOf(answer)).toContain(`${SHOP}/pages?${query}`);
+      expect((await pagesOf(`${query}&per=200`)).shown).toBe(pages);
+    }
+  });
+
+  it('draws the share of indexed pages, for eyes and ears', async () => {
+    const answer = await visitor.get(SHOP);
+    expect(answer.text).toContain('role="img" aria-labelledby="share-w-t share-w-d"');
     expect(answer.text).toContain('data-dates="2025-03-01 2025-03-02 2025-03-03 2025-03-04"');
     const places = [...answer.text.matchAll(/ data-across="([\d. ]+)"/g)].map(
       ([, across]) => across?.split(' ').length,
@@ -154,33 +184,46 @@ describe('the table of pages', () => {
 });
 
 describe('changes', () => {
-  it('of the newest nights, without the crawls unless they are asked for', async () => {
-    const week = await visitor.get(`${SHOP}/changes?per=200`);
-    const ofKind = (kind: string) => rowsOf(week, 'changes').filter(([, change]) => change === kind);
-    expect(ofKind('de-indexed')).toHaveLength(9);
-    expect(ofKind('disappeared').map(([url, , , , observed]) => [url, observed])).toEqual([
-      ['https://shop.example/broken', '2025-03-04 02:00 UTC'],
-      [pageAt(119), '2025-03-03 02:00 UTC'],
+  it('are a row for each page and night, what it means for the index first, without crawls and first reports', async () => {
+    const rows = rowsOf(await visitor.get(`${SHOP}/changes?per=200`), 'changes');
+    expect(new Set(rows.map(([url, night]) => `${night} ${url}`)).size).toBe(rows.length);
+    const nights = rows.map(([, night = '']) => night);
+    expect(nights).toEqual(nights.toSorted().toReversed());
+    const second = rows.filter(([, night]) => night === '2025-03-02');
+    expect(second.slice(0, 9).every(([, , index]) => index === '▼ left the index')).toBe(true);
+    expect(second.find(([url]) => url === pageAt(5))).toEqual([
+      pageAt(5),
+      '2025-03-02',
+      '▼ left the index',
+      'state: Submitted and indexed → Crawled - currently not indexed; canonical: itself → (none); declared canonical: itself → (none)',
     ]);
-    expect(ofKind('crawled')).toEqual([]);
-    const newest = rowsOf(await visitor.get(`${SHOP}/changes?nights=1&per=200`), 'changes');
-    expect(new Set(newest.map((row) => row[4]?.slice(0, 10)))).toEqual(new Set(['2025-03-04']));
+    expect(
+      rows.filter(([, , index]) => index === '▼ gone from the listing').map(([url, night]) => [url, night]),
+    ).toEqual([
+      ['https://shop.example/broken', '2025-03-04'],
+      [pageAt(119), '2025-03-03'],
+    ]);
+    expect(rows.filter((row) => row.join().includes('crawled'))).toEqual([]);
     const all = rowsOf(await visitor.get(`${SHOP}/changes?kind=all&per=200`), 'changes');
-    expect(all.filter(([, change]) => change === 'crawled').map(([url]) => url)).toContain(pageAt(11));
+    expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
   });
 
-  it('of one kind, of some pages, page by page', async () => {
-    const first = await visitor.get(`${SHOP}/changes?kind=deindexed&per=25`);
-    expect(rowsOf(first, 'changes').map(([url]) => url)).toEqual(
-      [...rowsOf(first, 'changes').map(([url]) => url)].sort(),
-    );
-    expect(rowsOf(first, 'changes')).toHaveLength(9);
-    expect(rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&q=P/005`), 'changes').map(([url]) => url)).toEqual([
-      pageAt(5),
-    ]);
+  it('of some nights, one kind or some pages', async () => {
+    const nightsOf = async (query: string) =>
+      new Set(rowsOf(await visitor.get(`${SHOP}/changes?per=200&${query}`), 'changes').map(([, night]) => night));
+    expect(await nightsOf('nights=1')).toEqual(new Set(['2025-03-04']));
+    expect(await nightsOf('from=2025-03-03')).toEqual(new Set(['2025-03-03', '2025-03-04']));
+    expect(await nightsOf('from=2025-03-02&to=2025-03-02')).toEqual(new Set(['2025-03-02']));
+    expect(await nightsOf('to=2025-03-01')).toEqual(new Set());
+    const fell = rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&per=25`), 'changes').map(([url]) => url);
+    expect(fell.filter((url) => url?.includes('/p/'))).toEqual([1, 2, 3, 5, 6, 7, 9].map(pageAt));
+    for (const query of ['q=P/005', 'directory=/p/&q=005', 'directory=p&q=005']) {
+      const found = rowsOf(await visitor.get(`${SHOP}/changes?kind=deindexed&${query}`), 'changes');
+      expect(found.map(([url]) => url)).toEqual([pageAt(5)]);
+    }
     const none = await visitor.get(`${SHOP}/changes?kind=${encodeURIComponent(MARKUP)}`);
-    expect([none.status, none.text.includes('No change of this kind')]).toEqual([200, true]);
-    for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b']) {
+    expect([none.status, none.text.includes('No such change')]).toEqual([200, true]);
+    for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b', 'from=yesterday', 'to=2025-02-30']) {
       expect((await visitor.get(`${SHOP}/changes?${bad}`)).status).toBe(400);
     }
     expect((await visitor.get(`${SHOP}/changes?page=9`)).status).toBe(404);
@@ -188,9 +231,19 @@ describe('changes', () => {
 });
 
 describe('the timeline of a page', () => {
-  it('tells its changes, its newest listing and its newest report', async () => {
+  it('says what it is, what happened to it, and its newest listing and report', async () => {
     const answer = await visitor.get(pageOf(pageAt(5)));
-    expect(rowsOf(answer, 'changes')).toContainEqual(['de-indexed', 'Indexed', 'Not Indexed', '2025-03-02 02:00 UTC']);
+    expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
+      'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
+    );
+    const timeline = /<ol class="timeline">([\s\S]*?)<\/ol>/.exec(answer.text)?.[1] ?? '';
+    expect(shownText(timeline)).toMatch(/^\s*2025-03-02\s*▼ left the index\s*state: Submitted and indexed → Crawled/);
+    const bands = [...answer.text.matchAll(/<rect class="([\w-]+)" x="(\d+)" width="(\d+)"/g)];
+    expect(bands.map(([, state, x, width]) => [state, x, width])).toEqual([
+      ['indexed', '0', '1'],
+      ['not-indexed', '1', '3'],
+    ]);
+    expect(answer.text).not.toMatch(/\d\.\d{3}Z</);
     const facts = [...answer.text.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g)].map((found) =>
       found.slice(1).map(shownText),
     );
@@ -199,7 +252,16 @@ describe('the timeline of a page', () => {
     expect(facts).toContainEqual(['Page fetch', 'Successful']);
     expect(facts).toContainEqual(['Fetched', '2025-03-04 02:00 UTC (1 day)']);
     expect((await visitor.get(pageOf(pageAt(115)))).text).toContain('No report of this page is stored.');
-    expect((await visitor.get(pageOf(pageAt(119)))).text).toContain('No longer monitored since');
+    const gone = await visitor.get(pageOf(pageAt(119)));
+    expect(gone.text).toContain('No longer monitored since');
+    expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
+  });
+
+  it('leaves crawls out unless they are asked for', async () => {
+    const without = await visitor.get(pageOf(pageAt(11)));
+    expect(without.text).toContain('No changes since this page was first seen.');
+    const link = linksOf(without).find((one) => one.includes('kind=all')) ?? '';
+    expect((await visitor.get(link)).text).toContain('crawled');
   });
 
   it('is not there for a page that was never listed', async () => {

@@ -132,7 +132,7 @@ function drawingOf(place: HTMLElement): Drawing[] {
   const marker = document.createElementNS(SVG, 'line');
   marker.setAttribute('class', 'marker');
   marker.setAttribute('y1', place.dataset['top'] ?? '0');
-  marker.setAttribute('y2', place.dataset['zero'] ?? '0');
+  marker.setAttribute('y2', place.dataset['bottom'] ?? '0');
   marker.toggleAttribute('hidden', true);
   svg.append(marker);
   return [{ svg, across: (place.dataset['across'] ?? '').split(' ').map(Number), marker }];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { askRows } from '../../analysis/ask-rows.js';
+import { askRows, askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { text, time } from '../../html/cells.js';
-import { html } from '../../html/html.js';
+import { dated, UNKNOWN } from '../../html/cells.js';
+import { html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
 import { count } from '../../observe/format.js';
 import { type Marker, markersOf } from '../../warehouse/markers.js';
@@ -10,111 +10,106 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
-import { checkPage, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { changeName, pageTimelineLink } from '../values.js';
+import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { changeName, pageTimelineLink, periodLinks } from '../values.js';
 
+const CHANGES_CHARACTERS = 600;
 const NIGHTS = ['1', '7', '30', '90'] as const;
-/** Every page is crawled again and again: such a change is shown only when it is chosen. */
-const HIDDEN_KIND = 'crawled';
 /** The value for changes of every kind. */
 const EVERY_KIND = 'all';
 
 const changesQuery = z.object({
   ...pagingQuery,
+  ...datesQuery,
+  /** Looked at where no date is given. */
   nights: z.enum(NIGHTS).default('7').transform(Number),
   kind: filterText,
   q: filterText,
+  directory: filterText,
 });
 type ChangesQuery = z.infer<typeof changesQuery>;
 
-const changeRow = z.object({
+/** What changed about one page in one night. */
+export const changeRow = z.object({
   snapshot_date: z.string(),
-  observed_at: z.string(),
   url: z.string(),
-  change: z.string(),
-  from_value: z.string().nullable(),
-  to_value: z.string().nullable(),
+  is_loss: z.boolean(),
+  index_change: z.string().nullable(),
+  other_changes: z.string().nullable(),
 });
 export type ChangeRow = z.infer<typeof changeRow>;
 
-const kindRow = z.object({ change: z.string(), changes: z.int() });
-export type KindCount = z.infer<typeof kindRow>;
+const kindRow = z.object({ change: z.string(), changes: z.int(), noise: z.int() });
 
 type Changes = Awaited<ReturnType<typeof readChanges>>;
 
-/** Which changes of a website, as `sql/dashboard` takes it. */
-function selectionOf(
-  website: string,
-  { since, url, contains }: { since?: string | null; url?: string; contains?: string | undefined },
-) {
-  return { website, since: since ?? null, url: url ?? null, url_contains: contains ?? null };
-}
-
-/** What a change is, what it went from and to, and when it was observed. */
-export const CHANGE_COLUMNS: readonly Column<ChangeRow>[] = [
-  { head: 'Change', cell: ({ change }) => changeName(change) },
-  { head: 'From', cell: ({ from_value }) => text(from_value) },
-  { head: 'To', cell: ({ to_value }) => text(to_value) },
-  { head: 'Observed', cell: ({ observed_at }) => time(observed_at) },
-];
-
-/** What changed in the last nights, page by page. */
+/** What changed in the last nights or between two dates, a row for each page and night. */
 export async function changesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(changesQuery, context.query);
   const changes = await context.ask((reader) => readChanges(reader, context.website.id, query));
-  const { q, kind, nights, per } = query;
+  const { q, kind, directory, nights, per, page: _page, ...dates } = query;
+  const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
   const title = `Changes of ${nameOf(context.website)}`;
+  const { from, to } = changes;
   const content = html`<h1>${title}</h1>
-${filterForm(linkTo(context, 'changes'), { q: q ?? '', selects: selectsOf(query, changes) })}
+${periodLinks(NIGHTS, { one: 'night', chosen: isDated(query) ? null : nights, linkOf: (span) => linkTo(context, 'changes', { nights: span, kind, q, directory, per }) })}
+${filterForm(linkTo(context, 'changes'), {
+  q: q ?? '',
+  fields: [
+    { name: 'directory', label: 'Directory', type: 'search', value: directory ?? '' },
+    { name: 'from', label: 'From', type: 'date', value: from },
+    { name: 'to', label: 'To', type: 'date', value: to },
+  ],
+  selects: selectsOf(query, changes),
+})}
 ${list({
   id: 'changes',
   one: 'change',
-  caption: `Changes since ${changes.since ?? 'the first snapshot'}, newest first`,
-  columns: [{ head: 'Page', cell: ({ url }) => pageTimelineLink(context, url) }, ...CHANGE_COLUMNS],
-  empty: 'No change of this kind in these nights.',
+  caption: `A row for each page and night from ${from} to ${to}, what it means for the index first`,
+  columns: columnsOf(context),
+  empty: 'No such change in these nights.',
   query,
   ...changes,
-  linkOf: (page) => linkTo(context, 'changes', { nights, kind, q, per, page }),
+  linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),
 })}`;
   return { title, content };
 }
 
-/** The changes of the last nights, a window of them. @throws ServiceError 404 for a page behind the last one */
+/** A window of the changes. @throws ServiceError 404 for a page behind the last one */
 async function readChanges(reader: Reader, website: string, query: ChangesQuery) {
-  // The first date that is looked at; null where there is no snapshot.
-  const since = newestDates(reader.markers, website, query.nights).at(-1) ?? null;
-  const selection = selectionOf(website, { since, contains: query.q });
+  const newest = newestDates(reader.markers, website, query.nights);
+  const from = query.from ?? (query.to === undefined ? newest.at(-1) : undefined) ?? query.to ?? reader.today;
+  const to = query.to ?? newest[0] ?? reader.today;
+  const selection = { website, from, to, url_contains: query.q ?? null, directory: query.directory ?? null };
   const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
-  const chosen = kinds.filter(({ change }) => isChosen(change, query.kind));
-  return { since, kinds, ...(await windowOf(reader, { selection, chosen, paging: query })) };
+  const { count: found, rows } = await askSelected(reader, 'dashboard/changes', changeRow, {
+    selection: { ...selection, url: null, kind: query.kind ?? null },
+    skip: skipOf(query),
+    limit: query.per,
+  });
+  checkPage(query, found);
+  return { from, to, kinds, count: found, rows };
 }
 
-/** All changes of one page, a window of them. @throws ServiceError 404 for a page behind the last one */
-export async function readChangesOf(reader: Reader, website: string, url: string, paging: Paging) {
-  const selection = selectionOf(website, { url });
-  const chosen = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
-  return windowOf(reader, { selection, chosen, paging });
+function isDated({ from, to }: ChangesQuery): boolean {
+  return from !== undefined || to !== undefined;
 }
 
-/** How many changes of each kind there are since a date. */
-export async function readKinds(reader: Reader, website: string, since: string): Promise<KindCount[]> {
-  return askRows(reader, 'dashboard/changes_by_kind', kindRow, selectionOf(website, { since }));
-}
-
-async function windowOf(
+/** What changed about one page, a window of its nights. @throws ServiceError 404 for a page behind the last one */
+export async function readChangesOf(
   reader: Reader,
-  { selection, chosen, paging }: { selection: ReturnType<typeof selectionOf>; chosen: KindCount[]; paging: Paging },
-): Promise<{ count: number; rows: ChangeRow[] }> {
-  const count = chosen.reduce((sum, { changes }) => sum + changes, 0);
-  checkPage(paging, count);
-  const kinds = chosen.map(({ change }) => change);
-  const window = { limit: paging.per, skip: skipOf(paging) };
-  return { count, rows: await askRows(reader, 'dashboard/changes', changeRow, { ...selection, kinds, ...window }) };
-}
-
-function isChosen(change: string, kind: string | undefined): boolean {
-  if (kind === undefined) return change !== HIDDEN_KIND;
-  return kind === EVERY_KIND || change === kind;
+  website: string,
+  url: string,
+  { kind, ...paging }: Paging & { kind: string | null },
+) {
+  const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
+  const found = await askSelected(reader, 'dashboard/changes', changeRow, {
+    selection: { ...everywhere, url, kind },
+    skip: skipOf(paging),
+    limit: paging.per,
+  });
+  checkPage(paging, found.count);
+  return found;
 }
 
 /** The newest dates that a website has snapshots of, the newest first. */
@@ -123,18 +118,34 @@ export function newestDates(markers: readonly Marker[], website: string, nights:
   return [...new Set(dates)].sort().reverse().slice(0, nights);
 }
 
-function selectsOf({ nights, kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
+function columnsOf(context: WebsiteContext): Column<ChangeRow>[] {
+  return [
+    { head: 'Page', cell: ({ url }) => pageTimelineLink(context, url) },
+    { head: 'Night', cell: ({ snapshot_date }) => dated(snapshot_date) },
+    { head: 'Index', cell: indexChange },
+    { head: 'What else changed', cell: ({ other_changes }) => otherChanges(other_changes) },
+  ];
+}
+
+export function indexChange({ index_change: change, is_loss }: ChangeRow): Part {
+  if (change === null) return UNKNOWN;
+  return is_loss
+    ? html`<b class="bad"><span aria-hidden="true">▼ </span>${change}</b>`
+    : html`<b><span aria-hidden="true">▲ </span>${change}</b>`;
+}
+
+export function otherChanges(changes: string | null): Part {
+  return changes === null ? UNKNOWN : html`<span class="url">${shortened(changes, CHANGES_CHARACTERS)}</span>`;
+}
+
+function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
   const named = (change: string, changes: number): Choice => [change, `${changeName(change)} (${count(changes)})`];
   const isOffered = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
+  const noise = kinds.reduce((sum, row) => sum + row.noise, 0);
   const offered = [
-    ...Object.entries({ '': 'all but crawls', [EVERY_KIND]: 'all' }),
+    ...Object.entries({ '': 'all that matter', [EVERY_KIND]: `also crawls and first reports (${count(noise)})` }),
     ...kinds.map(({ change, changes }) => named(change, changes)),
     ...(isOffered ? [] : [named(kind, 0)]),
   ];
-  const spans = NIGHTS.map((number): Choice => [number, number === '1' ? 'the newest' : `the last ${number}`]);
-  return [
-    { name: 'kind', label: 'Kind', chosen: kind ?? '', choices: offered },
-    { name: 'nights', label: 'Nights', chosen: String(nights), choices: spans },
-    rowsSelect(per),
-  ];
+  return [{ name: 'kind', label: 'Kind', chosen: kind ?? '', choices: offered }, rowsSelect(per)];
 }

@@ -1,24 +1,31 @@
-import { askOf, askRows } from '../../analysis/ask-rows.js';
+import { z } from 'zod';
+import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { dated, number, tiles } from '../../html/cells.js';
+import { dated, number } from '../../html/cells.js';
 import type { Drawing } from '../../html/charts/draw.js';
-import { type Counts, trendDrawings, trendLegend, UNLISTED } from '../../html/charts/trend-chart.js';
+import { type Counts, type Day, shareDrawings, UNLISTED } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { count, dayOfMonth, percent, points, shareOf, signed } from '../../observe/format.js';
-import { reportAges } from '../../report/parts/quality.js';
+import { count, counted, percent, points, shareOf, signed } from '../../observe/format.js';
+import { OTHER_DIRECTORIES, type PagesLinks, placesPart, reasonsPart } from '../../report/parts/moves.js';
 import { addDays } from '../../report/period.js';
-import { reportAgeRow, snapshotRow, type TrendRow, trendRow } from '../../report/rows.js';
-import { trendOf } from '../../report/trend.js';
+import { readStory } from '../../report/report.js';
+import { type EventRow, snapshotRow, type TrendRow } from '../../report/rows.js';
+import { eventSentence, eventsIn } from '../../report/story.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
-import { changeName } from '../values.js';
-import { type KindCount, newestDates, readKinds } from './changes.js';
+import { readQuery } from '../query.js';
+import { periodLinks } from '../values.js';
+import { newestDates } from './changes.js';
+import { stateText } from './pages.js';
 
-const DAYS_SHOWN = 90;
-const REPORT_ROWS = 10;
-
+const DAYS = ['1', '7', '30', '90'] as const;
+const EVENTS_LISTED = 6;
 const NUMBERS_ID = 'trend-numbers';
+/** What the analysis `coverage_by_state` calls pages without a state. */
+const NO_STATE = '(none)';
+
+const overviewQuery = z.object({ days: z.enum(DAYS).default('7').transform(Number) });
 
 const TREND_COLUMNS: readonly Column<TrendRow>[] = [
   { head: 'Date', cell: ({ snapshot_date }) => dated(snapshot_date) },
@@ -31,99 +38,165 @@ const TREND_COLUMNS: readonly Column<TrendRow>[] = [
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-/** The state of a website: its numbers compared with the previous listing, the trend, and the newest night's changes. */
+/** What happened to a website: the story of its report, with what changed in 1, 7, 30 and 90 days. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
-  const overview = await context.ask((reader) => readOverview(reader, context.website.id));
-  const { newest, listings } = overview;
+  const { days } = readQuery(overviewQuery, context.query);
+  const overview = await context.ask((reader) => readOverview(reader, context.website.id, days));
+  const { sentences, newest, listings } = overview;
   const title = nameOf(context.website);
   const content = html`<h1>${title}</h1>
+${periodLinks(DAYS, { one: 'day', chosen: days, linkOf: (span) => linkTo(context, 'overview', { days: span }) })}
 ${newest?.listing_status === 'partial' ? partialNote(listings.at(-1)) : null}
-${headline(context, listings)}
-<section aria-labelledby="h-trend"><h2 id="h-trend">Trend</h2>
-${trendPart(overview)}</section>
-<section aria-labelledby="h-night"><h2 id="h-night">Newest night</h2>
-${newestNight(context, overview)}</section>
-<section aria-labelledby="h-age"><h2 id="h-age">Age of the reports</h2>
-${reportAges('ages', overview.reportAges)}</section>`;
+${listings.length === 0 ? html`<p class="empty">No listing of the last 90 days is complete.</p>` : null}
+${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
+${actions(context, overview)}
+${listings.length === 0 ? null : parts(context, overview)}`;
   return { title, content };
 }
 
-/** Reads the last 90 days up to the newest snapshot. */
-async function readOverview(reader: Reader, website: string) {
+/** Reads what happened in so many days up to the website's newest snapshot. */
+async function readOverview(reader: Reader, website: string, days: number) {
   const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
-  const span = { since: addDays(until, 1 - DAYS_SHOWN), until };
-  const listings = await askOf(reader, 'indexing_trend', trendRow, website, { since: span.since });
-  const dates = { website, from: span.since, until };
-  const snapshots = await askRows(reader, 'report/snapshots', snapshotRow, dates);
-  const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
+  const story = await readStory(reader, website, { since: addDays(until, 1 - days), until });
+  const { shown } = story.period;
+  const [newest] = await askRows(reader, 'report/snapshots', snapshotRow, { website, from: until, until });
+  // Dates with a complete listing, oldest first.
+  const all = story.websites.flatMap(({ trend }) => trend);
   return {
-    /** Dates with a complete listing within the days shown, oldest first. */
-    listings,
-    days: trendOf(listings, snapshots, span),
-    span,
-    /** Null where there is none within the days shown. */
-    newest: snapshots.at(-1) ?? null,
-    /** What changed in the newest night. */
-    changes: await readKinds(reader, website, until),
-    reportAges: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
+    ...story,
+    all,
+    listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
+    newest: newest ?? null,
   };
 }
 
 function partialNote(listing: TrendRow | undefined): Html {
-  const of = listing
-    ? `The numbers are those of ${listing.snapshot_date}.`
-    : 'No listing of the last 90 days is complete.';
-  return html`<p class="warning">The newest listing is partial. ${of}</p>`;
+  return html`<p class="warning">The newest listing is partial.${listing ? ` The numbers are those of ${listing.snapshot_date}.` : null}</p>`;
 }
 
-function headline(context: WebsiteContext, listings: readonly TrendRow[]): Html {
-  const [before, now] = [listings.at(-2), listings.at(-1)];
-  if (!now) return html`<p class="empty">No listing of the last 90 days is complete.</p>`;
-  const change = (key: keyof Counts) =>
-    before ? `${signed(now[key] - before[key])} since ${dayOfMonth(before.snapshot_date)}` : 'no earlier listing';
-  const [share, shareBefore] = [shareOf(now.indexed, now.pages), before && shareOf(before.indexed, before.pages)];
-  const moved = share !== null && typeof shareBefore === 'number' ? points(shareBefore, share) : null;
-  const link = (name: string, indexed?: string) => html`<a href="${linkTo(context, 'pages', { indexed })}">${name}</a>`;
-  return html`<p class="about">Listing of ${now.snapshot_date}</p>
-${tiles(
-  [link('Pages'), count(now.pages), change('pages')],
-  [link('Indexed', 'yes'), html`${count(now.indexed)} <small>${percent(share)}</small>`, change('indexed'), moved],
-  [link('Not indexed', 'no'), count(now.not_indexed), change('not_indexed')],
-  [link('Without data', '-'), count(now.without_data), change('without_data')],
-)}`;
+/** What to look at next: the pages that fell out, or else all changes of the period. */
+function actions(context: WebsiteContext, { headline, period }: Overview): Html {
+  const { since: from, until: to } = period;
+  const fell = headline.deindexed.now;
+  const changes = linkTo(context, 'changes', { from, to });
+  const fallen = linkTo(context, 'changes', { kind: 'deindexed', from, to });
+  const [first, second] =
+    fell > 0
+      ? [html`<a class="action" href="${fallen}">See what fell out</a>`, html`<a href="${changes}">All changes</a>`]
+      : [html`<a class="action" href="${changes}">See what changed</a>`, null];
+  return html`<p class="actions">${first} ${second} <a href="${linkTo(context, 'pages', { indexed: 'no' })}">Pages that are not indexed</a></p>`;
 }
 
-function newestNight(context: WebsiteContext, { changes, span }: Overview): Part {
-  const linkOf = (kind: string) => linkTo(context, 'changes', { nights: 1, kind });
-  const columns: Column<KindCount>[] = [
-    { head: 'Change', cell: ({ change }) => html`<a href="${linkOf(change)}">${changeName(change)}</a>` },
-    number('Times', ({ changes: times }) => times),
+function parts(context: WebsiteContext, overview: Overview): Html {
+  const { period } = overview;
+  const links = pagesLinks(context);
+  return html`<section aria-labelledby="h-deltas" class="deltas"><h2 id="h-deltas">Change in 1, 7, 30 and 90 days</h2>
+${deltas(context, overview)}</section>
+<section aria-labelledby="h-share"><h2 id="h-share">Share of the pages that is indexed</h2>
+${share(context, overview)}</section>
+<section aria-labelledby="h-period"><h2 id="h-period">${period.days === 1 ? 'The newest night' : `The last ${period.days} days`}</h2>
+${reasonsPart(overview, links)}
+${placesPart(overview, period, links)}</section>`;
+}
+
+/** A figure of the newest listing, what it was on earlier dates, and the pages that it counts. */
+interface Delta {
+  name: string;
+  link: string;
+  figure(counts: Counts): number | null;
+  isShare?: boolean;
+}
+
+function deltas(context: WebsiteContext, { all }: Overview): Part {
+  const now = all.at(-1);
+  if (!now) return null;
+  const link = (indexed?: string) => linkTo(context, 'pages', { indexed });
+  const rows: Delta[] = [
+    { name: 'Indexed', link: link('yes'), figure: ({ indexed }) => indexed },
+    {
+      name: 'Share indexed',
+      link: link('yes'),
+      figure: ({ indexed, pages }) => shareOf(indexed, pages),
+      isShare: true,
+    },
+    { name: 'Not indexed', link: link('no'), figure: ({ not_indexed }) => not_indexed },
+    { name: 'Without data', link: link('-'), figure: ({ without_data }) => without_data },
+    { name: 'Pages', link: link(), figure: ({ pages }) => pages },
   ];
-  const empty = `Nothing changed on ${span.until}.`;
-  return table(columns, changes, { id: 'night', caption: `Changes of ${span.until}`, empty });
+  const columns: Column<Delta>[] = [
+    { head: 'Figure', cell: (row) => html`<a href="${row.link}">${row.name}</a>` },
+    {
+      head: now.snapshot_date,
+      isNumber: true,
+      cell: ({ figure, isShare }) => (isShare ? percent(figure(now)) : count(figure(now) ?? 0)),
+    },
+    ...DAYS.map(Number).map((days): Column<Delta> => {
+      const before = all.findLast(({ snapshot_date }) => snapshot_date <= addDays(now.snapshot_date, -days));
+      return {
+        head: counted(days, 'day'),
+        isNumber: true,
+        cell: (row) => (before ? changeSince(row, now, before) : '–'),
+      };
+    }),
+  ];
+  return table(columns, rows, {
+    id: 'deltas',
+    caption: `Listing of ${now.snapshot_date}, and its change since the last complete listing so many days before`,
+    empty: '',
+  });
 }
 
-/** The trend as a chart that its numbers can be read from, and as a table of them. */
-function trendPart(overview: Overview): Part {
-  const { days, listings } = overview;
-  if (listings.length === 0) return html`<p class="empty">No complete listing yet.</p>`;
+function changeSince({ figure, isShare }: Delta, now: Counts, before: Counts): string {
+  const [one, other] = [figure(before), figure(now)];
+  if (one === null || other === null) return '–';
+  return isShare ? points(one, other) : signed(other - one);
+}
+
+/** The line of the share, which its numbers can be read from, with what broke its trend, and a table of the numbers. */
+function share(context: WebsiteContext, { trend, events, period, listings }: Overview): Part {
+  const inShown = eventsIn(events, period.shown);
+  const marks = inShown.filter(({ what }) => what === 'website');
   const caption = 'Numbers of the chart, newest first';
-  const numbers = table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' });
-  return html`${trendLegend(days)}
-${chart(overview)}
+  return html`${chart(trend, { period, marks })}
+${marks.length > 0 ? html`<p class="note">▼ and ▲ mark nights that broke the trend, with the change in indexed pages.</p>` : null}
+${eventList(context, inShown)}
 <details><summary>Numbers of the chart</summary>
-${numbers}</details>`;
+${table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' })}</details>`;
+}
+
+/** The nights that broke a trend, newest first, each with the changes of that night. */
+function eventList(context: WebsiteContext, events: readonly EventRow[]): Part {
+  const listed = events
+    .slice(0, EVENTS_LISTED)
+    .toSorted((one, other) => other.snapshot_date.localeCompare(one.snapshot_date));
+  if (listed.length === 0) return null;
+  const items = listed.map((event) => {
+    const { snapshot_date: date, change, what, name } = event;
+    const directory = what === 'directory' && name !== null && name !== OTHER_DIRECTORIES ? name : undefined;
+    const link = linkTo(context, 'changes', { from: date, to: date, directory });
+    return html`<li><span aria-hidden="true">${change < 0 ? '▼' : '▲'}</span> ${eventSentence(event)} <a href="${link}">Changes of ${date}</a></li>\n`;
+  });
+  return html`<ul class="events">
+${items}</ul>`;
 }
 
 /** The chart with what the script needs to read it: the dates, their positions, and the table with the numbers. */
-function chart({ days, span }: Overview): Html {
-  const { wide, narrow } = trendDrawings('trend', days, { ...span, since: days[0]?.date ?? span.since });
+function chart(days: readonly Day[], shown: Parameters<typeof shareDrawings>[2]): Html {
+  const { wide, narrow } = shareDrawings('share', days, shown);
   const dates = days.map(({ date }) => date).join(' ');
   return html`<div class="readable" data-readable="${NUMBERS_ID}" data-dates="${dates}" data-unlisted="${UNLISTED}">
 <div class="chart wide"${placesOf(wide)}>${wide.svg}</div><div class="chart narrow"${placesOf(narrow)}>${narrow.svg}</div>
 </div>`;
 }
 
-function placesOf({ across, top, zero }: Drawing): Html {
-  return html` data-across="${across.join(' ')}" data-top="${top}" data-zero="${zero}"`;
+function placesOf({ across, top, bottom }: Drawing): Html {
+  return html` data-across="${across.join(' ')}" data-top="${top}" data-bottom="${bottom}"`;
+}
+
+function pagesLinks(context: WebsiteContext): PagesLinks {
+  return {
+    state: (state) => linkTo(context, 'pages', { state: stateText(state === NO_STATE ? null : state) }),
+    directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
+    sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
+  };
 }

@@ -2,19 +2,25 @@ import { z } from 'zod';
 import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { orUnknown, text, time, UNKNOWN } from '../../html/cells.js';
-import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
+import { legend } from '../../html/charts/draw.js';
+import { type Html, html, type Part, pageLink } from '../../html/html.js';
 import { counted } from '../../observe/format.js';
 import { ServiceError } from '../../service/errors.js';
+import { DAY_MS } from '../../time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { list } from '../list.js';
 import { MOST_URL_CHARACTERS, pagingQuery, readQuery } from '../query.js';
 import { age } from '../values.js';
-import { CHANGE_COLUMNS, readChangesOf } from './changes.js';
+import { type ChangeRow, indexChange, otherChanges, readChangesOf } from './changes.js';
 
 const HEADING_CHARACTERS = 120;
 
-const pageQuery = z.object({ ...pagingQuery, url: z.string().max(MOST_URL_CHARACTERS) });
+const pageQuery = z.object({
+  ...pagingQuery,
+  kind: z.literal('all').optional(),
+  url: z.string().max(MOST_URL_CHARACTERS),
+});
 
 const maybeText = z.string().nullable();
 
@@ -64,24 +70,44 @@ const factsRow = z.looseObject({
 });
 const reportRow = z.looseObject({ fetched_at: z.string(), sitemaps: z.array(z.string()).nullable() });
 
-/** Everything known about one page: its newest listing and report, and its changes. */
+/** What the analysis `page` says: its sentences about the page now, the one about the index first. */
+const sentenceRow = z.object({ topic: z.string(), sentence: z.string() });
+const spanRow = z.object({
+  since: z.string(),
+  until: z.string(),
+  state: z.enum(['indexed', 'not-indexed', 'no-data', 'gone']),
+});
+type Span = z.infer<typeof spanRow>;
+
+const STATES = { indexed: 'indexed', 'not-indexed': 'not indexed', 'no-data': 'without data', gone: 'gone' } as const;
+
+/** Everything known about one page: what it is now, what happened to it, its newest listing and report. */
 export async function pagePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pageQuery, context.query);
-  const { facts, report, changes } = await context.ask((reader) => readPage(reader, context.website.id, query));
-  const content = html`<h1 class="url">${shortened(facts.url, HEADING_CHARACTERS)}</h1>
-<p>${pageLink(facts.url)}</p>
+  const { facts, report, changes, sentences, spans } = await context.ask((reader) =>
+    readPage(reader, context.website.id, query),
+  );
+  const [first, ...others] = sentences;
+  const linkOf = (kind: string | undefined, page?: number) =>
+    linkTo(context, 'page', { url: facts.url, kind, per: page && query.per, page });
+  const content = html`<h1>${pageLink(facts.url, HEADING_CHARACTERS)}</h1>
+<p class="lead">${first?.sentence}</p>
 ${standing(facts)}
-<section aria-labelledby="h-changes"><h2 id="h-changes">Changes</h2>
-${list({
+<ul class="said">${others.map(({ sentence }) => html`<li>${sentence}</li>\n`)}</ul>
+<section aria-labelledby="h-changes"><h2 id="h-changes">What happened</h2>
+${band(spans)}
+${list<ChangeRow>({
   id: 'changes',
-  one: 'change',
+  one: 'night',
   caption: 'What changed about this page, newest first',
-  columns: CHANGE_COLUMNS,
+  columns: [],
+  show: timeline,
   empty: 'No changes since this page was first seen.',
   query,
   ...changes,
-  linkOf: (page) => linkTo(context, 'page', { url: facts.url, per: query.per, page }),
-})}</section>
+  linkOf: (page) => linkOf(query.kind, page),
+})}
+<p><a href="${linkOf(query.kind ? undefined : 'all')}">${query.kind ? 'Without crawls and first reports' : 'Also crawls and first reports'}</a></p></section>
 <div class="beside">
 <section aria-labelledby="h-listing"><h2 id="h-listing">Newest listing</h2>
 ${definitions(shown(facts, LISTING))}</section>
@@ -100,7 +126,46 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   // None where none was fetched, or none is kept.
   const [report] =
     snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
-  return { facts, report, changes: await readChangesOf(reader, website, url, query) };
+  const said = await askRows(reader, 'analyses/page', sentenceRow, { website, url });
+  return {
+    facts,
+    report,
+    sentences: said.filter(({ topic }) => topic !== 'history'),
+    spans: await askRows(reader, 'dashboard/page_spans', spanRow, { website, url }),
+    changes: await readChangesOf(reader, website, url, { ...query, kind: query.kind ?? null }),
+  };
+}
+
+/** Whether the page was indexed, from when it was first seen on: a band with a legend. */
+function band(spans: readonly Span[]): Part {
+  const [first, last] = [spans[0], spans.at(-1)];
+  if (!first || !last) return null;
+  const whole = daysIn(first.since, last.until);
+  const said = spans.map(({ since, state }) => `${STATES[state]} since ${since}`).join(', ');
+  const parts = spans.map(({ since, until, state }) => {
+    const [x, width] = [daysIn(first.since, since) - 1, daysIn(since, until)];
+    return html`<rect class="${state}" x="${x}" width="${Math.min(width, whole - x)}" height="1"><title>${STATES[state]} since ${since}</title></rect>`;
+  });
+  const states = [...new Set(spans.map(({ state }) => state))];
+  return html`${legend(...states.map((state) => [state, STATES[state]] as const))}
+<svg class="band" viewBox="0 0 ${whole} 1" preserveAspectRatio="none" role="img" aria-label="${said}">${parts}</svg>
+<p class="ends"><span>${first.since}</span><span>${last.until}</span></p>`;
+}
+
+/** Both ends included. */
+function daysIn(since: string, until: string): number {
+  return Math.round((Date.parse(until) - Date.parse(since)) / DAY_MS) + 1;
+}
+
+function timeline(rows: readonly ChangeRow[]): Html {
+  const items = rows.map((row) => {
+    const { snapshot_date, index_change, is_loss, other_changes } = row;
+    const kind = index_change === null ? 'aside' : is_loss ? 'loss' : 'gain';
+    return html`<li class="${kind}"><time class="date" datetime="${snapshot_date}">${snapshot_date}</time>
+<div>${index_change === null ? null : html`<p>${indexChange(row)}</p>`}${other_changes && html`<p>${otherChanges(other_changes)}</p>`}</div></li>\n`;
+  });
+  return html`<ol class="timeline">
+${items}</ol>`;
 }
 
 function canonicals(compared: string | null): Part {

@@ -19,7 +19,7 @@ import {
   readsOf,
   SORTED_BY,
 } from '../page-columns.js';
-import { checkPage, filterText, pagingQuery, readQuery, skipOf } from '../query.js';
+import { checkPage, filterText, MOST_URL_CHARACTERS, pagingQuery, readQuery, skipOf } from '../query.js';
 
 const STATES_OFFERED = 100;
 const STATE_CHARACTERS = 60;
@@ -33,6 +33,8 @@ export const pagesQuery = z.object({
   /** As `stateText` writes it. */
   state: z.string().max(MOST_STATE_CHARACTERS).optional(),
   indexed: z.enum(['yes', 'no', '-']).optional(),
+  directory: filterText,
+  sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
   columns: columnsQuery,
@@ -71,10 +73,30 @@ ${list({
 export async function readPages(reader: Reader, website: string, query: PagesQuery) {
   // Choices of the filter; null is an unknown state.
   const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
-  const { q = null, state, indexed = null, canonical = null, monitored = null, sort } = query;
+  const {
+    q = null,
+    state,
+    directory = null,
+    sitemap = null,
+    indexed = null,
+    canonical = null,
+    monitored = null,
+    sort,
+  } = query;
   const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
   const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    selection: { website, url_contains: q, any_state, state: wanted, indexed, canonical, monitored, sort },
+    selection: {
+      website,
+      url_contains: q,
+      directory,
+      sitemap,
+      any_state,
+      state: wanted,
+      indexed,
+      canonical,
+      monitored,
+      sort,
+    },
     skip: skipOf(query),
     limit: query.per,
     columns: readsOf(query.columns),

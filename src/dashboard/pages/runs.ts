@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { askOf, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { text, time } from '../../html/cells.js';
+import { text, tiles, time } from '../../html/cells.js';
 import { html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
-import { DRIFT_COLUMNS, listingStatus, REJECTED_COLUMNS, runColumns } from '../../report/parts/quality.js';
-import { driftRow, type RunRow, rejectedRow, runRow } from '../../report/rows.js';
+import { duration, count as shown } from '../../observe/format.js';
+import { DRIFT_COLUMNS, listingStatus, REJECTED_COLUMNS, reportAges, runColumns } from '../../report/parts/quality.js';
+import { driftRow, type RunRow, rejectedRow, reportAgeRow, runRow } from '../../report/rows.js';
 import { ServiceError } from '../../service/errors.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
@@ -14,6 +15,7 @@ import { type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
 import { newestDates } from './changes.js';
 
 const NIGHTS_LOOKED_AT = 30;
+const REPORT_ROWS = 10;
 const ODDITIES_LISTED = 50;
 /** An id that is another website's name gives that one's rows too, which are then left out. */
 const DRIFT_READ = 500;
@@ -29,6 +31,7 @@ export async function runsPage(context: WebsiteContext): Promise<Content> {
   const runs = await context.ask((reader) => readRuns(reader, context.website.id, query));
   const name = nameOf(context.website);
   const content = html`<h1>Runs and quality of ${name}</h1>
+${query.page === 1 ? newestRun(runs.rows[0]) : null}
 <section aria-labelledby="h-runs"><h2 id="h-runs">Runs</h2>
 ${list({
   id: 'runs',
@@ -40,6 +43,8 @@ ${list({
   ...runs,
   linkOf: (page) => linkTo(context, 'runs', { per: query.per, page }),
 })}</section>
+<section aria-labelledby="h-age"><h2 id="h-age">Age of the reports</h2>
+${reportAges('ages', runs.ages)}</section>
 <section aria-labelledby="h-rejected"><h2 id="h-rejected">Quarantined records</h2>
 ${rejectedTable(runs)}</section>
 <section aria-labelledby="h-drift"><h2 id="h-drift">New in the service’s answers</h2>
@@ -62,7 +67,32 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
   const rejected = await askRows(reader, 'report/rejected', rejectedRow, period);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
   // What was quarantined since then, and what the service sent that its contract does not foresee, the newest first.
-  return { count, rows, since, rejected, drift: drift.slice(0, ODDITIES_LISTED) };
+  const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
+  return {
+    count,
+    rows,
+    since,
+    ages: ages.slice(0, REPORT_ROWS).map(({ report_age, pages }) => ({ span: report_age, pages })),
+    rejected,
+    drift: drift.slice(0, ODDITIES_LISTED),
+  };
+}
+
+/** What the newest run brought and what it cost. */
+function newestRun(run: RunRow | undefined): Part {
+  if (!run) return null;
+  const { requests_sent, requests_throttled, reports_fetched, reports_failed, reports_missing } = run;
+  const known = (figure: number | null) => (figure === null ? '–' : shown(figure));
+  return tiles(
+    [
+      'Run of',
+      run.started_at.slice(0, 10),
+      run.outcome === 'failed' ? 'failed' : `took ${duration(run.took_seconds * 1000)}`,
+    ],
+    ['Requests', known(requests_sent), `${known(requests_throttled)} throttled`],
+    ['Reports fetched', known(reports_fetched), `${known(reports_failed)} failed, ${known(reports_missing)} missing`],
+    ['Pages listed', known(run.pages_listed), `${known(run.pages_rejected)} rejected`],
+  );
 }
 
 function failure({ error }: RunRow): Part {

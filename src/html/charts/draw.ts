@@ -27,6 +27,9 @@ const WIDTHS = { wide: 800, narrow: 360 } as const;
 /** The widths of texts are estimated: the style sheet shows them a little smaller, for fonts that are wider. */
 const FONT_PX = 12;
 
+/** What the names of an axis take below a chart. */
+const NAMES_HEIGHT = 22;
+
 /** The room inside a chart, around which the labels of the axes still fit. */
 export const GRID = {
   left: 8,
@@ -62,9 +65,9 @@ export interface Drawing {
   svg: Html;
   /** How far from the left each name of the horizontal axis is centred, in their order. */
   across: number[];
-  /** How far from the top its values begin and where zero is. */
+  /** How far from the top its values begin and end. */
   top: number;
-  zero: number;
+  bottom: number;
 }
 
 export interface Drawings {
@@ -118,12 +121,12 @@ function draw(
 
 /** To be called before the chart is disposed of. */
 function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg'> {
-  const place = (axis: { xAxisIndex: number } | { yAxisIndex: number }, value: number): number => {
-    const placed = chart.convertToPixel(axis, value);
+  const place = (value: number): number => {
+    const placed = chart.convertToPixel({ xAxisIndex: 0 }, value);
     return typeof placed === 'number' ? Math.round(placed * 100) / 100 : 0;
   };
-  const across = Array.from({ length: names }, (_, at) => place({ xAxisIndex: 0 }, at));
-  return { across, top: GRID.top, zero: names > 0 ? place({ yAxisIndex: 0 }, 0) : 0 };
+  const across = Array.from({ length: names }, (_, at) => place(at));
+  return { across, top: GRID.top, bottom: chart.getHeight() - GRID.bottom - NAMES_HEIGHT };
 }
 
 /**

@@ -66,11 +66,6 @@ export function trendChart(id: string, days: readonly Day[], period: Span): Html
   return figure(trendNaming(id, days), HEIGHT, () => trendOption(days, period));
 }
 
-/** The same as drawings with the position of each day. */
-export function trendDrawings(id: string, days: readonly Day[], period: Span): Drawings {
-  return drawings(trendNaming(id, days), HEIGHT, () => trendOption(days, period), days.length);
-}
-
 function trendNaming(id: string, days: readonly Day[]): Naming {
   return { id, title: 'Pages by index state, day by day', description: described(days) };
 }
@@ -112,17 +107,33 @@ export interface Mark {
 }
 
 /** The share of the pages that is indexed, on a scale that shows small changes. */
-export function shareChart(
+export function shareChart(id: string, days: readonly Day[], shown: ShownShare): Html {
+  const { naming, option } = lineOfShares(id, days, shown);
+  return figure(naming, SHARE_HEIGHT, option);
+}
+
+/** The same as drawings with the position of each day. */
+export function shareDrawings(id: string, days: readonly Day[], shown: ShownShare): Drawings {
+  const { naming, option } = lineOfShares(id, days, shown);
+  return drawings(naming, SHARE_HEIGHT, option, days.length);
+}
+
+interface ShownShare {
+  period: Span;
+  marks?: readonly Mark[];
+}
+
+function lineOfShares(
   id: string,
   days: readonly Day[],
-  { period, marks = [] }: { period: Span; marks?: readonly Mark[] },
-): Html {
+  { period, marks = [] }: ShownShare,
+): { naming: Naming; option: () => ChartOption } {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const told = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
   const description = `${described(days)} ${told}`.trim();
   const naming = { id, title: 'Share of the pages that is indexed, day by day', description };
-  return figure(naming, SHARE_HEIGHT, () => ({
+  const option = (): ChartOption => ({
     grid: { ...GRID, top: marks.length > 0 ? 28 : GRID.top, right: 24 },
     xAxis: dates(days),
     yAxis: {
@@ -156,7 +167,7 @@ export function shareChart(
         label: {
           ...LABEL,
           show: true,
-          position: 'right',
+          position: 'left',
           color: colour('partial'),
           textBorderWidth: 0,
           formatter: ({ dataIndex }: { dataIndex: number }) => {
@@ -166,13 +177,14 @@ export function shareChart(
         },
         data: days.map(({ date }, at) => ({
           value: marked.has(date) ? (shares[at] ?? '-') : '-',
-          // Beside the line that goes on, on the side that the change came from.
-          label: { offset: [0, (marked.get(date) ?? 0) < 0 ? -12 : 12] },
+          // On the side without the line, where there is room.
+          label: { position: at * 6 < days.length ? 'right' : 'left' },
         })),
         z: 5,
       },
     ],
-  }));
+  });
+  return { naming, option };
 }
 
 function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {

@@ -4,7 +4,7 @@ import { type Column, table } from '../../html/table.js';
 import { count, counted, dayOfMonth, percent, shareOf, signed } from '../../observe/format.js';
 import type { Period } from '../period.js';
 import type { DirectoryRow, SitemapRow, StateRow } from '../rows.js';
-import type { Section } from '../section.js';
+import type { Moves, Section } from '../section.js';
 import { command, note, part, websiteColumn, websiteParameter } from './part.js';
 
 const MOVES_LISTED = 12;
@@ -12,17 +12,27 @@ const LISTED = 8;
 const STATE_CHARACTERS = 80;
 const DIRECTORY_CHARACTERS = 60;
 /** No directory is called so: each begins with a slash. */
-const OTHER_DIRECTORIES = '(other)';
+export const OTHER_DIRECTORIES = '(other)';
 const SPARK = { width: 90, height: 18 } as const;
 
+/** Where the pages of a state, a directory or a sitemap are listed; null where they are not. */
+export interface PagesLinks {
+  state(state: string): string | null;
+  directory(directory: string): string | null;
+  sitemap(sitemap: string): string | null;
+}
+
 /** Why pages are not indexed: how many are in each state, and how that changed. */
-export function reasonsPart(section: Section): Html {
-  const { states, headline } = section;
+export function reasonsPart({ states, headline }: Pick<Moves, 'states' | 'headline'>, links?: PagesLinks): Html {
   const pages = states.reduce((sum, state) => sum + state.pages, 0);
   if (pages === 0) return part('Why pages are not indexed', note('There is no complete listing.'));
   const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
   const columns: Column<StateRow>[] = [
-    { head: 'State', cell: ({ index_coverage_state: state }) => shortened(stateName(state), STATE_CHARACTERS) },
+    {
+      head: 'State',
+      cell: ({ index_coverage_state: state }) =>
+        linked(links?.state(state), shortened(stateName(state), STATE_CHARACTERS)),
+    },
     number('Pages', (row) => row.pages),
     number('Share', (row) => shareOf(row.pages, pages), percent),
     number(since, (row) => row.pages_change, signed),
@@ -37,6 +47,10 @@ export function reasonsPart(section: Section): Html {
     out.length > 0 ? table(columns, out) : note('Every page is indexed.'),
     within.length > 0 ? html`<h4>Indexed</h4>${table(columns, within)}` : null,
   );
+}
+
+function linked(address: string | null | undefined, name: string): Part {
+  return address ? html`<a href="${address}">${name}</a>` : name;
 }
 
 function stateName(state: string): string {
@@ -72,25 +86,34 @@ export function transitionsPart({ transitions }: Section): Html {
 }
 
 /** The directories and sitemaps that lost indexed pages, and those that won some: two lists each. */
-export function placesPart(section: Section, period: Period): Html {
+export function placesPart(section: Moves, period: Period, links?: PagesLinks): Html {
   const { directories, sitemaps, headline } = section;
   const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
   const change = ({ indexed, indexed_before, newly_indexed, deindexed }: DirectoryRow) =>
     indexed_before === null ? newly_indexed - deindexed : indexed - indexed_before;
   const inDirectory: Column<DirectoryRow>[] = [
     ...websiteColumn(section),
-    { head: 'Directory', cell: ({ directory }) => shortened(directory, DIRECTORY_CHARACTERS) },
+    {
+      head: 'Directory',
+      cell: ({ directory }) => linked(links?.directory(directory), shortened(directory, DIRECTORY_CHARACTERS)),
+    },
     ...placeColumns<DirectoryRow>(since, change),
   ];
   const inSitemap: Column<SitemapRow>[] = [
     ...websiteColumn(section),
-    { head: 'Sitemap', cell: ({ sitemap }) => pageLink(sitemap, DIRECTORY_CHARACTERS) },
+    {
+      head: 'Sitemap',
+      cell: ({ sitemap }) =>
+        links
+          ? linked(links.sitemap(sitemap), shortened(sitemap, DIRECTORY_CHARACTERS))
+          : pageLink(sitemap, DIRECTORY_CHARACTERS),
+    },
     ...placeColumns<SitemapRow>('Change', netOf),
   ];
   return part(
     'Directories and sitemaps',
     twoLists('directories', { columns: inDirectory, rows: directories, change }),
-    directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
+    !links && directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
     sitemaps.length > 0 ? twoLists('sitemaps', { columns: inSitemap, rows: sitemaps, change: netOf }) : null,
   );
 }
@@ -136,7 +159,7 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-function otherNote(section: Section, { since }: Period): Html {
+function otherNote(section: Moves, { since }: Period): Html {
   return note(
     `${OTHER_DIRECTORIES}: the directories that are not among the 500 largest of both listings. Their de-indexed pages by directory: `,
     command('deindexed_by_directory', { ...websiteParameter(section), since }),

@@ -1,7 +1,7 @@
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
 import { shellWord } from '../../observe/format.js';
-import type { Section, WebsiteFacts } from '../section.js';
+import type { Moves, WebsiteFacts } from '../section.js';
 
 const NAME_CHARACTERS = 80;
 
@@ -28,18 +28,18 @@ export function nameOf({ website: { website_id, website_name } }: WebsiteFacts):
   return shortened(website_name || website_id, NAME_CHARACTERS);
 }
 
-function nameOfWebsite({ websites }: Section, id: string): string {
+function nameOfWebsite({ websites }: Pick<Moves, 'websites'>, id: string): string {
   const facts = websites.find(({ website }) => website.website_id === id);
   return facts ? nameOf(facts) : shortened(id, NAME_CHARACTERS);
 }
 
 /** The column that names the website of a row, in a section about several. */
-export function websiteColumn(section: Section): Column<{ website_id: string }>[] {
+export function websiteColumn(section: Pick<Moves, 'websites'>): Column<{ website_id: string }>[] {
   if (section.websites.length <= 1) return [];
   return [{ head: 'Website', cell: ({ website_id }) => nameOfWebsite(section, website_id) }];
 }
 
 /** The parameter that limits an analysis to the website of a section; none if it has several. */
-export function websiteParameter({ websites: [first, second] }: Section): Record<string, string> {
+export function websiteParameter({ websites: [first, second] }: Pick<Moves, 'websites'>): Record<string, string> {
   return first && !second ? { website: first.website.website_id } : {};
 }
