@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.js';
-import { tell } from '../notify/notify.js';
+import { hourlyCheck } from '../notify/hourly.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../schedule/daemon.js';
 import { JobBoard } from '../schedule/job-board.js';
 import { jobNamed, timetable, whichJobs } from '../schedule/timetable.js';
@@ -23,8 +23,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const log = loggerOf(flags, io, config);
     const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
     if (flags.once !== undefined) return runOnce(flags.once, context);
-    // A night that nobody ran is told as well, and what a channel did not take is told again.
-    const daemon = () => runDaemon({ ...context, jobs, hourly: () => tell(context) });
+    const daemon = () => runDaemon({ ...context, jobs, hourly: hourlyCheck(context) });
     await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
     return EXIT.done;
   });

@@ -66,6 +66,14 @@ export async function listTableFiles(warehouse: string, table: LogFolder): Promi
   return files;
 }
 
+/** The id of a website's newest file of a table, from names alone; null where it has none. */
+export async function newestFile(warehouse: string, table: LogFolder, websiteId: string): Promise<string | null> {
+  const root = join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`);
+  const date = (await namesIn(root)).at(-1);
+  const names = date === undefined ? [] : await namesIn(join(root, date));
+  return names.findLast((name) => name.endsWith('.parquet'))?.replace(/\.parquet$/, '') ?? null;
+}
+
 /** The ids of the websites that have a snapshot, or had a run. */
 export async function websitesIn(warehouse: string): Promise<string[]> {
   const tables = ['snapshots', 'runs'] as const;

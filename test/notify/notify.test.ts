@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
+import { hourlyCheck } from '../../src/notify/hourly.js';
 import { tell, toldRun } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
@@ -371,4 +372,30 @@ describe('a run', () => {
     await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
     expect(receiver.got).toHaveLength(1);
   });
+});
+
+test('the hourly check reads the warehouse again only after a commit, or where a snapshot may be stale', async () => {
+  const nights = await givenNights(onTestFinished);
+  const receiver = await startReceiver();
+  const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
+    drift: true,
+    stale: false,
+  });
+  let now = Date.now();
+  const check = hourlyCheck({ config, log, now: () => now });
+  const checked = async () => {
+    // Whoever reads the warehouse without it tells again.
+    rmSync(join(nights.warehouse, 'notices.json'), { force: true });
+    await check();
+    return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+  };
+  await nights.night({ list: { a: { brand_new: 1 } } });
+  receiver.status = 500;
+  expect(await checked()).toEqual(['drift']);
+  receiver.status = 200;
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  await nights.night({ list: { a: { brand_newer: 1 } } });
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  now += 3 * 86_400_000;
+  expect([await checked(), await checked()]).toEqual([['drift'], ['drift']]);
 });
