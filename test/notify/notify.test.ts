@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
@@ -398,4 +398,18 @@ test('the hourly check reads the warehouse again only after a commit, or where a
   expect([await checked(), await checked()]).toEqual([['drift'], []]);
   now += 3 * 86_400_000;
   expect([await checked(), await checked()]).toEqual([['drift'], ['drift']]);
+});
+
+test('the hourly check leaves a warehouse alone whose runs have told everything', async () => {
+  const nights = await givenNights(onTestFinished);
+  const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], { stale: false });
+  await nights.night({ list: { a: {} } });
+  await tell({ config, log });
+  // Whoever tells makes it.
+  const lock = join(nights.warehouse, 'notices.lock.duckdb');
+  rmSync(lock);
+  await hourlyCheck({ config, log })();
+  expect(existsSync(lock)).toBe(false);
+  await hourlyCheck({ config: { ...config, status: { max_age: 0 } }, log })();
+  expect(existsSync(lock)).toBe(true);
 });
