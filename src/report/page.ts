@@ -3,7 +3,7 @@ import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
 import { counted, moment } from '../observe/format.js';
 import { deindexedPart, flipsPart } from './parts/changed-pages.js';
-import { headlinePart, overviewPart } from './parts/headline.js';
+import { balanceNote, headlinePart, overviewPart } from './parts/headline.js';
 import { placesPart, reasonsPart, transitionsPart } from './parts/moves.js';
 import { nameOf, note, part } from './parts/part.js';
 import { freshnessPart, qualityPart } from './parts/quality.js';
@@ -86,6 +86,7 @@ ${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>
 ${together ? overviewPart(together) : null}
 ${sharePart(id, section, period)}
 ${headlinePart(section.headline, period)}
+${balanceNote(section.balance)}
 ${reasonsPart(section)}
 ${placesPart(section, period)}
 ${transitionsPart(section)}

@@ -133,6 +133,20 @@ export const eventRow = z.object({
 });
 export type EventRow = z.infer<typeof eventRow>;
 
+/** How the number of indexed pages came about, of the analysis `index_balance`: the sum of its parts. */
+export const balanceRow = z.object({
+  website_id: text,
+  indexed_before: whole,
+  newly_indexed: whole,
+  appeared_indexed: whole,
+  deindexed: whole,
+  data_lost: whole,
+  gone: whole,
+  unlisted: whole,
+  indexed: whole,
+});
+export type BalanceRow = z.infer<typeof balanceRow>;
+
 /** A page that fell out of the index, one of the samples of the state that it went to, which `fallen` pages did. */
 export const fallenRow = z.object({
   website_id: text,

@@ -4,6 +4,7 @@ import type { Age } from '../html/charts/bar-charts.js';
 import { type Headline, totalOf } from './headline.js';
 import { addDays, type Period } from './period.js';
 import {
+  balanceRow,
   type CommonRow,
   crawlAgeRow,
   deindexedCommonRow,
@@ -97,6 +98,7 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
       shown,
     ),
     events: await askOf(reader, 'events', eventRow, website, { since: shown.since, until }),
+    balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
     states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
     sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
     directories: await askRows(reader, 'report/directories', directoryRow, {

@@ -62,6 +62,12 @@ describe('the figures of a report', () => {
     });
   });
 
+  it('add up: what was indexed before, and each way in and out, is what is indexed now', async () => {
+    expect(words((await lastDays()).page)).toContain(
+      '10 indexed before + 1 new in the listing − 2 de-indexed = 9 indexed now.',
+    );
+  });
+
   it('tell where pages were lost, what they have in common and where they went', async () => {
     const { sections } = (await lastDays()).report;
     expect(sections).toHaveLength(1);

@@ -5,6 +5,7 @@ import { changeOf, count, dayOfMonth, type Figure, percent, points, shareOf, sig
 import type { Headline } from '../headline.js';
 import type { Period } from '../period.js';
 import type { Report } from '../report.js';
+import type { BalanceRow } from '../rows.js';
 import type { WebsiteFacts } from '../section.js';
 import { nameOf, note, part } from './part.js';
 
@@ -35,6 +36,29 @@ export function headlinePart(headline: Headline, { days }: Period): Html {
     flow('Disappeared', headline.disappeared),
     flow('Canonical flips', headline.canonical_flips),
     [...flow('Newly blocked by robots.txt', robots_blocked), `${count(robots_unblocked.now)} unblocked`],
+  );
+}
+
+const BALANCE = [
+  ['newly_indexed', '+', 'newly indexed'],
+  ['appeared_indexed', '+', 'new in the listing'],
+  ['deindexed', '−', 'de-indexed'],
+  ['data_lost', '−', 'without data now'],
+  ['gone', '−', 'no longer listed'],
+  ['unlisted', '−', 'missing in the newest listing'],
+] as const;
+
+/** How the indexed pages before became those of now, as one sum; a part that is 0 is left out. */
+export function balanceNote(rows: readonly BalanceRow[]): Part {
+  if (rows.length === 0) return null;
+  const sum = (key: keyof Omit<BalanceRow, 'website_id'>) => rows.reduce((total, row) => total + row[key], 0);
+  const terms = BALANCE.flatMap(([key, sign, name]) => {
+    const pages = sum(key);
+    const turned = sign === '+' ? '−' : '+';
+    return pages === 0 ? [] : [` ${pages < 0 ? turned : sign} ${count(Math.abs(pages))} ${name}`];
+  });
+  return note(
+    `${count(sum('indexed_before'))} indexed before${terms.join('')} = ${count(sum('indexed'))} indexed now.`,
   );
 }
 
