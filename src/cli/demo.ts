@@ -76,7 +76,7 @@ Stop with Ctrl-C.
 }
 
 /** What the demo found, for people: the trend, where pages fell out, what happened, and what to try next. */
-async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
+export async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {

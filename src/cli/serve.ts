@@ -74,7 +74,7 @@ async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
 }
 
 /** The settings for a warehouse, by its absolute path, of which there is no configuration. */
-export function settingsWithoutConfig(warehouse: string, overrides: Overrides, { env }: Io): Settings {
+export function settingsWithoutConfig(warehouse: string, overrides: Overrides, { env }: Pick<Io, 'env'>): Settings {
   const status = { ...STATUS_DEFAULTS, warehouse, now: 0 };
   return { warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service: serviceSettings(env, overrides), status };
 }

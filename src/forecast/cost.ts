@@ -115,7 +115,7 @@ function nightsText(keys: readonly (readonly Cost[])[], rules: CostRules): strin
 }
 
 /** Nights that fetch each report of a key once; Infinity where the listing takes all the time. */
-function nightsOf(websites: readonly Cost[], rules: CostRules): number {
+export function nightsOf(websites: readonly Cost[], rules: CostRules): number {
   const reports = websites.map(reportsOf);
   if (sum(reports) === 0) return 0;
   const capacity = reportsInTime(sum(websites.map(({ listing_requests }) => listing_requests)), rules);

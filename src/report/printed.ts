@@ -15,13 +15,24 @@ const SIZE = { width: 1200, height: 900 };
  * @throws UsageError where there is none
  */
 export async function printed(page: string, format: 'pdf' | 'png', env: NodeJS.ProcessEnv): Promise<Buffer> {
-  const browser = await launched(env);
-  try {
+  return withBrowser(env, async (browser) => {
     const context = await browser.newContext({ javaScriptEnabled: false, offline: true, viewport: SIZE });
     const tab = await context.newPage();
     await tab.setContent(page);
     if (format === 'pdf') return await tab.pdf({ preferCSSPageSize: true, printBackground: true });
     return await tab.screenshot({ fullPage: true });
+  });
+}
+
+/**
+ * Starts the browser of this machine, and ends it afterwards.
+ *
+ * @throws UsageError where there is none
+ */
+export async function withBrowser<T>(env: NodeJS.ProcessEnv, work: (browser: Browser) => Promise<T>): Promise<T> {
+  const browser = await launched(env);
+  try {
+    return await work(browser);
   } finally {
     await browser.close();
   }

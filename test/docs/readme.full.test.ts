@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { runProcess, start } from '../given/cli.js';
@@ -13,7 +13,7 @@ const RUNS_UNTIL_STOPPED = new Set(['schedule', 'serve', 'simulate']);
 function commandsOf(text: string): string[][] {
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
   return blocks.flatMap((block) =>
-    [...block.matchAll(/^npx indexhouse (.*?)(?: {2,}#.*| > .*)?$/gm)].map(([, line]) => splitWords(line ?? '')),
+    [...block.matchAll(/^node \. (.*?)(?: {2,}#.*| > .*)?$/gm)].map(([, line]) => splitWords(line ?? '')),
   );
 }
 
@@ -35,9 +35,12 @@ test('every command of the README runs, one after the other, as it stands there'
     const commands = commandsOf(README);
     expect(commands.length).toBeGreaterThan(8);
     for (const words of commands) {
-      if (RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
+      const serves = words.includes('--serve');
+      if (serves || RUNS_UNTIL_STOPPED.has(words[0] ?? '')) {
         const running = start(words, { cwd, env });
         await running.spoken;
+        // The demo says more before it serves.
+        if (serves) await vi.waitFor(() => expect(running.printed()).toContain('Stop with'), { timeout: 120_000 });
         running.kill('SIGTERM');
         expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
       } else expect([words, await runProcess(words, { cwd, env })]).toMatchObject([words, { code: 0 }]);

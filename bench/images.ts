@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { demoText } from '../src/cli/demo.js';
+import { type Io, processIo } from '../src/cli/io.js';
+import { startService } from '../src/cli/running-service.js';
+import { settingsWithoutConfig } from '../src/cli/serve.js';
+import { packageVersion } from '../src/cli/version.js';
+import { type DemoResult, runDemo } from '../src/demo/demo.js';
+import { addKey } from '../src/keys/manage-keys.js';
+import { createLogger } from '../src/observe/log.js';
+import { withBrowser } from '../src/report/printed.js';
+import { packageFolder } from '../src/storage/sql.js';
+
+/**
+ * The pictures of the README, and what the demo prints in it: the demo is run as of now, its report and its dashboard
+ * are photographed, and its story is written beside them, so that a test can tell whether they are still what the demo
+ * shows.
+ *
+ * Run with: npm run images
+ */
+export const IMAGES = join(packageFolder(), 'docs', 'images');
+const README = join(packageFolder(), 'README.md');
+const SIZE = { width: 1200, height: 800 };
+const DEMO = { pages: 3000, nights: 14, seed: 1 };
+/** What the README shows the demo print. */
+const PRINTED = /(?<=```text\n)\d+ nights of [\s\S]*?(?=```)/;
+const TOOK = /(?<=synced in\s)[\dmhs ]+(?=:)/;
+
+/** The demo as it is with its defaults at a given time, and what it prints in a clone. */
+export async function demoAt(now: number, cwd: string): Promise<{ result: DemoResult; printed: string }> {
+  const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
+  const { signal } = new AbortController();
+  const folder = join(cwd, 'indexhouse-demo');
+  const result = await runDemo({ ...DEMO, folder, version: await packageVersion(), log, progress: null, signal, now });
+  const io: Io = { ...processIo(), stdout: new PassThrough(), env: { NO_COLOR: '1' }, cwd, program: 'node .' };
+  return { result, printed: await demoText(result, { ...DEMO, folder }, io) };
+}
+
+/** The README with what the demo prints; the time that it took stays, because it says more of the machine. */
+export function withDemo(readme: string, printed: string): string {
+  const [took = ''] = TOOK.exec(readme) ?? [];
+  return readme.replace(PRINTED, () => printed.replace(TOOK, took));
+}
+
+async function main(): Promise<void> {
+  const cwd = mkdtempSync(join(tmpdir(), 'indexhouse-images-'));
+  try {
+    const now = Date.now();
+    const { result, printed } = await demoAt(now, cwd);
+    mkdirSync(IMAGES, { recursive: true });
+    await withBrowser(process.env, async (browser) => {
+      await photographed(browser, pathToFileURL(result.report).href, 'report.png');
+      await dashboard(browser, result.warehouse);
+    });
+    const facts = { made_at: new Date(now).toISOString(), story: result.story };
+    writeFileSync(join(IMAGES, 'demo.json'), `${JSON.stringify(facts, null, 2)}\n`);
+    writeFileSync(README, withDemo(readFileSync(README, 'utf8'), printed));
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+async function dashboard(browser: Browser, warehouse: string): Promise<void> {
+  const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
+  const settings = settingsWithoutConfig(warehouse, { service: { port: 0 } }, { env: {} });
+  const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
+  const service = await startService({ ...settings, prefix: '', timeZone: 'UTC', log });
+  try {
+    await photographed(browser, `${service.url}/`, 'dashboard.png', token);
+  } finally {
+    await service.close();
+  }
+}
+
+/** The top of a page; with a token after signing in, on the page of the first website. */
+async function photographed(browser: Browser, url: string, file: string, token?: string): Promise<void> {
+  const context = await browser.newContext({ viewport: SIZE, colorScheme: 'light' });
+  const page = await context.newPage();
+  await page.goto(url);
+  if (token !== undefined) {
+    await page.locator('input[name=token]').fill(token);
+    await page.keyboard.press('Enter');
+    await page.locator('a[href*="/dashboard/websites/"]').first().click();
+    await page.waitForLoadState('networkidle');
+  }
+  await page.screenshot({ path: join(IMAGES, file) });
+  await context.close();
+}
+
+if (import.meta.filename === process.argv[1]) await main();

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { demoAt, IMAGES, withDemo } from '../../bench/images.js';
+import { packageFolder } from '../../src/storage/sql.js';
+import { temporaryFolder } from '../given/folder.js';
+
+const factsSchema = z.object({ made_at: z.iso.datetime(), story: z.array(z.string()) });
+
+test('the pictures are of the story that the demo tells, and the README shows what it prints: else npm run images', async () => {
+  const facts = factsSchema.parse(JSON.parse(readFileSync(join(IMAGES, 'demo.json'), 'utf8')));
+  const { result, printed } = await demoAt(Date.parse(facts.made_at), temporaryFolder());
+  expect(result.story).toEqual(facts.story);
+  const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8');
+  expect(readme).toContain('14 nights of a simulated site');
+  expect(withDemo(readme, printed)).toBe(readme);
+});
