@@ -86,7 +86,7 @@ describe.runIf(missing.length === 0 && mayInstallTools())('the image of the Dock
   test('runs as its user with a read-only root: demo, status, init, health check', () => {
     expect(inImage('sh -c "id -u; touch /app/x"').output).toMatch(/^1000\n.*Read-only file system/);
     const demo = inImage(`${PROGRAM} demo --pages 40 --nights 2`);
-    expect(demo).toEqual({ status: 0, output: expect.stringContaining('Warehouse: indexhouse-demo/warehouse') });
+    expect(demo).toEqual({ status: 0, output: expect.stringContaining('indexhouse-demo/report.html') });
     const status = inImage(`${PROGRAM} status --warehouse indexhouse-demo/warehouse`);
     expect(status).toEqual({ status: 0, output: expect.stringContaining('indexhouse.duckdb is up to date') });
     expect(inImage(`${PROGRAM} init`).status).toBe(0);
