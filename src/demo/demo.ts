@@ -20,6 +20,8 @@ const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder w
 const MEMORY_LIMIT_BYTES = 500e6;
 /** The hour at which the simulated nights are synced. */
 const NIGHT_HOUR = 'T02:00:00.000Z';
+/** A sitemap is submitted so many nights before the last. */
+const NIGHTS_AFTER_THE_SITEMAP = 9;
 /** The night of the story: much of one directory falls out of the index, five nights before the last. */
 const NIGHTS_AFTER_THE_FALL = 4;
 
@@ -50,10 +52,11 @@ export async function runDemo(options: DemoOptions) {
   await prepareDemoFolder(folder);
   const firstNight = `${new Date(options.now - nights * DAY_MS).toISOString().slice(0, 10)}${NIGHT_HOUR}`;
   const deindexing = { night: Math.max(1, nights - NIGHTS_AFTER_THE_FALL), directory: '/blog/', share: 0.5 };
+  const submission = { night: Math.max(1, nights - NIGHTS_AFTER_THE_SITEMAP), directory: '/docs/' };
   const simulator = await startSimulator({
     seed,
     start: firstNight,
-    websites: [{ id: DEMO_WEBSITE_ID, pages, deindexing }],
+    websites: [{ id: DEMO_WEBSITE_ID, pages, deindexing, submission }],
     keys: [{ token: DEMO_TOKEN, label: 'demo', websites: [DEMO_WEBSITE_ID] }],
   });
   try {

@@ -14,7 +14,7 @@ import {
   UNKNOWN,
   unpackCanonicals,
 } from './lifecycle.js';
-import { DECLARES_CANONICAL, IN_SITEMAP, NEVER, type PageTable } from './page-table.js';
+import { DECLARES_CANONICAL, IN_SITEMAP, JOINED_SITEMAP, NEVER, type PageTable } from './page-table.js';
 import type { PageUrls } from './page-urls.js';
 import { hash, unit } from './random.js';
 
@@ -42,9 +42,11 @@ const FOUNDING_SALT = {
 /** Chances a night of what happens to a page besides its next state; at most one of them does. */
 const EVENTS = { removed: 0.0008, sitemap: 0.0006, canonical: 0.0008, dataLost: 0.0002 } as const;
 const FIRST_DATA_A_NIGHT = 0.12;
+/** The chance a night that a page which joined its sitemap is indexed, if that is what it waits for. */
+const HELPED_A_NIGHT = 0.15;
 
 /** What each number drawn for a page and a night decides. */
-const SALT = { event: 1, next: 2, recrawl: 3, deindexing: 4 } as const;
+const SALT = { event: 1, next: 2, recrawl: 3, deindexing: 4, helped: 5 } as const;
 
 /** On one night a directory loses most of its pages from the index: the story of the demo. */
 export interface Deindexing {
@@ -54,9 +56,16 @@ export interface Deindexing {
   share: number;
 }
 
+/** On one night the owner submits a directory's pages that no sitemap listed: the other story of the demo. */
+export interface Submission {
+  night: number;
+  directory: string;
+}
+
 /** What a website's owner and the crawler do to it. */
 export interface Story {
   deindexing: Deindexing | null;
+  submission: Submission | null;
   /** Share of the visited pages that are visited again in a night, 0 to 1. */
   recrawled: number;
 }
@@ -88,14 +97,18 @@ export class PageLife {
     const { table } = this;
     const before = table.state[page] ?? NO_DATA;
     const flagsBefore = table.flags[page] ?? 0;
-    const after = this.#event(page, night) ?? this.#next(page, night);
+    const joins = this.#joins(page, night, before);
+    const after = joins
+      ? this.#toggle(page, IN_SITEMAP | JOINED_SITEMAP, before)
+      : (this.#event(page, night) ?? this.#next(page, night));
     if (after === REMOVED) {
       table.state[page] = REMOVED;
       return;
     }
     this.#enter(page, night, before, flagsBefore, after);
     if (after < NO_DATA && (page + night) % INSPECTION_CYCLE_NIGHTS === 0) table.inspected[page] = night;
-    const recrawled = traitsOf(after)?.visited && this.#unit(page, night, SALT.recrawl) < this.story.recrawled;
+    const drawn = this.#unit(page, night, SALT.recrawl) < this.story.recrawled;
+    const recrawled = traitsOf(after)?.visited && (joins || drawn);
     if (recrawled) this.#visit(page, night);
   }
 
@@ -125,6 +138,7 @@ export class PageLife {
     const u = this.#unit(page, night, SALT.next);
     if (code === NO_DATA) return u < FIRST_DATA_A_NIGHT ? this.#firstData(page, u / FIRST_DATA_A_NIGHT) : code;
     if (isIndexed(code) && this.#isDeindexed(page, night)) return CRAWLED_NOT_INDEXED;
+    if (this.#isHelped(page, night, code)) return indexedCode(true);
     const next = nextCode(code, u);
     return next !== code && isIndexed(next) ? this.#toIndex(page, code) : next;
   }
@@ -143,6 +157,18 @@ export class PageLife {
     const { deindexing } = this.story;
     if (deindexing?.night !== night || this.urls.directory(page) !== deindexing.directory) return false;
     return this.#unit(page, night, SALT.deindexing) < deindexing.share;
+  }
+
+  #joins(page: number, night: number, code: number): boolean {
+    const { submission } = this.story;
+    if (submission?.night !== night || this.urls.directory(page) !== submission.directory) return false;
+    return code !== NO_DATA && ((this.table.flags[page] ?? 0) & IN_SITEMAP) === 0;
+  }
+
+  #isHelped(page: number, night: number, code: number): boolean {
+    const waits = code === DISCOVERED || code === CRAWLED_NOT_INDEXED;
+    if (!waits || ((this.table.flags[page] ?? 0) & JOINED_SITEMAP) === 0) return false;
+    return this.#unit(page, night, SALT.helped) < HELPED_A_NIGHT;
   }
 
   /** Records what a state, and flags, other than before mean for a page's history. */

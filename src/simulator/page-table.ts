@@ -4,6 +4,8 @@ export const NEVER = -0x8000_0000;
 /** Bits of `flags`. */
 export const IN_SITEMAP = 1;
 export const DECLARES_CANONICAL = 2;
+/** Joined its sitemap when that was submitted, and is crawled and indexed sooner for it. */
+export const JOINED_SITEMAP = 4;
 
 /**
  * What is kept of each page, one typed array per field: about 29 bytes a page, so that a million fits anywhere. A

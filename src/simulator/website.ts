@@ -1,5 +1,5 @@
 import { REMOVED } from './lifecycle.js';
-import { type Deindexing, foundPage, PageLife } from './page-life.js';
+import { type Deindexing, foundPage, PageLife, type Submission } from './page-life.js';
 import { PageTable } from './page-table.js';
 import { PageUrls } from './page-urls.js';
 import { hash, hashText, unit } from './random.js';
@@ -21,6 +21,8 @@ export interface WebsiteOptions {
   nasty?: boolean;
   /** Default: night 3, `/blog/`, half of its indexed pages; null for none. */
   deindexing?: Deindexing | null;
+  /** Default: none. */
+  submission?: Submission | null;
   /** Share of the visited pages that are visited again in a night, 0 to 1 (default 0.1). */
   recrawled?: number;
 }

@@ -126,8 +126,9 @@ function foundWebsite(options: WebsiteOptions, index: number, seed: number): Sim
     pages = DEFAULT_PAGES,
     nasty = false,
     deindexing = DEFAULT_DEINDEXING,
+    submission = null,
     recrawled = DEFAULT_RECRAWLED,
   } = options;
   const domain = options.domain ?? (index === 0 ? 'example.com' : `site-${index + 1}.example`);
-  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing, recrawled }, seed);
+  return new SimulatedWebsite({ id, domain, pages, nasty, deindexing, submission, recrawled }, seed);
 }
