@@ -261,3 +261,29 @@ function expectBetween(value: number, low: number, high: number): void {
   expect(value).toBeGreaterThanOrEqual(low);
   expect(value).toBeLessThanOrEqual(high);
 }
+
+describe('a submitted sitemap', () => {
+  it('holds all of its directory from that night on, and gets pages crawled and then indexed', () => {
+    const submission = { night: 2, directory: '/docs/' };
+    const [told, plain] = [submission, null].map(
+      (each) => new World({ websites: [{ id: 'w', pages: 3000, deindexing: null, submission: each }] }),
+    );
+    const inDocs = (of: World | undefined) => {
+      const pages = of ? truth(of).filter(({ report }) => report.url.includes('/docs/')) : [];
+      const known = pages.filter(({ report }) => report.sitemaps !== null);
+      return {
+        unlisted: known.filter(({ report }) => report.sitemaps?.length === 0).length,
+        indexed: known.filter(({ report }) => report.index_summary === 'Indexed').length,
+      };
+    };
+    told?.advance(1);
+    expect(inDocs(told).unlisted).toBeGreaterThan(100);
+    told?.advance(1);
+    plain?.advance(2);
+    expect(inDocs(told).unlisted).toBeLessThan(5);
+    expect(inDocs(plain).unlisted).toBeGreaterThan(100);
+    told?.advance(8);
+    plain?.advance(8);
+    expect(inDocs(told).indexed).toBeGreaterThan(inDocs(plain).indexed + 5);
+  });
+});
