@@ -20,6 +20,14 @@ select
   iso_time(report_inspection_date) as inspection_date,
   iso_time(report_page_detection) as page_detection,
   iso_time(first_seen_at) as first_seen_at,
+  case when index_summary = 'Indexed' then 'yes' when index_summary is null then '-' else 'no' end as index_status,
+  directory_of(url) as directory,
+  report_sitemaps as all_sitemaps,
+  -- Counted to the newest snapshot, as in the analysis `crawl_freshness`.
+  age_span(days_between(
+    coalesce(last_crawl_time, report_last_crawl_time),
+    (select max(snapshot_at) from snapshots where website_id = $website::varchar)
+  )) as crawl_span,
   case $sort::varchar
     when 'state' then index_coverage_state
     when 'indexed' then index_summary
@@ -45,6 +53,26 @@ where
     when '-' then coalesce(len(report_sitemaps), 0) = 0
     else $sitemap::varchar is null or list_contains(report_sitemaps, $sitemap::varchar)
   end
+  and (
+    $crawl::varchar is null
+    or $crawl::varchar = age_span(days_between(
+      coalesce(last_crawl_time, report_last_crawl_time),
+      (select max(snapshot_at) from snapshots where website_id = $website::varchar)
+    ))
+  )
+  -- In these nights something changed, or just that.
+  and (
+    $changed::varchar is null
+    or url in (
+      select url
+      from page_changes
+      where
+        website_id = $website::varchar
+        and ($from::date is null or snapshot_date >= $from::date)
+        and ($to::date is null or snapshot_date <= $to::date)
+        and if($changed::varchar = 'any', not is_noise(change, from_value), change = $changed::varchar)
+    )
+  )
   and ($any_state::boolean or index_coverage_state is not distinct from $state::varchar)
   and case $indexed::varchar
     when 'yes' then coalesce(index_summary = 'Indexed', false)

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { websiteIds } from '../config/websites.js';
-import type { Parameters } from '../storage/engine.js';
+import type { Parameters, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import type { Value } from '../storage/values.js';
 import { type Analysis, findAnalysis } from './catalog.js';
 import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
-import { ask, type Question } from './question.js';
+import { ask, type Question, type Result } from './question.js';
 import type { Reader } from './reader.js';
 
 /** Asks a ready-made analysis and reads its whole answer. For answers that are small by their grain. */
@@ -110,15 +110,34 @@ export async function askSelected<T>(
 ): Promise<{ count: number; rows: T[] }> {
   const selected = `(${sql(name)}\n)`;
   const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, selection);
-  const named = columns?.join(', ') ?? '* exclude (ascending, descending)';
-  const rows = await askText(
-    reader,
-    `select ${named} from ${selected}
-     order by ascending nulls last, descending desc nulls last, url limit $limit::bigint offset $skip::bigint`,
-    schema,
-    { ...selection, limit, skip },
-  );
+  const text = `${selectedText(name, columns)} limit $limit::bigint offset $skip::bigint`;
+  const rows = await askText(reader, text, schema, { ...selection, limit, skip });
   return { count: counted?.rows ?? 0, rows };
+}
+
+/** All that a statement as for `askSelected` selects, in parts and in its order. */
+export function askAllSelected(
+  reader: Reader,
+  name: string,
+  { selection, columns }: { selection: Readonly<Record<string, Scalar>>; columns: readonly string[] },
+): Promise<Result> {
+  return ask(reader, { name, sql: selectedText(name, columns), parameters: selection });
+}
+
+function selectedText(name: string, columns?: readonly string[]): string {
+  const named = columns?.join(', ') ?? '* exclude (ascending, descending)';
+  return `select ${named} from (${sql(name)}\n) order by ascending nulls last, descending desc nulls last, url`;
+}
+
+/** Asks a statement of ours about what another one selects, which it calls `selected`, by these columns of it. */
+export async function askAbout<T>(
+  reader: Reader,
+  name: string,
+  schema: z.ZodType<T>,
+  { selected, columns, parameters }: { selected: string; columns: readonly string[]; parameters: Parameters },
+): Promise<T[]> {
+  const text = `with selected as materialized (select ${columns.join(', ')} from (${sql(selected)}\n))\n${sql(name)}`;
+  return askText(reader, text, schema, parameters);
 }
 
 async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {

@@ -30,15 +30,18 @@ export interface Content {
 }
 
 /** The pages that each website has. */
-export const ROUTES = ['overview', 'changes', 'pages', 'page', 'runs'] as const;
+export const ROUTES = ['overview', 'changes', 'pages', 'page', 'compare', 'runs'] as const;
 export type Route = (typeof ROUTES)[number];
+/** Lists as files. */
+export const FILES = { 'pages.csv': 'csv', 'pages.json': 'json' } as const;
+export type File = keyof typeof FILES;
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
 /** The address of a website's page with these parameters; what is not given or empty is left out. */
 export function linkTo(
   { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
-  route: Route,
+  route: Route | File,
   values: Values = {},
 ): string {
   const path = `${base}/websites/${encodeURIComponent(website.id)}${route === 'overview' ? '' : `/${route}`}`;

@@ -6,13 +6,15 @@ import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../html/html.js';
 import { clientSignal } from '../service/admission.js';
 import { publicError, ServiceError } from '../service/errors.js';
-import type { LiveReader } from '../store/live-reader.js';
+import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
 import { WarehouseError } from '../warehouse/prepare.js';
 import { addAssets, HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
-import { type Content, type DashboardContext, ROUTES, type Route, type WebsiteContext } from './context.js';
+import { type Content, type DashboardContext, FILES, ROUTES, type Route, type WebsiteContext } from './context.js';
+import { sendPages } from './download.js';
 import { layout, problemPage, signInPage } from './layout.js';
 import { changesPage } from './pages/changes.js';
+import { comparePage } from './pages/compare.js';
 import { overviewPage } from './pages/overview.js';
 import { pagePage } from './pages/page.js';
 import { pagesPage } from './pages/pages.js';
@@ -51,6 +53,7 @@ const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content
   changes: changesPage,
   pages: pagesPage,
   page: pagePage,
+  compare: comparePage,
   runs: runsPage,
 };
 
@@ -62,7 +65,7 @@ interface Site {
   options: DashboardOptions;
 }
 
-type Page = (context: DashboardContext, request: FastifyRequest) => Promise<Html>;
+type Send = (context: DashboardContext, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
  * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
@@ -121,7 +124,7 @@ function addSignIn(scope: FastifyInstance, { base, authentication }: Site): void
 
 function addPages(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const { reader, onKey, now = Date.now } = options;
-  const addPage = (path: string, page: Page): void => {
+  const add = (path: string, send: Send): void => {
     scope.get(path, async (request, reply) => {
       const key = await authentication.keyOf(request);
       if (!key) return reply.redirect(signInLink(base, request.url), 303);
@@ -129,16 +132,23 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
       const websites = () => reader.websites();
-      return sendPage(reply, await page({ base, key, query: request.query, now: now(), websites, ask }, request));
+      return send({ base, key, query: request.query, now: now(), websites, ask }, request, reply);
     });
   };
-  addPage('/', async (context) => {
+  add('/', async (context, _request, reply) => {
     const view = { base, title: 'Websites', keyLabel: context.key.api_key_label };
-    return layout(view, await websitesPage(context));
+    return sendPage(reply, layout(view, await websitesPage(context)));
   });
   for (const route of ROUTES) {
     const path = route === 'overview' ? '' : `/${route}`;
-    addPage(`/websites/:websiteId${path}`, (context, request) => websitePage(route, context, request));
+    add(`/websites/:websiteId${path}`, async (context, request, reply) =>
+      sendPage(reply, await websitePage(route, context, request)),
+    );
+  }
+  for (const [file, format] of Object.entries(FILES)) {
+    add(`/websites/:websiteId/${file}`, async (context, request, reply) =>
+      sendPages(format, { ...context, website: await websiteIn(context, request) }, reply),
+    );
   }
 }
 
@@ -150,9 +160,12 @@ function signInLink(base: string, to: string): string {
 
 const websiteParameters = z.object({ websiteId: z.string() });
 
+async function websiteIn(context: DashboardContext, request: FastifyRequest): Promise<ServedWebsite> {
+  return findWebsite(context, websiteParameters.parse(request.params).websiteId);
+}
+
 async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
-  const { websiteId } = websiteParameters.parse(request.params);
-  const website = await findWebsite(context, websiteId);
+  const website = await websiteIn(context, request);
   const { title, content } = await PAGES[route]({ ...context, website });
   const { base, key } = context;
   return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);

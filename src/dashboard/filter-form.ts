@@ -20,7 +20,8 @@ export interface Field {
 }
 
 export interface FilterFields {
-  q: string;
+  /** A part of a page's address; left out where it cannot be asked for. */
+  q?: string;
   fields?: readonly Field[];
   selects: readonly Select[];
   boxes?: Boxes;
@@ -51,8 +52,7 @@ export function filterForm(action: string, { q, fields = [], selects, boxes, kep
   );
   return html`<form method="get" action="${action}" class="filter" role="search" autocomplete="off" data-live-form="">
 ${hidden}
-<p><label for="f-q">Address contains</label><input id="f-q" name="q" type="search" maxlength="500" value="${q}"></p>
-${fields.map(fieldOf)}
+${q === undefined ? null : fieldOf({ name: 'q', label: 'Address contains', type: 'search', value: q })}${fields.map(fieldOf)}
 ${selects.map(selectOf)}
 ${boxes ? boxesOf(boxes) : null}
 <p><button type="submit">Show</button></p>

@@ -10,6 +10,7 @@ const TABS: readonly (readonly [Exclude<Route, 'page'>, string])[] = [
   ['overview', 'Overview'],
   ['changes', 'Changes'],
   ['pages', 'Pages'],
+  ['compare', 'Compare'],
   ['runs', 'Runs and quality'],
 ];
 

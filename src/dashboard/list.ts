@@ -12,6 +12,10 @@ export interface ListContent<Row> extends TableOptions {
   query: Paging;
   /** What a row is called. */
   one: string;
+  /** Above the table. */
+  above?: Part;
+  /** Beside the table, on a phone above it. */
+  beside?: Part;
   /** Shows the rows where they are no table. */
   show?(rows: readonly Row[]): Part;
   /** Where another window of the list is, from 1. */
@@ -20,11 +24,14 @@ export interface ListContent<Row> extends TableOptions {
 
 /** A table that shows a window of a list, what it shows of how much, and links to the other windows. */
 export function list<Row>(content: ListContent<Row>): Html {
+  const { columns, rows, show, beside } = content;
+  const body = html`${show && rows.length > 0 ? show(rows) : table(columns, rows, content)}
+${links(content)}`;
   return html`<p id="announcement" class="unseen" role="status"></p>
 <div id="results">
 <p class="shown" id="shown">${shown(content)}</p>
-${content.show && content.rows.length > 0 ? content.show(content.rows) : table(content.columns, content.rows, content)}
-${links(content)}
+${content.above}
+${beside ? html`<div class="narrowed">${beside}<div>${body}</div></div>` : body}
 </div>`;
 }
 

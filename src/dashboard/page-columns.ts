@@ -38,11 +38,17 @@ export const pageRow = z.object({
 });
 export type PageRow = z.infer<typeof pageRow>;
 
+/** What the cells of a list are made from, beside its rows. */
+interface ListContext extends WebsiteContext {
+  /** That all its pages share, if they do. */
+  origin: string | null;
+}
+
 /** A column of the list: its head, the columns of `selected_pages.sql` that it shows, and a cell of it. */
 type PageColumnContent = readonly [
   head: string,
   reads: readonly (keyof PageRow)[],
-  cell: (row: PageRow, context: WebsiteContext) => Part,
+  cell: (row: PageRow, context: ListContext) => Part,
 ];
 
 /** The columns that a list of pages can have, in their order. The first is always there. */
@@ -103,7 +109,7 @@ export function headOf(name: PageColumn): string {
   return CONTENTS[name][0];
 }
 
-export function columnsOf(shown: readonly PageColumn[], context: WebsiteContext): Column<PageRow>[] {
+export function columnsOf(shown: readonly PageColumn[], context: ListContext): Column<PageRow>[] {
   return shown.map((name) => {
     const [head, , cell] = CONTENTS[name];
     const isSortable = SORTED_BY.some((one) => one === name);
@@ -115,9 +121,9 @@ function indexed({ index_summary: summary }: PageRow): Part {
   return orUnknown(summary === null ? null : summary === 'Indexed' ? 'yes' : 'no');
 }
 
-function page({ url, is_gone }: PageRow, context: WebsiteContext): Html {
+function page({ url, is_gone }: PageRow, context: ListContext): Html {
   const gone = is_gone ? html` <b class="bad">gone</b>` : null;
-  return html`${pageTimelineLink(context, url)}${gone}`;
+  return html`${pageTimelineLink(context, url, context.origin)}${gone}`;
 }
 
 function canonical({ url, searchengine_selected_canonical: chosen, canonicals }: PageRow): Part {

@@ -50,6 +50,14 @@ main .action:hover{background:var(--ground);color:var(--link)}
 .timeline li::before{content:"";position:absolute;left:-.45rem;top:.5rem;width:.75rem;height:.75rem;border-radius:50%;background:var(--line)}
 .timeline .gain::before{background:var(--indexed)}.timeline .loss::before{background:var(--not-indexed);border-radius:2px}
 .timeline p{margin:0}.timeline .date{color:var(--soft);font-size:.87rem}
+.downloads{font-size:.9rem;margin:.3rem 0}.downloads a{padding:.3rem .2rem}
+.facets ul{list-style:none;margin:.2rem 0 .8rem;padding:0}.facets li{display:flex;gap:.2rem .8rem;justify-content:space-between;font-size:.87rem}
+.facets li a{overflow-wrap:anywhere;padding:.15rem 0}.facets li span:not(.unseen):not([aria-hidden]){color:var(--soft);font-variant-numeric:tabular-nums}
+.facets h2{font-size:.9rem;margin:.4rem 0 .1rem}
+@media (min-width:60rem){@supports selector(::details-content){
+.narrowed{display:grid;grid-template-columns:14rem minmax(0,1fr);gap:0 1.8rem}
+.facets::details-content{content-visibility:visible;height:auto}.facets summary{display:none}
+}}
 .part h3{margin-top:1.6rem}
 .paging ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0;margin:.9rem 0;align-items:center}
 .paging a,.paging .off{display:inline-block;padding:.35rem 0}

@@ -6,6 +6,7 @@ import { linkTo, type WebsiteContext } from './context.js';
 import { MOST_URL_CHARACTERS } from './query.js';
 
 const URL_CHARACTERS = 72;
+const ORIGIN = /^https?:\/\/[^/?#]+(?=\/)/i;
 const CHANGES: Readonly<Record<string, string>> = {
   deindexed: 'de-indexed',
   data_lost: 'data lost',
@@ -24,9 +25,25 @@ export function changeName(change: string): string {
   return CHANGES[change] ?? change;
 }
 
-/** A page's address, as a link to what the dashboard knows of it. */
-export function pageTimelineLink(context: Pick<WebsiteContext, 'base' | 'website'>, url: string): Html {
-  const shown = shortened(url, URL_CHARACTERS);
+/** The scheme and host that all addresses of a list have; null where they differ. */
+export function sharedOrigin(rows: readonly { url: string }[]): string | null {
+  const [first, ...others] = new Set(rows.map(({ url }) => ORIGIN.exec(url)?.[0]));
+  return others.length > 0 ? null : (first ?? null);
+}
+
+/**
+ * A page's address, as a link to what the dashboard knows of it.
+ *
+ * @param origin that of the whole list, which is read out and copied, but not seen in each row
+ */
+export function pageTimelineLink(
+  context: Pick<WebsiteContext, 'base' | 'website'>,
+  url: string,
+  origin: string | null = null,
+): Html {
+  const isWithin = origin !== null && url.startsWith(`${origin}/`);
+  const path = shortened(isWithin ? url.slice(origin.length) : url, URL_CHARACTERS);
+  const shown = isWithin ? html`<span class="unseen">${origin}</span>${path}` : path;
   if (url.length > MOST_URL_CHARACTERS) return html`<span class="url">${shown}</span>`;
   return html`<a class="url" href="${linkTo(context, 'page', { url })}">${shown}</a>`;
 }

@@ -41,7 +41,7 @@ const ODDITIES_LISTED = 10;
 /** Pages not crawled for this many days are listed: where a span of `SPANS` begins. */
 export const STALE_DAYS = 31;
 /** The spans of the macro `age_span`, and those of them that are stale. */
-const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
+export const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];
 const STALE_SPANS = new Set(SPANS.slice(4));
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;

@@ -13,6 +13,7 @@ const PAGES = [
   `${SHOP}/pages?sort=-state&columns=state,declared,crawl,fetch,robots,crawler,sitemaps,first_seen`,
   `${SHOP}/page?url=${encodeURIComponent(pageAt(5))}`,
   `${SHOP}/page?url=${encodeURIComponent(HOSTILE[3] ?? '')}`,
+  `${SHOP}/compare?from=2025-03-01`,
   `${SHOP}/runs`,
 ];
 const WIDE = { width: 1280, height: 900 };

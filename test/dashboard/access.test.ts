@@ -15,7 +15,16 @@ import {
 import { linksOf, rowsOf, Visitor } from './visitor.js';
 
 const HOUR_MS = 3_600_000;
-const ROOMS = ['', '/changes', '/pages', `/page?url=${encodeURIComponent(SHARED)}`, '/runs'];
+const ROOMS = [
+  '',
+  '/changes',
+  '/pages',
+  '/pages.csv',
+  '/pages.json',
+  `/page?url=${encodeURIComponent(SHARED)}`,
+  '/compare',
+  '/runs',
+];
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'; connect-src 'self'";
@@ -257,7 +266,7 @@ describe('a key', () => {
     const link = linksOf(await visitor.get('/dashboard/')).find((one) => one.includes('%23')) ?? '';
     expect(link).toBe('/dashboard/websites/a%20b%2F%C3%BC%3F%23%25');
     for (const room of ['', '/changes', '/pages', '/runs']) expect((await visitor.get(link + room)).status).toBe(200);
-    expect((await visitor.get(`${link}/pages`)).text).toContain('https://x.example/');
+    expect(rowsOf(await visitor.get(`${link}/pages`), 'pages')[0]?.[0]).toBe('https://x.example/');
   });
 });
 
@@ -295,7 +304,8 @@ describe('every answer', () => {
 
   it('holds no inline script or style, and asks nobody else for anything', async () => {
     await visitor.signIn(SHOP_TOKEN);
-    for (const path of ['/', '/sign-in', ...ROOMS.map((room) => `/websites/shop${room}`)]) {
+    const rooms = ROOMS.filter((room) => !room.startsWith('/pages.'));
+    for (const path of ['/', '/sign-in', ...rooms.map((room) => `/websites/shop${room}`)]) {
       const { text } = await visitor.get(`/dashboard${path}`);
       const { tags, attributes } = parsed(text);
       expect(attributes.filter(({ name }) => name === 'style' || name.startsWith('on'))).toEqual([]);

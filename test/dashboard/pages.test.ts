@@ -183,6 +183,94 @@ describe('the table of pages', () => {
   });
 });
 
+describe('what narrows the table of pages down', () => {
+  /** The links of a facet with the pages that each says, by their names. */
+  async function facetOf(heading: string, query = ''): Promise<Map<string, { link: string; pages: string }>> {
+    const { text } = await visitor.get(`${SHOP}/pages?per=200&${query}`);
+    const part = new RegExp(`<h2>${heading}</h2><ul>([\\s\\S]*?)</ul>`).exec(text)?.[1] ?? '';
+    const links = [...part.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>(?: <span>([\d,]+)<\/span>)?/g)];
+    return new Map(
+      links.map(([, link = '', name = '', pages = '']) => [shownText(name), { link: shownText(link), pages }]),
+    );
+  }
+
+  it.each(['Indexed', 'State', 'Directory', 'Sitemap', 'Canonical', 'Last crawl'])(
+    'has as many pages for each value of %s as its link leads to',
+    async (heading) => {
+      const values = await facetOf(heading, 'monitored=all');
+      expect(values.size).toBeGreaterThan(0);
+      for (const [name, { link, pages }] of values) {
+        const found = await pagesOf(link.slice(link.indexOf('?') + 1));
+        expect([name, `${found.urls.length}`]).toEqual([name, pages]);
+      }
+    },
+  );
+
+  it('counts among what is selected, and is taken back', async () => {
+    expect((await facetOf('Directory', 'indexed=no')).get('/p/')?.pages).toBe('35');
+    const taken = (await facetOf('Indexed', 'indexed=no&q=/p/')).get('no ✕ (take back)');
+    expect(taken?.link).toBe(`${SHOP}/pages?per=200&q=%2Fp%2F&sort=url`);
+  });
+
+  it('is also what changed, and when', async () => {
+    const counts: Record<string, number> = {
+      'changed=deindexed': 9,
+      'changed=deindexed&from=2025-03-02&to=2025-03-02': 9,
+      'changed=deindexed&from=2025-03-03': 0,
+      'changed=disappeared': 2,
+      'from=2025-03-04&monitored=all': 1,
+    };
+    for (const [query, pages] of Object.entries(counts)) {
+      expect([query, (await pagesOf(`per=200&${query}`)).urls.length]).toEqual([query, pages]);
+    }
+    for (const bad of ['changed=url', 'from=x', 'crawl=1&crawl=2']) {
+      expect((await pagesOf(bad)).answer.status).toBe(400);
+    }
+  });
+});
+
+describe('a download', () => {
+  it('has what the list shows: its pages, their order and its columns', async () => {
+    const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
+    const list = await visitor.get(`${SHOP}/pages?${query}`);
+    const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
+    const csv = await visitor.get(linkTo('csv'));
+    expect([csv.headers.get('content-type'), csv.headers.get('content-disposition')]).toEqual([
+      'text/csv; charset=utf-8',
+      'attachment; filename="pages.csv"',
+    ]);
+    expect(csv.headers.get('x-content-type-options')).toBe('nosniff');
+    const [head, ...lines] = csv.text.trimEnd().split('\r\n');
+    expect(head).toBe('url,is_gone,index_coverage_state,last_crawl_time');
+    expect(lines).toHaveLength(35);
+    expect(lines.slice(0, 25).map((line) => line.split(',')[0])).toEqual(rowsOf(list, 'pages').map(([url]) => url));
+    const json: unknown = JSON.parse((await visitor.get(linkTo('json'))).text);
+    expect(json).toHaveLength(35);
+    expect(json).toContainEqual({
+      url: pageAt(5),
+      is_gone: false,
+      index_coverage_state: 'Crawled - currently not indexed',
+      last_crawl_time: null,
+    });
+    expect(JSON.parse((await visitor.get(`${SHOP}/pages.json?q=nowhere`)).text)).toEqual([]);
+    expect((await visitor.get(`${SHOP}/pages.csv?sort=nothing`)).status).toBe(400);
+  });
+});
+
+it('two dates are compared figure by figure, with the pages in between', async () => {
+  const answer = await visitor.get(`${SHOP}/compare?from=2025-03-01&to=2025-03-02`);
+  const rows = rowsOf(answer, 'compare');
+  expect(rows).toContainEqual(['Indexed', '86', '77', '−9', '69.4%', '62.1%']);
+  const link = linksOf(answer).find((one) => one.includes('changed=deindexed')) ?? '';
+  expect(link).toBe(`${SHOP}/pages?from=2025-03-02&to=2025-03-02&changed=deindexed`);
+  expect(rowsOf(await visitor.get(`${SHOP}/compare?directory=/p/`), 'compare')[0]?.slice(0, 3)).toEqual([
+    'Pages',
+    '–',
+    '119',
+  ]);
+  expect((await visitor.get(`${SHOP}/compare?from=2025-03-99`)).status).toBe(400);
+});
+
 describe('changes', () => {
   it('are a row for each page and night, what it means for the index first, without crawls and first reports', async () => {
     const rows = rowsOf(await visitor.get(`${SHOP}/changes?per=200`), 'changes');

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
-import { pagesQuery, readPages, stateText } from '../../src/dashboard/pages/pages.js';
+import { pagesQuery, readPages } from '../../src/dashboard/pages/pages.js';
+import { stateText } from '../../src/dashboard/state-text.js';
 import { safe } from '../../src/observe/terminal.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
@@ -71,9 +72,10 @@ it('a filter by an empty text goes along with the links', async () => {
 
 it('the dashboard finds the pages of every state that it offers, by a text that a form sends back unchanged', async () => {
   await withReader({ warehouse, memoryLimit: 256_000_000 }, async (reader) => {
-    const { states } = await readPages(reader, 'w', pagesQuery.parse({}));
-    expect(new Set(states.map(({ state }) => state))).toEqual(new Set(Object.values(STATES)));
-    for (const { state } of states) {
+    const { facets } = await readPages(reader, 'w', pagesQuery.parse({}));
+    const states = facets.flatMap(({ facet, value }) => (facet === 'state' ? [value] : []));
+    expect(new Set(states)).toEqual(new Set(Object.values(STATES)));
+    for (const state of states) {
       const text = stateText(state);
       expect(safe(text)).toBe(text);
       const { count, rows } = await readPages(reader, 'w', pagesQuery.parse({ state: text }));

@@ -11,7 +11,7 @@ import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
-import { changeName, pageTimelineLink, periodLinks } from '../values.js';
+import { changeName, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
 const CHANGES_CHARACTERS = 600;
 const NIGHTS = ['1', '7', '30', '90'] as const;
@@ -66,7 +66,7 @@ ${list({
   id: 'changes',
   one: 'change',
   caption: `A row for each page and night from ${from} to ${to}, what it means for the index first`,
-  columns: columnsOf(context),
+  columns: columnsOf(context, sharedOrigin(changes.rows)),
   empty: 'No such change in these nights.',
   query,
   ...changes,
@@ -118,9 +118,9 @@ export function newestDates(markers: readonly Marker[], website: string, nights:
   return [...new Set(dates)].sort().reverse().slice(0, nights);
 }
 
-function columnsOf(context: WebsiteContext): Column<ChangeRow>[] {
+function columnsOf(context: WebsiteContext, origin: string | null): Column<ChangeRow>[] {
   return [
-    { head: 'Page', cell: ({ url }) => pageTimelineLink(context, url) },
+    { head: 'Page', cell: ({ url }) => pageTimelineLink(context, url, origin) },
     { head: 'Night', cell: ({ snapshot_date }) => dated(snapshot_date) },
     { head: 'Index', cell: indexChange },
     { head: 'What else changed', cell: ({ other_changes }) => otherChanges(other_changes) },

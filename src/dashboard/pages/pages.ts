@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { askRows, askSelected } from '../../analysis/ask-rows.js';
+import { askSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
-import { html, shortened } from '../../html/html.js';
-import { count } from '../../observe/format.js';
-import { safe } from '../../observe/terminal.js';
+import { html, type Part } from '../../html/html.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
-import { type Boxes, type Choice, filterForm, type Select } from '../filter-form.js';
+import { facetLinks, readFacets } from '../facets.js';
+import { type Boxes, type Field, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import {
@@ -19,16 +18,34 @@ import {
   readsOf,
   SORTED_BY,
 } from '../page-columns.js';
-import { checkPage, filterText, MOST_URL_CHARACTERS, pagingQuery, readQuery, skipOf } from '../query.js';
+import {
+  checkPage,
+  datesQuery,
+  filterText,
+  MOST_URL_CHARACTERS,
+  type Paging,
+  pagingQuery,
+  readQuery,
+  skipOf,
+} from '../query.js';
+import { stateOf } from '../state-text.js';
+import { sharedOrigin } from '../values.js';
 
-const STATES_OFFERED = 100;
-const STATE_CHARACTERS = 60;
-/** The value for an unknown state. */
-const UNKNOWN_STATE = '-';
 const MOST_STATE_CHARACTERS = 4000;
+/** What may have changed between two dates, as in `page_changes`, and what that is called. */
+const CHANGED = {
+  any: 'in some way',
+  deindexed: 'fell out of the index',
+  indexed: 'entered the index',
+  coverage_state: 'state',
+  searchengine_canonical: 'canonical',
+  appeared: 'appeared',
+  disappeared: 'disappeared',
+} as const;
 
 export const pagesQuery = z.object({
   ...pagingQuery,
+  ...datesQuery,
   q: filterText,
   /** As `stateText` writes it. */
   state: z.string().max(MOST_STATE_CHARACTERS).optional(),
@@ -36,73 +53,90 @@ export const pagesQuery = z.object({
   directory: filterText,
   sitemap: z.string().max(MOST_URL_CHARACTERS).optional(),
   canonical: z.enum(['match', 'differ', 'undeclared', '-']).optional(),
+  crawl: filterText,
+  changed: z.enum(Object.keys(CHANGED) as [keyof typeof CHANGED]).optional(),
   monitored: z.enum(['gone', 'all']).optional(),
   columns: columnsQuery,
   sort: z.enum([...SORTED_BY, ...SORTED_BY.map((name) => `-${name}` as const)]).default('url'),
 });
-type PagesQuery = z.infer<typeof pagesQuery>;
-
-const stateRow = z.object({ state: z.string().nullable(), pages: z.int() });
-type Pages = Awaited<ReturnType<typeof readPages>>;
+export type PagesQuery = z.infer<typeof pagesQuery>;
 
 /** The pages of a website: filtered, sorted, a window of them. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pagesQuery, context.query);
   const pages = await context.ask((reader) => readPages(reader, context.website.id, query));
-  const { page: _page, sort, columns: shown, ...rest } = query;
-  const asked = { ...rest, columns: askFor(shown) };
-  const fields = { q: query.q ?? '', selects: selectsOf(query, pages), boxes: boxesOf(shown), kept: { sort } };
+  const { page: _page, per, sort, columns: shown, ...filters } = query;
+  const asked = { per, ...filters, columns: askFor(shown) };
+  const { state, indexed, directory, sitemap, canonical, crawl } = filters;
+  const narrowed = { state, indexed, directory, sitemap, canonical, crawl };
+  const linkWith = (values: Readonly<Record<string, string | undefined>>) =>
+    linkTo(context, 'pages', { ...asked, sort, ...values });
   const title = `Pages of ${nameOf(context.website)}`;
   const content = html`<h1>${title}</h1>
-${filterForm(linkTo(context, 'pages'), fields)}
+${filterForm(linkTo(context, 'pages'), {
+  q: query.q ?? '',
+  fields: fieldsOf(query),
+  selects: selectsOf(query),
+  boxes: boxesOf(shown),
+  // Empty ones, too, so that the form has the same fields whatever is shown.
+  kept: { sort, ...mapped(narrowed, (value) => value ?? '') },
+})}
 ${list({
   id: 'pages',
   one: 'page',
   caption: 'Current state of the pages',
-  columns: columnsOf(shown, context),
+  columns: columnsOf(shown, { ...context, origin: sharedOrigin(pages.rows) }),
   empty: 'No matching pages.',
   query,
   ...pages,
-  sort: { by: sort, linkOf: (by) => linkTo(context, 'pages', { ...asked, sort: by }) },
-  linkOf: (page) => linkTo(context, 'pages', { ...asked, sort, page }),
+  above: downloads(context, { ...asked, sort }, pages.count),
+  beside: facetLinks(pages.facets, narrowed, (facet, value) => linkWith({ [facet]: value })),
+  sort: { by: sort, linkOf: (by) => linkWith({ sort: by }) },
+  linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
   return { title, content };
 }
 
 /** One window of the selected pages. @throws ServiceError 404 for a page behind the last one */
-export async function readPages(reader: Reader, website: string, query: PagesQuery) {
-  // Choices of the filter; null is an unknown state.
-  const states = await askRows(reader, 'dashboard/states', stateRow, { website, limit: STATES_OFFERED });
-  const {
-    q = null,
-    state,
-    directory = null,
-    sitemap = null,
-    indexed = null,
-    canonical = null,
-    monitored = null,
-    sort,
-  } = query;
-  const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
+export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
+  const selection = selectionOf(website, query);
   const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    selection: {
-      website,
-      url_contains: q,
-      directory,
-      sitemap,
-      any_state,
-      state: wanted,
-      indexed,
-      canonical,
-      monitored,
-      sort,
-    },
+    selection,
     skip: skipOf(query),
     limit: query.per,
     columns: readsOf(query.columns),
   });
   checkPage(query, count);
-  return { states, count, rows };
+  return { facets: await readFacets(reader, selection), count, rows };
+}
+
+/** Which pages of a website, as `selected_pages.sql` takes it. */
+export function selectionOf(website: string, query: PagesQuery) {
+  const { q = null, state, directory = null, sitemap = null, crawl = null, indexed = null, canonical = null } = query;
+  const { from = null, to = null, sort } = query;
+  const changed = query.changed ?? (from === null && to === null ? null : 'any');
+  // Pages that disappeared are among those that are gone.
+  const monitored = query.monitored ?? (changed === 'disappeared' ? 'all' : null);
+  const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
+  const narrowed = { directory, sitemap, crawl, any_state, state: wanted, indexed, canonical, monitored };
+  return { website, url_contains: q, ...narrowed, changed, from, to, sort };
+}
+
+function mapped<T, U>(values: Readonly<Record<string, T>>, form: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, form(value)]));
+}
+
+/** The same pages with the same columns as files. */
+function downloads(
+  context: WebsiteContext,
+  asked: Readonly<Record<string, string | number | undefined>>,
+  pages: number,
+): Part {
+  if (pages === 0) return null;
+  const { per: _per, ...values } = asked;
+  const link = (route: 'pages.csv' | 'pages.json', name: string) =>
+    html`<a href="${linkTo(context, route, values)}" download="">${name}</a>`;
+  return html`<p class="downloads">Download all of them: ${link('pages.csv', 'CSV')} ${link('pages.json', 'JSON')}</p>`;
 }
 
 function boxesOf(shown: readonly PageColumn[]): Boxes {
@@ -117,56 +151,19 @@ function boxesOf(shown: readonly PageColumn[]): Boxes {
   };
 }
 
-function selectsOf({ state, indexed, canonical, monitored, per }: PagesQuery, { states }: Pages): Select[] {
-  const offered: Choice[] = states.map(({ state: name, pages }) => [
-    stateText(name),
-    `${stateLabel(name)} (${count(pages)})`,
-  ]);
-  const isOffered = state === undefined || offered.some(([value]) => value === state);
-  const chosen: Choice[] = isOffered ? [] : [[state, stateLabel(stateOf(state))]];
-  const yesOrNo = { '': 'any', yes: 'yes', no: 'no', '-': 'without data' };
-  const matching = { '': 'any', match: 'match', differ: 'differ', undeclared: 'none declared', '-': 'unknown' };
-  const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
+function fieldsOf({ from = '', to = '' }: PagesQuery): Field[] {
   return [
-    { name: 'indexed', label: 'Indexed', chosen: indexed ?? '', choices: Object.entries(yesOrNo) },
-    { name: 'state', label: 'State', chosen: state ?? '', choices: [['', 'any'], ...offered, ...chosen] },
-    { name: 'canonical', label: 'Canonicals', chosen: canonical ?? '', choices: Object.entries(matching) },
-    { name: 'monitored', label: 'Monitored', chosen: monitored ?? '', choices: Object.entries(times) },
-    rowsSelect(per),
+    { name: 'from', label: 'Changed from', type: 'date', value: from },
+    { name: 'to', label: 'to', type: 'date', value: to },
   ];
 }
 
-function stateLabel(state: string | null): string {
-  if (state === null) return 'unknown';
-  return state === '' ? 'empty' : shortened(state, STATE_CHARACTERS);
-}
-
-/**
- * A state as text that a form sends back unchanged: as it is if possible, else as a JSON string without invisible
- * characters; null, an unknown state, as `-`.
- */
-export function stateText(state: string | null): string {
-  if (state === null) return UNKNOWN_STATE;
-  const isPlain = state !== '' && state !== UNKNOWN_STATE && !state.startsWith('"') && safe(state) === state;
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return isPlain ? state : JSON.stringify(state).replace(/[^\x20-\x7e]/g, escaped);
-}
-
-const quoted = z
-  .string()
-  .startsWith('"')
-  .pipe(z.preprocess((text) => parsed(String(text)), z.string()));
-
-/** The state that a text of `stateText` stands for. */
-export function stateOf(text: string): string | null {
-  if (text === UNKNOWN_STATE) return null;
-  return quoted.safeParse(text).data ?? text;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function selectsOf({ changed, monitored, per }: PagesQuery): Select[] {
+  const times = { '': 'now', gone: 'gone', all: 'now or earlier' };
+  const changes: [string, string][] = [['', 'no matter'], ...Object.entries(CHANGED)];
+  return [
+    { name: 'changed', label: 'What changed', chosen: changed ?? '', choices: changes },
+    { name: 'monitored', label: 'Monitored', chosen: monitored ?? '', choices: Object.entries(times) },
+    rowsSelect(per),
+  ];
 }
