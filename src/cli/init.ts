@@ -24,7 +24,7 @@ export async function run({ config, json, pages }: Flags, io: Io): Promise<numbe
   }
   const file = configFile({ file: config, env: io.env, cwd: io.cwd });
   await writeStarterConfig(file);
-  const next = nextSteps(file, config === undefined ? '' : ` --config ${shellWord(config)}`, io.env);
+  const next = nextSteps(file, config === undefined ? '' : ` --config ${shellWord(config)}`, io);
   const known = given ?? (json ? null : await askForPages(io));
   const sentence = known === null ? null : await costOf(known, file, io.env);
   if (json) {
@@ -74,13 +74,13 @@ async function costOf(pages: number, file: string, env: Io['env']): Promise<stri
   return costSentence([[cost]], { ...api, ...reports, measured_requests_per_minute: null });
 }
 
-function nextSteps(file: string, flag: string, env: Io['env']): string[] {
+function nextSteps(file: string, flag: string, { env, program }: Pick<Io, 'env' | 'program'>): string[] {
   const token = env['INDEXHOUSE_TOKEN'] ? [] : ['Set the token:      export INDEXHOUSE_TOKEN=…'];
   return [
     ...token,
     `Edit the file:      api.base_url and websites in ${file}`,
-    `Check everything:   indexhouse doctor${flag}`,
-    `See what it costs:  indexhouse plan${flag}`,
-    `Make a first run:   indexhouse sync${flag}`,
+    `Check everything:   ${program} doctor${flag}`,
+    `See what it costs:  ${program} plan${flag}`,
+    `Make a first run:   ${program} sync${flag}`,
   ];
 }

@@ -15,10 +15,10 @@ import { checkOutside, checkSink, type SinkFlags, sinkOf } from './sink.js';
 
 const PARAMETER = /^(\w+)=([\s\S]*)$/;
 
-const FOOT = `
-Details:   indexhouse query --describe <name>
-Run:       indexhouse query <name> [--param name=value]
-Your SQL:  indexhouse query --sql "select …"
+const foot = (program: string) => `
+Details:   ${program} query --describe <name>
+Run:       ${program} query <name> [--param name=value]
+Your SQL:  ${program} query --sql "select …"
 `;
 
 export interface Flags extends Globals, SinkFlags {
@@ -37,7 +37,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const ways = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
   if (ways.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
   if (ways.length === 0 || flags.describe !== undefined) {
-    await printPaged(catalogText(flags.describe, flags.json === true), io, flags.pager !== false);
+    await printPaged(catalogText(flags.describe, flags.json === true, io), io, flags.pager !== false);
     return EXIT.done;
   }
   const sink = sinkOf(flags, io);
@@ -95,8 +95,8 @@ async function readSql(file: string): Promise<string> {
 }
 
 /** The list of all analyses, or what is to be known of one, with its SQL. */
-function catalogText(name: string | undefined, json: boolean): string {
-  if (name === undefined) return json ? formatJson(analyses()) : `${catalog(analyses())}${FOOT}`;
+function catalogText(name: string | undefined, json: boolean, { program }: Io): string {
+  if (name === undefined) return json ? formatJson(analyses()) : `${catalog(analyses())}${foot(program)}`;
   const analysis = findAnalysis(name);
   return json ? formatJson(analysis) : details(analysis);
 }

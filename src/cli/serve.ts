@@ -35,10 +35,10 @@ interface Settings {
 /** `indexhouse serve`: the service's own interface over the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsOf(flags, io);
-  const keys = await keysOf(settings, flags);
+  const keys = await keysOf(settings, flags, io);
   const { prefix } = flags;
   await serveUntilStopped({ ...settings, prefix, log: loggerOf(flags, io) }, io, (service) => {
-    const shown = { service, settings, keys, flags };
+    const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
     io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
   });
   return EXIT.done;
@@ -80,13 +80,13 @@ export function settingsWithoutConfig(warehouse: string, overrides: Overrides, {
 }
 
 /** @throws UsageError where other machines could connect and no key exists to authenticate them */
-async function keysOf({ warehouse, service }: Settings, flags: Flags): Promise<StoredKey[]> {
+async function keysOf({ warehouse, service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
   await checkWarehouseThere(warehouse);
   const keys = await readKeys(warehouse);
   if (keys.length > 0 || isLoopback(service.host)) return keys;
   throw new UsageError(
     `${service.host} can be reached from other machines, and no key exists yet. ` +
-      `Add one first: ${addCommand(flags)}`,
+      `Add one first: ${addCommand(flags, io)}`,
   );
 }
 
@@ -94,7 +94,7 @@ interface Started {
   service: RunningService;
   settings: Settings;
   keys: readonly StoredKey[];
-  flags: Flags;
+  addCommand: string;
 }
 
 /** One line, so that a parent process can read until its end. */
@@ -105,13 +105,16 @@ function summary({ service: { url, websites }, settings, keys }: Started): strin
   return `${escapedJson(JSON.stringify({ base_url: url, warehouse, websites, keys: keys.length, requests_per_minute }))}\n`;
 }
 
-function greeting({ service: { url, websites }, settings, keys, flags }: Started, width: number | undefined): string {
+function greeting(
+  { service: { url, websites }, settings, keys, addCommand }: Started,
+  width: number | undefined,
+): string {
   const rows = websites.map(({ id, name }) => [id, name]);
   const table = formatTable(['website', 'name'], rows, { width });
   const none = 'No snapshots yet. New ones are served without a restart.\n';
   const first = encodeURIComponent(websites[0]?.id ?? '');
   const path = first === '' ? '/v1' : `/v1/urls/${first}?limit=2`;
-  const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand(flags)}\n\n`;
+  const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand}\n\n`;
   return `Serving ${safe(settings.warehouse)} at ${url}
 Dashboard: ${url}/
 API docs:  ${url}/docs
@@ -125,8 +128,8 @@ Stop with Ctrl-C.
 }
 
 /** The command that adds a key to this warehouse. */
-function addCommand({ warehouse, config }: Flags): string {
+function addCommand({ warehouse, config }: Flags, { program }: Io): string {
   const place =
     warehouse !== undefined ? ` --warehouse ${shellWord(warehouse)}` : config ? ` --config ${shellWord(config)}` : '';
-  return `indexhouse keys add --label reader --website all${place}`;
+  return `${program} keys add --label reader --website all${place}`;
 }

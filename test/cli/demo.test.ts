@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { programName } from '../../src/cli/io.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { run, start } from '../given/cli.js';
+import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const SMALL = ['--pages', '60', '--nights', '6'];
@@ -49,7 +49,7 @@ test('demo --serve signs people in to its dashboard until it is stopped, on a fr
   expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
 });
 
-test('commands are shown as they can be typed: by name where it is installed, else the folder of the clone', () => {
+test('commands are shown as they can be typed: by name where it is installed, else the folder of the clone', async () => {
   const folder = join('/home', 'me', 'indexhouse');
   const program = (script: string, cwd: string, at = folder) => programName({ script, folder: at, cwd });
   expect(program(folder, folder)).toBe('node .');
@@ -58,4 +58,6 @@ test('commands are shown as they can be typed: by name where it is installed, el
   expect(program('/usr/local/bin/indexhouse', '/home/me')).toBe('indexhouse');
   const installed = '/usr/lib/node_modules/indexhouse';
   expect(program(join(installed, 'dist/src/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
+  const { stdout } = await runProcess(['init'], { cwd: temporaryFolder() });
+  expect(stdout).toMatch(/^ {2}\d\. Check everything: {3}node \S+ doctor$/m);
 });

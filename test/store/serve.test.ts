@@ -232,7 +232,7 @@ describe('indexhouse serve', () => {
   it('begins beyond loopback only once there is a key', async () => {
     const refused = await run(['serve', '--host', '0.0.0.0', '--port', '0', '--warehouse', built.path]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(`indexhouse keys add --label reader --website all --warehouse ${built.path}`);
+    expect(refused.stderr).toContain(` keys add --label reader --website all --warehouse ${built.path}`);
   });
 
   testAtLength('begins on loopback without a key, says how to add one, and answers nobody', async () => {
@@ -240,7 +240,7 @@ describe('indexhouse serve', () => {
     onTestFinished(() => running.kill('SIGKILL'));
     await running.spoken;
     const url = /at (http:\S+)$/m.exec(running.printed())?.[1] ?? '';
-    expect(running.printed()).toContain('indexhouse keys add --label reader --website all --warehouse');
+    expect(running.printed()).toContain(' keys add --label reader --website all --warehouse');
     expect(running.printed()).toContain(`'${url}/v1/urls/blog?limit=2'`);
     expect(await clientOf(url, 'x').status('/v1')).toBe(401);
     running.kill('SIGINT');
