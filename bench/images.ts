@@ -24,7 +24,7 @@ import { packageFolder } from '../src/storage/sql.js';
  */
 export const IMAGES = join(packageFolder(), 'docs', 'images');
 const README = join(packageFolder(), 'README.md');
-const SIZE = { width: 1200, height: 800 };
+const SIZE = { width: 1200, height: 1100 };
 const DEMO = { pages: 3000, nights: 14, seed: 1 };
 /** What the README shows the demo print. */
 const PRINTED = /(?<=```text\n)\d+ nights of [\s\S]*?(?=```)/;
