@@ -62,7 +62,9 @@ export function setupCommands(define: Define): Command[] {
 
 function simulateCommand(define: Define): Command {
   return define('simulate', () => import('../simulate.js'))
-    .description('run a seeded, evolving upstream service with fault injection, for trying out and testing')
+    .description(
+      'run a seeded, evolving upstream service with fault injection, for trying out and testing; POST /control/advance?nights=1 moves it and its dates on by a night',
+    )
     .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <number>', 'same seed, same world', wholeNumber(0, 2 ** 31 - 1), 1)
