@@ -50,6 +50,9 @@ const STRANGE = {
   report: TEXTS,
 };
 
+/** A text that a spreadsheet would run. */
+const FORMULA = { url: pageAt(200), report: { searchenginebot_primary_crawler: '=1+1' } };
+
 let shop: BuiltWarehouse;
 let dashboard: Dashboard;
 let visitor: Visitor;
@@ -57,7 +60,7 @@ let visitor: Visitor;
 beforeAll(async () => {
   const pages = [KNOWN, STRANGE, { ...out(pageAt(4)), report: null }];
   const many = Array.from({ length: 30 }, (_, number) => ({ url: pageAt(100 + number), report: null }));
-  shop = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [...pages, ...many] } }]);
+  shop = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [...pages, ...many, FORMULA] } }]);
   dashboard = await startDashboard(shop.path);
   visitor = new Visitor(dashboard.origin);
   await visitor.signIn(SHOP_TOKEN);
@@ -159,6 +162,13 @@ describe('the columns of the list of pages', () => {
       }
     }
     expect(dashboard.failures).toEqual([]);
+  });
+
+  it('are those of a download, in which no spreadsheet finds a formula', async () => {
+    const csv = await visitor.get(`${PAGES}.csv?columns=crawler&q=${encodeURIComponent('/p/200')}`);
+    expect(csv.text).toBe(`url,is_gone,primary_crawler\r\n${pageAt(200)},false,'=1+1\r\n`);
+    const json = await visitor.get(`${PAGES}.json?columns=crawler&q=${encodeURIComponent('/p/200')}`);
+    expect(JSON.parse(json.text)).toEqual([{ url: pageAt(200), is_gone: false, primary_crawler: '=1+1' }]);
   });
 
   it('show what strangers wrote, and run none of it', async () => {
