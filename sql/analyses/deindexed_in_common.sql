@@ -79,40 +79,26 @@ totals as (
   from population
   group by website_id
 ),
-traits as materialized (
-  select website_id, page, is_fallen, unnest([
-    {dimension: 'directory', "value": directory_of(url)},
-    {dimension: 'template', "value": template_of(url)},
-    {dimension: 'depth', "value": len(regexp_extract_all(regexp_extract(url, '^[^:]+://[^/?#]+([^?#]*)', 1), '[^/]+'))::varchar},
-    {dimension: 'coverage_state', "value": coalesce(listing.state, '(not kept)')},
-    {
-      dimension: 'canonical',
-      "value": case
-        when listing is null then '(not kept)'
-        when listing.canonical is null then 'none'
-        when listing.canonical = url then 'self'
-        when host_of(listing.canonical) = host_of(url) then 'other page, same host'
-        else 'other host'
-      end
-    },
-    {dimension: 'crawl_age', "value": coalesce(listing.crawl_age, '(not kept)')},
-    {dimension: 'fetch_status', "value": if(report is null, '(no report)', coalesce(report.status, '(none)'))},
-    {dimension: 'blocked_by_robots', "value": if(report is null, '(no report)', coalesce(report.blocked, '(none)'))}
-  ], recursive := true)
-  from population
-  union all
-  select website_id, page, is_fallen, 'sitemap', unnest(case
-    when report is null then ['(no report)']
-    when len(report.sitemaps) > 0 then list_distinct(report.sitemaps)
-    else ['(none)']
-  end)
+-- Of the fallen pages first: other values need not be looked for among all pages.
+fallen_values as materialized (
+  select website_id, dimension, "value"
+  from (
+    select website_id, unnest(traits_of(url, listing, report), recursive := true)
+    from population
+    where is_fallen
+  )
+  group by website_id, dimension, "value"
+  having count(*) >= greatest($min_pages::bigint, 1)
+),
+traits as (
+  select website_id, page, is_fallen, unnest(traits_of(url, listing, report), recursive := true)
   from population
 ),
 counted as materialized (
   select website_id, dimension, "value", count(*) as with_value, count_if(is_fallen) as shared
   from traits
+  semi join fallen_values using (website_id, dimension, "value")
   group by website_id, dimension, "value"
-  having shared >= greatest($min_pages::bigint, 1)
 ),
 tested as materialized (
   select *, least(1, fisher_p(shared, with_value, fallen, pages) * count(*) over (partition by website_id)) as p_value
@@ -129,34 +115,47 @@ tested as materialized (
       and wider.with_value = counted.with_value
   )
 ),
--- Of the most telling values, those that many pages have together.
-telling as (
-  select website_id, dimension, "value", with_value, shared
+-- Of the most telling values, those that many pages have together: each value is a bit, and pages are counted by their
+-- bits.
+telling as materialized (
+  select
+    website_id,
+    dimension,
+    "value",
+    with_value,
+    shared,
+    1 << (row_number() over (partition by website_id order by p_value, with_value, dimension, "value") - 1)::integer as bit
   from tested
   where p_value <= 0.01
-  qualify row_number() over (partition by website_id order by p_value, with_value, dimension, "value") <= 12
+  qualify bit < 1 << 12
 ),
-of_pages as (
-  select website_id, page, is_fallen, dimension, "value", telling.with_value, telling.shared
-  from traits
-  join telling using (website_id, dimension, "value")
+with_bits as (
+  select website_id, bits, count(*) as pages, count_if(is_fallen) as fallen
+  from (
+    select website_id, page, is_fallen, bit_or(bit) as bits
+    from traits
+    join telling using (website_id, dimension, "value")
+    group by website_id, page, is_fallen
+  )
+  group by website_id, bits
 ),
 pairs as (
   select
     website_id,
     one.dimension || ' + ' || other.dimension as dimension,
     one."value" || ' + ' || other."value" as "value",
-    count(*) as with_value,
-    count_if(one.is_fallen) as shared,
+    sum(with_bits.pages)::bigint as with_value,
+    sum(with_bits.fallen)::bigint as shared,
     any_value(one.with_value) as with_one,
     any_value(one.shared) as shared_one,
     any_value(other.with_value) as with_other,
     any_value(other.shared) as shared_other
-  from of_pages as one
-  join of_pages as other using (website_id, page)
-  where one.dimension < other.dimension
+  from telling as one
+  join telling as other using (website_id)
+  join with_bits using (website_id)
+  where one.dimension < other.dimension and with_bits.bits & one.bit > 0 and with_bits.bits & other.bit > 0
   group by website_id, one.dimension, one."value", other.dimension, other."value"
-  having count_if(one.is_fallen) >= greatest($min_pages::bigint, 1)
+  having sum(with_bits.fallen) >= greatest($min_pages::bigint, 1)
 ),
 -- Within the pages that have the one value, the other one must make a difference, and the other way round.
 tested_pairs as (
