@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const BLOCK_BYTES = 4096;
-const MANY_FILES = 20_000;
+const MANY_FILES = 1_000_000;
 
 /** A disk of its own, in memory, that a test may fill or make read-only. */
 export class SmallDisk {

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { timeOfId } from '../../src/time.js';
+import { temporaryFolder } from '../given/folder.js';
+import { readTable } from '../given/parquet.js';
+import { SmallDisk } from '../given/small-disk.js';
+import { findingsOf } from '../given/verified.js';
+import { CONCURRENCY, type Lived, liveThrough } from './life.js';
+import { dateOf, expectedOf } from './oracle.js';
+import { HOUSEHOLDS, type Plan, planFor } from './plan.js';
+
+const SEED = Number(process.env['INDEXHOUSE_TEST_SEED'] ?? 1);
+const KILLS = [24, 16];
+const DISK_BYTES = 400e6;
+/** More than that is a leak: it is a heap after a collection. */
+const HEAP_GROWTH_BYTES = 4e6;
+
+test('a year, unattended: two daemons and five websites', async () => {
+  const startedAt = Date.now();
+  const years = HOUSEHOLDS.map((household, at) => {
+    const disk = SmallDisk.mount(DISK_BYTES);
+    if (disk) onTestFinished(() => disk.unmount());
+    const plan = planFor(household, SEED + at, { kills: KILLS[at] ?? 0, canFill: disk !== null });
+    return { plan, disk, seed: SEED + at, folder: join(temporaryFolder(), household.name) };
+  });
+  const all = await Promise.all(
+    years.map(async ({ plan, seed, folder, disk }) => {
+      const lived = await liveThrough(plan, seed, folder, disk);
+      return { plan, lived, nights: await judged(plan, seed, lived) };
+    }),
+  );
+  for (const { plan, lived, nights } of all) {
+    report(plan, lived, { nights, seconds: Math.round((Date.now() - startedAt) / 1000) });
+  }
+  expect(all.reduce((sum, { lived }) => sum + lived.machine.kills, 0)).toBeGreaterThanOrEqual(40);
+});
+
+/** Compares what is there with what the oracle says. @returns how many nights were had */
+async function judged(plan: Plan, seed: number, lived: Lived): Promise<number> {
+  const expected = expectedOf(plan, seed);
+  expect(await snapshotsIn(lived.warehouse, plan)).toEqual(expected.snapshots.toSorted());
+  const told = toldIn(lived, plan).filter((one) => !expected.mayBeTold.includes(one));
+  expect(told).toEqual(expected.notices.toSorted());
+  expect(doubled(lived)).toEqual([]);
+  expect(spentTwice(lived)).toEqual([]);
+  expect(await findingsOf(lived.warehouse)).toEqual([]);
+  expect(lived.heap.late - lived.heap.early).toBeLessThan(HEAP_GROWTH_BYTES);
+  return expected.had.length;
+}
+
+/** Each snapshot as the oracle writes it. */
+async function snapshotsIn(warehouse: string, plan: Plan): Promise<string[]> {
+  const coverage = await readTable(warehouse, 'coverage');
+  const snapshots = await readTable(warehouse, 'snapshots');
+  return snapshots
+    .map(({ snapshot_id, snapshot_at, website_id, pages_rejected }) => {
+      const rows = coverage.filter((row) => row['snapshot_id'] === snapshot_id);
+      const indexed = rows.filter(({ index_summary }) => index_summary === 'Indexed');
+      const date = dateOf(nightOf(plan, Number(snapshot_at)));
+      return `${date} ${website_id}: ${rows.length} pages, ${indexed.length} indexed, ${pages_rejected} rejected`;
+    })
+    .sort();
+}
+
+/** Each notice as the oracle writes it, however often it was told. Its id ends with that of a snapshot or run. */
+function toldIn({ surroundings }: Lived, plan: Plan): string[] {
+  const once = new Map(surroundings.told.map((one) => [one.id, one]));
+  return [...once.values()]
+    .map(({ id, kind, website }) => `${dateOf(nightOf(plan, timeOfId(id.split(':').at(-1) ?? '')))} ${website} ${kind}`)
+    .sort();
+}
+
+/** The night that was due last before a moment. */
+function nightOf({ due }: Plan, time: number): number {
+  return due.findLast((night) => night <= time) ?? 0;
+}
+
+/** Notices that were told more often than a kill in the moment of telling explains. */
+function doubled({ surroundings, mayBeDoubled }: Lived): string[] {
+  const excused = [...mayBeDoubled];
+  const seen = new Set<string>();
+  return surroundings.told
+    .filter(({ id }) => {
+      if (!seen.has(id)) {
+        seen.add(id);
+        return false;
+      }
+      const at = excused.indexOf(id);
+      if (at >= 0) excused.splice(at, 1);
+      return at < 0;
+    })
+    .map(({ id }) => id);
+}
+
+/** Nights in which more reports were answered again than their kills explain. */
+function spentTwice({ surroundings, killed }: Lived): string[] {
+  const again = new Map<number, number>();
+  for (const [key, answered] of surroundings.reports) {
+    const night = Number(key.split(' ')[0]);
+    again.set(night, (again.get(night) ?? 0) + answered - 1);
+  }
+  return [...again]
+    .filter(([night, times]) => times > (killed.get(night) ?? 0) * CONCURRENCY)
+    .map(([night, times]) => `night ${night}: ${times}`);
+}
+
+function report(plan: Plan, { machine, surroundings, heap }: Lived, given: { nights: number; seconds: number }): void {
+  const figures = {
+    seed: SEED,
+    household: plan.household.name,
+    ...given,
+    requests: surroundings.answered,
+    notices: surroundings.told.length,
+    kills: machine.kills,
+    heap,
+  };
+  process.stderr.write(`${JSON.stringify(figures)}\n`);
+}
