@@ -95,7 +95,7 @@ function stopsOf(plan: Plan, { machine, surroundings, heap }: Lived, { configure
       },
     },
     {
-      at: Date.UTC(YEAR, 11, 30),
+      at: Date.UTC(YEAR + 1, 0, 1) - HOUR_MS,
       act: async () => {
         heap.late = await machine.heap();
         await machine.stop();
