@@ -1,8 +1,9 @@
 -- The pages that a snapshot shows as changed in a way that a rule is about (`$kind`): how many, the directory and state
--- now that most of them have, and five of them. Views `page_changes`: one row per change; `page_state`: one row per page.
+-- now that most of them have, and five of them. Files `$changes` of table `page_changes`: one row per change; view
+-- `page_state`: one row per page.
 with changed as (
   select distinct url
-  from page_changes
+  from read_parquet($changes, union_by_name = true, hive_partitioning = false)
   where
     snapshot_id = $snapshot
     and case $kind

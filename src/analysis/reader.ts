@@ -9,7 +9,7 @@ import { filesOf, type Marker } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, variableQuery, withEmpty } from '../warehouse/prepare.js';
 import { findStates, makeState, type StateOptions, type StatesSeen } from '../warehouse/state.js';
-import { TABLES, type Table, viewStatements } from '../warehouse/tables.js';
+import { type DataTable, TABLES, type Table, viewStatements } from '../warehouse/tables.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Folder of the warehouse; it may be read-only. */
@@ -89,6 +89,12 @@ export class Reader {
   /** Some files of a table, as statements of our own read them. */
   filled(table: Table, files: readonly string[]): string[] {
     return withEmpty(this.seen.log.schemas, table, files);
+  }
+
+  /** What one snapshot's commits hold of a table, as statements of our own read it: not every file there is. */
+  filesOfSnapshot(table: DataTable, snapshotId: string): string[] {
+    const markers = this.markers.filter((marker) => marker.snapshotId === snapshotId);
+    return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
   /** The files whose bytes are not those of their commit, and the states whose inside nobody can read. */

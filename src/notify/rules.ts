@@ -178,7 +178,8 @@ async function changed(
 ): Promise<Notice[]> {
   if (above === false) return [];
   const { website_id: website, snapshot_id, snapshot_date } = snapshot;
-  const given = { website, snapshot: snapshot_id, kind, pattern };
+  const changes = reader.filesOfSnapshot('page_changes', snapshot_id);
+  const given = { website, snapshot: snapshot_id, changes, kind, pattern };
   const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
   const { one, what, analysis, dated } = CHANGES[kind];
