@@ -5,7 +5,7 @@ import { writeConfig } from '../given/config-file.js';
 import type { SmallDisk } from '../given/small-disk.js';
 import { Machine } from './machine.js';
 import { worldNight } from './oracle.js';
-import { type Kill, type Plan, YEAR } from './plan.js';
+import { type Blow, type Kill, type Plan, YEAR } from './plan.js';
 import { Surroundings } from './service.js';
 
 const PAGE_SIZE = 10;
@@ -107,32 +107,42 @@ function stopsOf(plan: Plan, { machine, surroundings, heap }: Lived, { configure
 
 /** Kills the process when the plan says so. */
 class Killer {
-  #kill: Kill | null = null;
+  /** What is left of a night's. */
+  #blows: Blow[] = [];
 
   constructor(
     private readonly plan: Plan,
     private readonly lived: Lived,
   ) {}
 
-  /** Waits for the moment of a night in which to kill. */
-  aim(kill: Kill): void {
-    this.#kill = kill;
+  /** Waits for the moments of a night in which to kill. */
+  aim({ blows }: Kill): void {
+    this.#blows = [...blows];
+    this.#aimNext();
+  }
+
+  #aimNext(): void {
+    const [blow] = this.#blows;
     const { surroundings, machine } = this.lived;
     let requests = 0;
     surroundings.onEvent = (event) => {
+      if (!blow) return;
       if (event === 'request') requests++;
-      const isMoment = kill.onMessage ? event === 'message' : requests > kill.requests;
-      if (!isMoment || this.#kill !== kill) return;
+      const isMoment = blow.onMessage ? event === 'message' : requests > blow.requests;
+      if (!isMoment) return;
       surroundings.onEvent = () => {};
-      setTimeout(() => void machine.kill(), kill.delayMs);
+      setTimeout(() => {
+        if (this.#blows[0] === blow) void machine.kill();
+      }, blow.delayMs);
     };
   }
 
   /** Whoever was not killed at work is killed now. */
   async killWhoWaits(): Promise<void> {
-    if (!this.#kill) return;
-    await this.lived.machine.kill();
-    this.startAgain();
+    while (this.#blows.length > 0) {
+      await this.lived.machine.kill();
+      this.startAgain();
+    }
   }
 
   /** After a kill, some time later. */
@@ -141,10 +151,10 @@ class Killer {
     const night = worldNight(this.plan, machine.now());
     killed.set(night, (killed.get(night) ?? 0) + 1);
     mayBeDoubled.push(...surroundings.justTold);
-    surroundings.onEvent = () => {};
-    machine.pass(this.#kill?.pauseMs ?? 0);
-    this.#kill = null;
+    surroundings.justTold = [];
+    machine.pass(this.#blows.shift()?.pauseMs ?? 0);
     machine.start();
+    this.#aimNext();
   }
 }
 

@@ -28,14 +28,14 @@ export const HOUSEHOLDS: readonly Household[] = [
       { at: '2027-10-31T01:00Z', hours: 1 },
     ],
     // In spring this time does not come, in autumn twice.
-    cron: '30 2 * * 0,1,4',
-    weekdays: [0, 1, 4],
+    cron: '30 2 * * 0,4',
+    weekdays: [0, 4],
     minutes: 150,
     websites: [
       { id: 'alster', pages: 12, dropsAt: null },
       { id: 'spree', pages: 32, dropsAt: '2027-05-20' },
     ],
-    maxAgeMs: 84 * HOUR_MS,
+    maxAgeMs: 108 * HOUR_MS,
   },
   {
     name: 'new-york',
@@ -46,15 +46,15 @@ export const HOUSEHOLDS: readonly Household[] = [
       { at: '2027-11-07T06:00Z', hours: -5 },
     ],
     // In autumn this time comes twice.
-    cron: '30 1 * * 0,3',
-    weekdays: [0, 3],
+    cron: '30 1 * * 0',
+    weekdays: [0],
     minutes: 90,
     websites: [
       { id: 'bronx', pages: 12, dropsAt: null },
       { id: 'harlem', pages: 12, dropsAt: null },
       { id: 'queens', pages: 32, dropsAt: '2027-08-11' },
     ],
-    maxAgeMs: 108 * HOUR_MS,
+    maxAgeMs: 180 * HOUR_MS,
   },
 ];
 
@@ -63,9 +63,14 @@ export interface Span {
   to: number;
 }
 
-/** The process is killed once so many requests were answered since the moment, and so much later; or at the latest while it waits. */
+/** A night in which the process is killed, and again when it has been started again. */
 export interface Kill {
   at: number;
+  blows: readonly Blow[];
+}
+
+/** The process is killed once so many requests were answered since the moment, and so much later; or at the latest while it waits. */
+export interface Blow {
   requests: number;
   /** Real time. */
   delayMs: number;
@@ -98,6 +103,8 @@ export interface Plan {
   kills: readonly Kill[];
 }
 
+/** Kills of one night. */
+export const BLOWS = 2;
 const FIRST = Date.UTC(YEAR, 0, 1);
 const LAST = Date.UTC(YEAR + 1, 0, 1);
 
@@ -122,7 +129,8 @@ export function planFor(
     taken.push(time);
     return time;
   };
-  const night = () => take(2);
+  // A week apart is far enough.
+  const night = () => take(household.weekdays.length > 1 ? 2 : 1);
   const around = (time: number, hours: number) => ({
     from: time - random() * 20 * MINUTE_MS,
     to: time + hours * HOUR_MS,
@@ -148,7 +156,10 @@ export function planFor(
     newTexts: night() - 12 * HOUR_MS,
     broken: { from: broken, to: broken + 8 * DAY_MS },
   };
-  const killed = Array.from({ length: kills }, (_, number) => newKill(take(1), number, random));
+  const killed = Array.from({ length: kills }, (_, number) => ({
+    at: take(1),
+    blows: Array.from({ length: BLOWS }, (_, blow) => newBlow(number * BLOWS + blow, random)),
+  }));
   return { ...plan, kills: killed.sort((one, other) => one.at - other.at) };
 }
 
@@ -157,9 +168,8 @@ function sleepBefore(night: number): Span {
   return { from: night + 5 * HOUR_MS - 2 * DAY_MS, to: night + 5 * HOUR_MS };
 }
 
-function newKill(at: number, number: number, random: () => number): Kill {
+function newBlow(number: number, random: () => number): Blow {
   return {
-    at,
     requests: Math.floor(random() * 60),
     delayMs: random() < 0.5 ? 0 : random() * 400,
     onMessage: number % 5 === 0,
