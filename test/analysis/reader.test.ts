@@ -54,6 +54,14 @@ const countOf = async (from: string) =>
   (await rowsOf(reader ?? (await open()), `select count(*) as n from ${from}`))[0]?.['n'];
 
 describe('what a reader sees', () => {
+  it('of one snapshot are the files of its commits alone', async () => {
+    const { markers } = await open();
+    const [, second] = markers.map(({ snapshotId }) => snapshotId);
+    const files = reader?.filesOfSnapshot('page_changes', second ?? '') ?? [];
+    expect(markers).toHaveLength(2);
+    expect(files.slice(1)).toEqual([expect.stringContaining(second ?? 'none')]);
+  });
+
   it('are the tables and views of the commits', async () => {
     const names = (await rowsOf(await open(), 'show tables')).map(({ name }) => name);
     expect(names).toEqual(

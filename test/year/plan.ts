@@ -151,7 +151,7 @@ export function planFor(
     full: canFill ? around(night(), 3.5) : null,
     asleep: sleepBefore(night()),
     off: sleepBefore(night()),
-    deaf: around(night(), 30),
+    deaf: around(night(), 12),
     newFields: night() - 12 * HOUR_MS,
     newTexts: night() - 12 * HOUR_MS,
     broken: { from: broken, to: broken + 8 * DAY_MS },

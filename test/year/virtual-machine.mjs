@@ -185,9 +185,12 @@ function pump() {
   const waited = [...timers].filter(({ isRef }) => isRef);
   if (waited.length === 0) return;
   isPumping = true;
-  if (due.length > 0 || isBusy()) {
+  if (due.length > 0) {
     quiet = 0;
-    real.setTimeout(pump, due.length > 0 ? 0 : 1);
+    real.setImmediate(pump);
+  } else if (isBusy()) {
+    quiet = 0;
+    real.setTimeout(pump, 1);
   } else if (++quiet < QUIET_TURNS) real.setImmediate(pump);
   else if (now() >= until) rest();
   else {
