@@ -127,7 +127,7 @@ describe('simulate', () => {
     expect(html).toContain(
       `<pre tabindex="0">curl -H "Authorization: Bearer $INDEXHOUSE_KEY" \\\n  "${simulator.url}/v1/urls/`,
     );
-    expect(html).toContain('last_crawl_time</code></td><td>time or null</td>');
+    expect(html).toMatch(/last_crawl_time<\/code><\/td><td [^>]*>time or null<\/td>/);
   });
 
   it('takes no address from a Host header that is none', async () => {
