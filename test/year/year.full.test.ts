@@ -11,12 +11,15 @@ import { HOUSEHOLDS, type Plan, planFor } from './plan.js';
 
 const SEED = Number(process.env['INDEXHOUSE_TEST_SEED'] ?? 1);
 /** Nights in which the process is killed. */
-const KILLS = [10, 10];
+const KILLS = [12, 8];
 const DISK_BYTES = 400e6;
 /** More than that is a leak: it is a heap after a collection. */
 const HEAP_GROWTH_BYTES = 4e6;
 
-test('a year, unattended: two daemons and five websites', async () => {
+const IS_LEFT_OUT = process.env['INDEXHOUSE_TEST_YEAR'] === 'no';
+if (IS_LEFT_OUT) process.stdout.write('skipped: INDEXHOUSE_TEST_YEAR=no leaves the simulated year out\n');
+
+test.skipIf(IS_LEFT_OUT)('a year, unattended: two daemons and five websites', async () => {
   const startedAt = Date.now();
   const years = HOUSEHOLDS.map((household, at) => {
     const disk = SmallDisk.mount(DISK_BYTES);
