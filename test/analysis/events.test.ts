@@ -53,7 +53,7 @@ async function told(nights: (ToldChange[] | 'partial' | null)[], given: Record<s
 describe('a simulated year', () => {
   const worlds = atLength(
     [[500, 1, 150]],
-    [500, 3_000, 20_000].flatMap((pages) => [1, 2, 3].map((seed) => [pages, seed, 365])),
+    [500, 3_000].flatMap((pages) => [1, 2, 3].map((seed) => [pages, seed, 365])),
   ) as [number, number, number][];
 
   test.each(worlds)(
