@@ -15,7 +15,7 @@ import {
   type Table,
   viewStatements,
 } from '../warehouse/tables.js';
-import type { FollowerState } from './duckdb.js';
+import type { FollowerState } from './follower.js';
 
 /** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
 const STORAGE_VERSION = 'v1.0.0';

@@ -7,12 +7,12 @@ import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
-import { findDamaged, firstLine, readReadable } from '../warehouse/damage.js';
+import { readReadable } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { fileOf, filesOf, type Marker, markersOf, newestMarkers, tableOf } from '../warehouse/markers.js';
+import { fileOf, type Marker, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { currentState } from '../warehouse/state.js';
 import { contractColumns, DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
+import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
 import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
 
 /** The name by which the file is attached. */
@@ -28,15 +28,6 @@ const ROW_GROUP_SIZE = 40_960;
 const LARGE_COMMIT_ROWS = ROW_GROUP_SIZE / 2;
 /** Within one transaction this is always reached, so that its rows are written to the file alone, without a log. */
 const NO_LOG_THRESHOLD = '1KB';
-
-/** How far a follower is, as the receipt and `status` tell it. */
-export interface FollowerState {
-  name: string;
-  /** Markers that it lacks. */
-  behind: number;
-  /** Why it lags, and what to do. */
-  reason?: string;
-}
 
 export interface FollowDuckdbInput {
   warehouse: string;
@@ -69,7 +60,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     return { name: 'duckdb', behind, reason };
   }
   try {
-    return await catchUp(engine, input, await OpenWarehouse.read(engine, input.warehouse));
+    return await catchUpDuckdb(engine, input);
   } finally {
     engine.close();
   }
@@ -128,40 +119,65 @@ export async function attachSuited(engine: Engine, file: string, name: string): 
 }
 
 /** Takes what the open file lacks, and drops from it what retention dropped. */
-export async function catchUp(engine: Engine, input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
-  const { markers } = log;
-  await migrate(engine);
-  const retainedFrom = await inTransaction(engine, () => dropOldRows(engine, input.retainedFrom ?? null));
-  crashPoint('dropped old rows');
-  await inTransaction(engine, () => takeTombstones(engine, log));
-  crashPoint('followed the tombstones');
-  const known = await knownCommits(engine);
-  const lacking = markers.filter((marker) => !known.has(marker.commitId));
-  const newest = new Set(newestMarkers(markers).map((marker) => marker.commitId));
-  const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
-  // The state of a website follows from all of its commits.
-  const torn = new Set(log.damaged.map(({ websiteId }) => websiteId));
-  for (const marker of lacking) {
-    try {
-      const all = newest.has(marker.commitId) && !torn.has(marker.websiteId) ? markers : null;
-      await suit(engine, marker);
-      await inTransaction(engine, () => take(engine, input, { marker, all, retainedFrom }));
-    } catch (error) {
-      // Not the file's fault, and the later ones would meet the same.
-      if (diskRemedy(error)) throw error;
-      skipped.push(await whyNotTaken(engine, input.warehouse, marker, error));
-    }
+export async function catchUpDuckdb(engine: Engine, input: FollowDuckdbInput): Promise<FollowerState> {
+  const log = await OpenWarehouse.read(engine, input.warehouse);
+  return catchUp(new DuckdbFile(engine, input), log, scratch(input));
+}
+
+/** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
+class DuckdbFile implements Follower {
+  readonly name = 'duckdb';
+  readonly title = 'indexhouse.duckdb';
+  #retainedFrom: string | null = null;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly input: FollowDuckdbInput,
+  ) {}
+
+  async drop(log: OpenWarehouse): Promise<void> {
+    await migrate(this.engine);
+    const before = this.input.retainedFrom ?? null;
+    this.#retainedFrom = await inTransaction(this.engine, () => dropOldRows(this.engine, before));
+    crashPoint('dropped old rows');
+    await inTransaction(this.engine, () => takeTombstones(this.engine, log));
+    crashPoint('followed the tombstones');
   }
-  crashPoint('followed all markers');
-  const runs = await readReadable(engine, 'runs', log.runs, (files) => {
-    const lackingRuns = `(${log.query('runs', files)}) anti join runs using (run_id, website_id)`;
-    return inTransaction(engine, () => engine.run(`insert into runs by name select * from ${lackingRuns}`));
-  });
-  skipped.push(...runs.damaged.map(({ path, reason }) => `${path} ${reason}`));
-  await engine.run('checkpoint');
-  if (skipped.length === 0) return { name: 'duckdb', behind: 0 };
-  const reason = `indexhouse.duckdb skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
-  return { name: 'duckdb', behind: skipped.length, reason };
+
+  known(): Promise<ReadonlySet<string>> {
+    return knownCommits(this.engine);
+  }
+
+  async take(commit: Commit): Promise<void> {
+    await suit(this.engine, commit.marker);
+    await inTransaction(this.engine, () => this.#insertAll(commit));
+  }
+
+  async #insertAll({ marker, state }: Commit): Promise<void> {
+    const { engine, input } = this;
+    for (const table of DATA_TABLES) {
+      if (!Object.hasOwn(marker.files, table) || isDropped(marker, table, this.#retainedFrom)) continue;
+      await insert(engine, table, fileOf(input.warehouse, marker, table));
+    }
+    if (state !== null) {
+      await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });
+      await insert(engine, 'page_state', state);
+    }
+    crashPoint('followed the data');
+    await insert(engine, tableOf(marker), marker.path);
+    crashPoint('followed the marker');
+  }
+
+  async finish(log: OpenWarehouse): Promise<string[]> {
+    const { engine } = this;
+    crashPoint('followed all markers');
+    const { damaged } = await readReadable(engine, 'runs', log.runs, (files) => {
+      const lacking = `(${log.query('runs', files)}) anti join runs using (run_id, website_id)`;
+      return inTransaction(engine, () => engine.run(`insert into runs by name select * from ${lacking}`));
+    });
+    await engine.run('checkpoint');
+    return damaged.map(({ path, reason }) => `${path} ${reason}`);
+  }
 }
 
 /** Forward only, all that are lacking in one transaction; the views are remade when their text or the contract changes. */
@@ -198,35 +214,6 @@ async function suit(engine: Engine, { files }: Marker): Promise<void> {
   const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);
   await engine.run(isLarge ? 'set max_vacuum_tasks = 0' : 'reset max_vacuum_tasks');
   await engine.run(isLarge ? `set checkpoint_threshold = '${NO_LOG_THRESHOLD}'` : 'reset checkpoint_threshold');
-}
-
-/** Everything of one commit; the state with the newest one of a website. */
-async function take(
-  engine: Engine,
-  input: FollowDuckdbInput,
-  { marker, all, retainedFrom }: { marker: Marker; all: Marker[] | null; retainedFrom: string | null },
-): Promise<void> {
-  for (const table of DATA_TABLES) {
-    if (!Object.hasOwn(marker.files, table) || isDropped(marker, table, retainedFrom)) continue;
-    await insert(engine, table, fileOf(input.warehouse, marker, table));
-  }
-  if (all) {
-    const state = await currentState(input.warehouse, markersOf(all, marker.websiteId), scratch(input));
-    await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });
-    if (state) await insert(engine, 'page_state', state);
-  }
-  crashPoint('followed the data');
-  await insert(engine, tableOf(marker), marker.path);
-  crashPoint('followed the marker');
-}
-
-/** The file that is to blame, and what is wrong with it; else what went wrong. */
-async function whyNotTaken(engine: Engine, warehouse: string, marker: Marker, error: unknown): Promise<string> {
-  for (const table of DATA_TABLES) {
-    const [damaged] = await findDamaged(engine, table, filesOf(warehouse, [marker], table));
-    if (damaged) return `${damaged.path} ${damaged.reason}`;
-  }
-  return `${marker.path}: ${firstLine(error)}`;
 }
 
 async function insert(engine: Engine, table: Table, file: string): Promise<void> {

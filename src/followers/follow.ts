@@ -2,7 +2,8 @@ import type { Config } from '../config/schema.js';
 import type { Logger } from '../observe/log.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { writeAnalytics } from './analytics.js';
-import { type FollowerState, followDuckdb } from './duckdb.js';
+import { followDuckdb } from './duckdb.js';
+import type { FollowerState } from './follower.js';
 
 export interface FollowInput {
   config: Config;

@@ -5,7 +5,8 @@ import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { type FollowDuckdbInput, type FollowerState, followDuckdb } from './duckdb.js';
+import { type FollowDuckdbInput, followDuckdb } from './duckdb.js';
+import type { FollowerState } from './follower.js';
 import { type Retention, readRetention } from './native-file.js';
 
 /** The new file could not be made whole; the old one is as it was. */

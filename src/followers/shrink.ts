@@ -6,9 +6,8 @@ import { exists, syncFile, syncFolder } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
-import { attachSuited, catchUp, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
+import { attachSuited, catchUpDuckdb, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
 import { hasTable, OLD_ROWS, type Retention, readRetention } from './native-file.js';
 import { removeDatabase } from './rebuild.js';
 
@@ -92,7 +91,7 @@ async function countDroppable(
 async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<Retention> {
   const engine = await openWaiting(input);
   try {
-    const { reason } = await catchUp(engine, input, await OpenWarehouse.read(engine, input.warehouse));
+    const { reason } = await catchUpDuckdb(engine, input);
     if (reason) throw new Error(reason);
     const retention = await readRetention(engine);
     if (retention.deletedRows > 0) await copyTo(engine, smaller);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FollowerState } from '../followers/duckdb.js';
+import type { FollowerState } from '../followers/follower.js';
 import { byReason, type Reason } from '../journal/plan.js';
 import type { RequestCounts } from '../source/client.js';
 

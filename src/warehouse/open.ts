@@ -2,7 +2,7 @@ import type { NamedWebsite } from '../config/websites.js';
 import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { withTemporary } from '../storage/temporary.js';
-import { type DamagedFile, DamageError, damagedFile, findTorn, readReadable } from './damage.js';
+import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
 import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
@@ -86,6 +86,15 @@ export class OpenWarehouse implements Log {
   async findTorn(): Promise<DamagedFile[]> {
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, this.markers, table)));
     return (await Promise.all(torn)).flat();
+  }
+
+  /** The first file of a commit that cannot be read; null where all can be. */
+  async findDamaged(marker: Marker): Promise<DamagedFile | null> {
+    for (const table of DATA_TABLES) {
+      const [damaged] = await findDamaged(this.engine, table, filesOf(this.path, [marker], table));
+      if (damaged) return damaged;
+    }
+    return null;
   }
 
   /** Finds the files whose bytes are not those of their commit. Reads every one of them. */
