@@ -61,16 +61,7 @@ traits as (
       dimension: 'indexing_allowed',
       "value": if(has_report, coalesce(report_indexing_allowed, '(none)'), '(no report since)')
     },
-    {
-      place: 6,
-      dimension: 'canonical',
-      "value": case
-        when searchengine_selected_canonical is null then 'none'
-        when searchengine_selected_canonical = url then 'self'
-        when host_of(searchengine_selected_canonical) = host_of(url) then 'other page, same host'
-        else 'other host'
-      end
-    }
+    {place: 6, dimension: 'canonical', "value": canonical_kind(url, searchengine_selected_canonical)}
   ], recursive := true)
   from fallen
 )

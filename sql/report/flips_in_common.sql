@@ -35,14 +35,7 @@ traits as (
     {dimension: 'directory', "value": directory_of(url)},
     {dimension: 'target_host', "value": coalesce(nullif(host_of(target), ''), '(none)')},
     {dimension: 'target_directory', "value": directory_of(target)},
-    {
-      dimension: 'target',
-      "value": case
-        when target = url then 'self'
-        when host_of(target) = host_of(url) then 'other page, same host'
-        else 'other host'
-      end
-    }
+    {dimension: 'target', "value": canonical_kind(url, target)}
   ], recursive := true)
   from population
 ),

@@ -4,18 +4,9 @@ create or replace macro traits_of(url, listing, report) as list_concat(
   [
     {dimension: 'directory', "value": directory_of(url)},
     {dimension: 'template', "value": template_of(url)},
-    {dimension: 'depth', "value": len(regexp_extract_all(regexp_extract(url, '^[^:]+://[^/?#]+([^?#]*)', 1), '[^/]+'))::varchar},
+    {dimension: 'depth', "value": len(regexp_extract_all(path_of(url), '[^/]+'))::varchar},
     {dimension: 'coverage_state', "value": coalesce(listing.state, '(not kept)')},
-    {
-      dimension: 'canonical',
-      "value": case
-        when listing is null then '(not kept)'
-        when listing.canonical is null then 'none'
-        when listing.canonical = url then 'self'
-        when host_of(listing.canonical) = host_of(url) then 'other page, same host'
-        else 'other host'
-      end
-    },
+    {dimension: 'canonical', "value": if(listing is null, '(not kept)', canonical_kind(url, listing.canonical))},
     {dimension: 'crawl_age', "value": coalesce(listing.crawl_age, '(not kept)')},
     {dimension: 'fetch_status', "value": if(report is null, '(no report)', coalesce(report.status, '(none)'))},
     {dimension: 'blocked_by_robots', "value": if(report is null, '(no report)', coalesce(report.blocked, '(none)'))}

@@ -7,7 +7,7 @@ create or replace macro is_selected(url, state, directory, part, asked_state) as
     or directory_of(url) = directory
     or (
       trim(directory, '/') <> ''
-      and starts_with(regexp_extract(url, '^[^:]+://[^/?#]*([^?#]*)', 1), '/' || trim(directory, '/') || '/')
+      and starts_with(path_of(url), '/' || trim(directory, '/') || '/')
     )
   )
   and (part is null or contains(lower(url), lower(part)))
