@@ -7,14 +7,13 @@ import { reportMail } from '../report/mail.js';
 import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
-import { storyOf } from '../report/story.js';
 import { writeDurably } from '../storage/durable.js';
 import { exitFor, readerOptions } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
 import { answered } from './query-output.js';
-import { checkOutside } from './sink.js';
+import { checkFree, checkOutside } from './sink.js';
 import { packageVersion } from './version.js';
 
 const STDOUT = '-';
@@ -66,12 +65,10 @@ async function checkReportFile(out: string, format: Format, force: boolean): Pro
   const found = await stat(out).catch(() => null);
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
-  if (force && (format === 'pdf' || format === 'png')) return;
+  const isPicture = format === 'pdf' || format === 'png';
   // An empty one, such as `mktemp` makes, holds nothing to lose.
-  if (found.size === 0 || isReport(await beginningOf(out))) return;
-  if (format === 'pdf' || format === 'png') {
-    throw new UsageError(`--out ${out} already exists: choose another name, or use --force to overwrite it`);
-  }
+  if ((isPicture && force) || found.size === 0 || isReport(await beginningOf(out))) return;
+  if (isPicture) await checkFree(out);
   throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
 }
 
@@ -126,10 +123,7 @@ function reportText({ period, total, websites, sections }: Report, file: string,
     ],
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
-  const story =
-    sections.length === 1 && sections[0]
-      ? storyOf({ ...sections[0], common: sections[0].deindexed.common }, period)
-      : [];
+  const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
   const told = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
   return `${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }

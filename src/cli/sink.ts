@@ -76,13 +76,17 @@ export async function checkSink({
   force,
   io,
 }: Pick<Sink, 'format' | 'out' | 'force' | 'io'>): Promise<void> {
-  if (out !== undefined && !force && (await exists(out))) {
-    throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
-  }
+  if (out !== undefined && !force) await checkFree(out);
   const binary = BINARY[format];
   if (binary !== undefined && out === undefined && io.stdout.isTTY) {
     throw new UsageError(`${binary} cannot be printed to a terminal: use --out FILE or a pipe`);
   }
+}
+
+/** @throws UsageError for a file that is there already */
+export async function checkFree(out: string): Promise<void> {
+  if (!(await exists(out))) return;
+  throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
 }
 
 /** @throws UsageError for a file within the warehouse, where every file is the warehouse's own, or taken for one */

@@ -7,7 +7,6 @@ import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import { reportPage } from '../report/page.js';
 import { readReport } from '../report/report.js';
-import { storyOf } from '../report/story.js';
 import { type RunEffects, realRunEffects } from '../run/context.js';
 import type { Receipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
@@ -69,7 +68,7 @@ export async function runDemo(options: DemoOptions) {
       readReport(reader, { version: options.version, now: options.now }),
     );
     await writeDurably(report, reportPage(read));
-    const story = read.sections.flatMap((one) => storyOf({ ...one, common: one.deindexed.common }, read.period));
+    const story = read.sections.flatMap((section) => section.story);
     return { warehouse, config: join(folder, 'indexhouse.yaml'), report, story, receipts, tookMs };
   } finally {
     await simulator.close();

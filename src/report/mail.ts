@@ -1,10 +1,10 @@
 import { Html, html, type Part, shortened } from '../html/html.js';
-import { count, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
-import { BEGINNING, MARK } from './page.js';
+import { count, type Figure, percent, shareOf, signed } from '../observe/format.js';
+import { headingOf, opening } from './page.js';
+import { changeOfDirectory, lostAndWon } from './parts/moves.js';
 import { nameOf } from './parts/part.js';
 import type { Report } from './report.js';
 import type { Section } from './section.js';
-import { storyOf } from './story.js';
 
 const STATES_LISTED = 8;
 const DIRECTORIES_LISTED = 5;
@@ -17,33 +17,21 @@ const NUMBER = new Html('style="padding:3px 0 3px 14px;text-align:right;border-b
 
 /** The short form of a report for the body of a mail: the story, and tables of what matters most. */
 export function reportMail(report: Report): string {
-  const { websites, sections, period, version } = report;
-  const subject = websites[0] && !websites[1] ? nameOf(websites[0]) : counted(websites.length, 'website');
+  const { sections, period } = report;
   const titled = sections.length > 1;
-  return html`${new Html(BEGINNING)}<meta charset="utf-8">
-${new Html(MARK)}${version}">
-<title>Index report: ${subject}, ${period.since} to ${period.until}</title>
-</head>
+  return html`${opening(report)}</head>
 <body style="font-family:sans-serif;max-width:44rem">
-<h2>How ${subject} ${websites[1] ? 'are' : 'is'} indexed</h2>
+<h2>${headingOf(report)}</h2>
 <p>${period.since} to ${period.until}</p>
-${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${nameOf(section.websites[0])}</h3>` : null}${sectionOf(section, report)}`)}
+${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${nameOf(section.websites[0])}</h3>` : null}${sectionOf(section)}`)}
 </body>
 </html>
 `.text;
 }
 
-function sectionOf(section: Section, { period }: Report): Part {
-  const { headline, states, directories, trend } = section;
-  const story = storyOf({ ...section, common: section.deindexed.common }, period);
-  const lost = directories
-    .map(({ directory, indexed, indexed_before }) => ({
-      directory,
-      indexed,
-      change: indexed - (indexed_before ?? indexed),
-    }))
-    .filter(({ change }) => change < 0)
-    .sort((one, other) => one.change - other.change);
+function sectionOf(section: Section): Part {
+  const { story, headline, states, directories, trend } = section;
+  const { lost } = lostAndWon(directories, changeOfDirectory);
   const figures: [string, Figure][] = [
     ['Pages monitored', headline.pages],
     ['Indexed', headline.indexed],
@@ -67,7 +55,7 @@ ${listed(
 ${listed(
   'Directories that lost indexed pages',
   ['directory', 'indexed', 'change'],
-  lost.slice(0, DIRECTORIES_LISTED).map((row) => [row.directory, count(row.indexed), signed(row.change)]),
+  lost.slice(0, DIRECTORIES_LISTED).map((row) => [row.directory, count(row.indexed), signed(changeOfDirectory(row))]),
 )}
 ${listed('Trend', ['date', 'indexed', 'share'], trendRows(trend))}`;
 }

@@ -15,11 +15,9 @@ import { eventsIn, storyOf } from './story.js';
 /** Nothing may be loaded or run, whatever the data contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
+const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
 /** Marks a report as ours, so that a later one may overwrite it. */
-const GENERATOR = 'indexhouse';
-
-export const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
-export const MARK = `<meta name="generator" content="${GENERATOR} `;
+const MARK = '<meta name="generator" content="indexhouse ';
 /** Earlier versions wrote no mark. */
 const UNMARKED = '<title>Index report: ';
 /** The mark is within this many bytes from the beginning. */
@@ -30,27 +28,41 @@ export function isReport(beginning: string): boolean {
   return beginning.startsWith(BEGINNING) && (beginning.includes(MARK) || beginning.includes(UNMARKED));
 }
 
+/** What the HTML of a report begins with, up to its title. */
+export function opening({ websites, period, version }: Report, ...more: Part[]): Html {
+  return html`${new Html(BEGINNING)}<meta charset="utf-8">
+${new Html(MARK)}${version}">
+${more}<title>Index report: ${subjectOf(websites)}, ${period.since} to ${period.until}</title>
+`;
+}
+
+/** The heading of a report. */
+export function headingOf({ websites }: Report): string {
+  return `How ${subjectOf(websites)} ${websites[1] ? 'are' : 'is'} indexed`;
+}
+
+function subjectOf(websites: Report['websites']): string {
+  const [only, second] = websites;
+  return only && !second ? nameOf(only) : counted(websites.length, 'website');
+}
+
 /** The report as one self-contained HTML document. */
 export function reportPage(report: Report): string {
   const { websites, sections, period, total } = report;
-  const [only, second] = websites;
-  const subject = only && !second ? nameOf(only) : counted(websites.length, 'website');
+  const second = websites[1];
   const isTogether = second !== undefined && sections.length === 1;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="generator" content="${GENERATOR} ${report.version}">
-<meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
+  const page = html`${opening(
+    report,
+    html`<meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>Index report: ${subject}, ${period.since} to ${period.until}</title>
-<style>${new Html(STYLE)}</style>
+`,
+  )}<style>${new Html(STYLE)}</style>
 </head>
 <body>
 <header>
-<h1>How ${subject} ${second ? 'are' : 'is'} indexed</h1>
+<h1>${headingOf(report)}</h1>
 <div class="about">${about(report)}</div>
 </header>
 <main>
@@ -81,7 +93,7 @@ function sectionOf(
   const [first] = section.websites;
   return html`<section>
 ${titled && first ? html`<h2>${nameOf(first)}</h2>` : null}
-${lead(storyOf({ ...section, common: section.deindexed.common }, period))}
+${lead(section.story)}
 ${caveats(section, period).map((caveat) => html`<p class="warning">${caveat}</p>`)}
 ${together ? overviewPart(together) : null}
 ${sharePart(id, section, period)}

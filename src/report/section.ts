@@ -26,6 +26,7 @@ import {
   transitionRow,
   type WebsiteRow,
 } from './rows.js';
+import { storyOf } from './story.js';
 import { trendOf } from './trend.js';
 
 const FLIPS_LISTED = 15;
@@ -71,11 +72,14 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
   const { since, until } = period;
   const scope = scopeOf(reader, websites, period);
   const { website } = scope;
+  const moves = await readMoves(reader, websites, period);
+  const deindexed = await readDeindexed(scope, websites);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { since });
   return {
-    ...(await readMoves(reader, websites, period)),
+    ...moves,
+    story: storyOf({ ...moves, common: deindexed.common }, period),
     transitions: together(await askOf(reader, 'state_transitions', transitionRow, website, { since, until })),
-    deindexed: await readDeindexed(scope, websites),
+    deindexed,
     flips: await readFlips(scope, websites),
     ...(await readAges(scope)),
     drift: drift.filter(({ first_seen_date }) => first_seen_date <= until),

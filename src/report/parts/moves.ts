@@ -89,15 +89,13 @@ export function transitionsPart({ transitions }: Section): Html {
 export function placesPart(section: Moves, period: Period, links?: PagesLinks): Html {
   const { directories, sitemaps, headline } = section;
   const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
-  const change = ({ indexed, indexed_before, newly_indexed, deindexed }: DirectoryRow) =>
-    indexed_before === null ? newly_indexed - deindexed : indexed - indexed_before;
   const inDirectory: Column<DirectoryRow>[] = [
     ...websiteColumn(section),
     {
       head: 'Directory',
       cell: ({ directory }) => linked(links?.directory(directory), shortened(directory, DIRECTORY_CHARACTERS)),
     },
-    ...placeColumns<DirectoryRow>(since, change),
+    ...placeColumns<DirectoryRow>(since, changeOfDirectory),
   ];
   const inSitemap: Column<SitemapRow>[] = [
     ...websiteColumn(section),
@@ -112,13 +110,18 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
   ];
   return part(
     'Directories and sitemaps',
-    twoLists('directories', { columns: inDirectory, rows: directories, change }),
+    twoLists('directories', { columns: inDirectory, rows: directories, change: changeOfDirectory }),
     !links && directories.some(({ directory }) => directory === OTHER_DIRECTORIES) ? otherNote(section, period) : null,
     sitemaps.length > 0 ? twoLists('sitemaps', { columns: inSitemap, rows: sitemaps, change: netOf }) : null,
   );
 }
 
-function netOf({ newly_indexed, deindexed }: SitemapRow): number {
+/** How many more of its pages are indexed than before; where the listing before is not kept, by what happened since. */
+export function changeOfDirectory({ indexed, indexed_before, ...moved }: DirectoryRow): number {
+  return indexed_before === null ? netOf(moved) : indexed - indexed_before;
+}
+
+function netOf({ newly_indexed, deindexed }: Pick<SitemapRow, 'newly_indexed' | 'deindexed'>): number {
   return newly_indexed - deindexed;
 }
 
@@ -143,16 +146,23 @@ interface List<Row> {
 }
 
 function twoLists<Row>(what: string, { columns, rows, change }: List<Row>): Part {
-  const sorted = [...rows].sort((one, other) => change(one) - change(other));
+  const { lost, won } = lostAndWon(rows, change);
   const list = (verb: string, found: readonly Row[]) =>
     found.length === 0
       ? note(`No ${what} ${verb} indexed pages in this period.`)
       : html`<h4>${capital(what)} that ${verb} indexed pages</h4>${table(columns, found.slice(0, LISTED))}${
           found.length > LISTED ? note(`The first ${LISTED} of ${count(found.length)}.`) : null
         }`;
-  const lost = sorted.filter((row) => change(row) < 0);
-  const won = sorted.filter((row) => change(row) > 0).toReversed();
   return [list('lost', lost), list('won', won)];
+}
+
+/** The rows that lost something and those that won something, those of the largest change first. */
+export function lostAndWon<Row>(rows: readonly Row[], change: (row: Row) => number): Record<'lost' | 'won', Row[]> {
+  const sorted = [...rows].sort((one, other) => change(one) - change(other));
+  return {
+    lost: sorted.filter((row) => change(row) < 0),
+    won: sorted.filter((row) => change(row) > 0).toReversed(),
+  };
 }
 
 function capital(word: string): string {
