@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { namedWebsites, websiteIds } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { readKeys } from '../keys/key-file.js';
 import { readLastUses } from '../keys/last-uses.js';
-import { addKey, type KnownKey, known, revokeKey } from '../keys/manage-keys.js';
+import { type AddedKey, addKey, type KnownKey, known, revokeKey } from '../keys/manage-keys.js';
 import { safe } from '../observe/terminal.js';
 import { encodeId } from '../storage/names.js';
 import { namesIn } from '../warehouse/layout.js';
@@ -30,15 +31,18 @@ export interface AddFlags extends Flags {
 export async function add(flags: AddFlags, io: Io): Promise<number> {
   const { warehouse, memoryLimit } = await readerOptions(flags, io);
   const websites = await grantOf(flags, warehouse, memoryLimit, io);
-  const { key, token } = await addKey(warehouse, { label: flags.label, websites, expires: flags.expires });
-  if (flags.json) return print({ ...shown(key), token }, io);
-  const { label, id } = key;
-  const until = key.expires_at === undefined ? '' : `, until ${key.expires_at}`;
-  const text = `Key "${safe(label)}" for ${safe(grantText(key))}${until}, id ${id}\nToken: ${token}\n\n`;
-  io.stdout.write(
-    `${text}${await unknownNote(warehouse, key)}It is shown only once; the warehouse keeps its SHA-256.\n`,
-  );
+  const show = async ({ key, token }: AddedKey): Promise<void> => {
+    const text = flags.json ? formatJson({ ...shown(key), token }) : await addedText(warehouse, key, token);
+    await promisify<string, void>(io.stdout.write.bind(io.stdout))(text);
+  };
+  await addKey(warehouse, { label: flags.label, websites, expires: flags.expires }, { show });
   return EXIT.done;
+}
+
+async function addedText(warehouse: string, key: KnownKey, token: string): Promise<string> {
+  const until = key.expires_at === undefined ? '' : `, until ${key.expires_at}`;
+  const text = `Key "${safe(key.label)}" for ${safe(grantText(key))}${until}, id ${key.id}\nToken: ${token}\n\n`;
+  return `${text}${await unknownNote(warehouse, key)}It is shown only once; the warehouse keeps its SHA-256.\n`;
 }
 
 /** `indexhouse keys list` */

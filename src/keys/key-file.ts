@@ -56,14 +56,14 @@ export async function readKeys(warehouse: string): Promise<StoredKey[]> {
 export async function changeKeys(
   warehouse: string,
   what: string,
-  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[] | Promise<readonly StoredKey[]>,
 ): Promise<void> {
   await checkWarehouseThere(warehouse);
   // Not the run lock: a key can be revoked while a sync of many hours runs.
   const { keysLock } = warehouseFolder(warehouse);
   const lock = await waitingForLock(() => RunLock.take(warehouse, what, keysLock), LOCK_TRIES);
   try {
-    const keys = change(await readKeys(warehouse));
+    const keys = await change(await readKeys(warehouse));
     await writeDurably(warehouseFolder(warehouse).keys, `${JSON.stringify({ keys }, null, 2)}\n`, OWNER_ONLY);
   } finally {
     lock.release();

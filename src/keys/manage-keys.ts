@@ -11,19 +11,25 @@ const MAX_LABEL_CHARACTERS = 200;
 /** A key as it is shown: neither its token nor what is stored of that. */
 export type KnownKey = Omit<StoredKey, 'sha256'>;
 
+export interface AddedKey {
+  key: KnownKey;
+  token: string;
+}
+
 /**
  * Adds a key to a warehouse.
  *
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
  * @param expires a date, a time or a duration, see `expiryOf`
+ * @param show shows the key and its token before they are stored: a token that could not be shown to anybody opens nothing
  * @returns the key and its token, which cannot be shown again
  * @throws UsageError for a label that is unusable or taken, for an unusable expiry; and as `changeKeys` does
  */
 export async function addKey(
   warehouse: string,
   { label, websites, expires }: Pick<StoredKey, 'label' | 'websites'> & { expires?: string | undefined },
-  now: () => number = Date.now,
-): Promise<{ key: KnownKey; token: string }> {
+  { now = Date.now, show }: { now?: () => number; show?: (added: AddedKey) => Promise<void> } = {},
+): Promise<AddedKey> {
   checkLabel(label);
   const token = newToken();
   const key: StoredKey = {
@@ -34,14 +40,18 @@ export async function addKey(
     created_at: new Date(now()).toISOString(),
     ...(expires === undefined ? {} : { expires_at: new Date(expiryOf(expires, now())).toISOString() }),
   };
-  await changeKeys(warehouse, 'keys add', (keys) => {
+  const added = { key: known(key), token };
+  await changeKeys(warehouse, 'keys add', async (keys) => {
     const same = keys.find((other) => other.label === label);
-    if (!same) return [...keys, key];
-    throw new UsageError(
-      `there is a key with the label ${label} (${same.id}); choose another label, or revoke that key`,
-    );
+    if (same) {
+      throw new UsageError(
+        `there is a key with the label ${label} (${same.id}); choose another label, or revoke that key`,
+      );
+    }
+    await show?.(added);
+    return [...keys, key];
   });
-  return { key: known(key), token };
+  return added;
 }
 
 /**

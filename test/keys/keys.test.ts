@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
@@ -8,7 +9,7 @@ import { LiveKeys } from '../../src/keys/live-keys.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
-import { start } from '../given/cli.js';
+import { PROGRAM, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const WEBSITES = [
@@ -44,7 +45,7 @@ describe('adding', () => {
   it('gives a token that is stored nowhere, in a file that only its owner reads', async () => {
     const warehouse = emptyWarehouse();
     const now = Date.parse('2026-01-31T12:00:00Z');
-    const { key, token } = await addKey(warehouse, { label: 'one', websites: ['shop', 'shop'] }, () => now);
+    const { key, token } = await addKey(warehouse, { label: 'one', websites: ['shop', 'shop'] }, { now: () => now });
     expect(token).toMatch(/^ih_[A-Za-z0-9_-]{43}$/);
     expect(key).toEqual({ id: key.id, label: 'one', websites: ['shop'], created_at: '2026-01-31T12:00:00.000Z' });
     expect(statSync(keyFile(warehouse)).mode & 0o777).toBe(0o600);
@@ -70,6 +71,14 @@ describe('adding', () => {
       const { token, ...key } = JSON.parse(stdout);
       expect(await find(token)).toMatchObject({ _id: key.id, api_key_label: key.label });
     }
+  });
+
+  it.runIf(existsSync('/dev/full'))('keeps no key whose token could not be shown', async () => {
+    const warehouse = emptyWarehouse();
+    const command = [process.execPath, PROGRAM, 'keys', 'add', '--label', 'x', '--website', 'all'];
+    const args = ['-c', '"$@" > /dev/full', 'sh', ...command, '--warehouse', warehouse];
+    expect(spawnSync('sh', args).status).toBe(1);
+    expect(await readKeys(warehouse)).toEqual([]);
   });
 
   it.each(['', ' x', 'a\nb', '\u0007', '\ud800', 'x'.repeat(201)])('refuses the label %j', async (label) => {
@@ -199,7 +208,7 @@ describe('expiry', () => {
     ['90d', '2026-05-01T12:00:00.000Z'],
     ['30m', '2026-01-31T12:30:00.000Z'],
   ])('takes %s', async (expires, expires_at) => {
-    const { key } = await addKey(emptyWarehouse(), { label: 'x', websites: 'all', expires }, () => NOW);
+    const { key } = await addKey(emptyWarehouse(), { label: 'x', websites: 'all', expires }, { now: () => NOW });
     expect(key.expires_at).toBe(expires_at);
   });
 
@@ -207,7 +216,7 @@ describe('expiry', () => {
     'refuses %j and adds no key',
     async (expires) => {
       const warehouse = emptyWarehouse();
-      const added = addKey(warehouse, { label: 'x', websites: 'all', expires }, () => NOW);
+      const added = addKey(warehouse, { label: 'x', websites: 'all', expires }, { now: () => NOW });
       await expect(added).rejects.toThrow(UsageError);
       expect(await readKeys(warehouse)).toEqual([]);
     },
@@ -215,7 +224,7 @@ describe('expiry', () => {
 
   it('closes a key at its moment', async () => {
     const warehouse = emptyWarehouse();
-    const { token } = await addKey(warehouse, { label: 'x', websites: 'all', expires: '1h' }, () => NOW);
+    const { token } = await addKey(warehouse, { label: 'x', websites: 'all', expires: '1h' }, { now: () => NOW });
     let now = NOW + 3_600_000 - 1;
     const keys = new LiveKeys(
       warehouse,
