@@ -1,8 +1,9 @@
 -- Each website that has a snapshot or an ended run: its newest snapshot and how many there are, its newest run, also
 -- where that got no snapshot, and how many of its monitored pages have a report and how old those are. Views `snapshots`:
--- the markers; `runs`: one row per website and run; `page_state`: one row per page.
+-- the markers; `runs`: one row per website and run; `page_state`: one row per page. Ages are not cut to INTEGER, which
+-- ends at 68 years: a clock may be wrong by more.
 with last_snapshot as (
-  select *, floor(epoch($checked_at::timestamptz) - epoch(snapshot_at))::integer as age_seconds
+  select *, floor(epoch($checked_at::timestamptz) - epoch(snapshot_at)) as age_seconds
   from snapshots
   qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
 ),
@@ -22,11 +23,9 @@ known as (
     website_id,
     count(*)::integer as monitored,
     count(report_fetched_at)::integer as with_report,
-    floor(epoch($checked_at::timestamptz) - epoch(min(report_fetched_at)))::integer as oldest_report_seconds,
-    floor(median(epoch($checked_at::timestamptz) - epoch(report_fetched_at)))::integer as median_report_seconds,
-    floor(
-      quantile_cont(epoch($checked_at::timestamptz) - epoch(report_fetched_at), 0.9)
-    )::integer as p90_report_seconds,
+    floor(epoch($checked_at::timestamptz) - epoch(min(report_fetched_at))) as oldest_report_seconds,
+    floor(median(epoch($checked_at::timestamptz) - epoch(report_fetched_at))) as median_report_seconds,
+    floor(quantile_cont(epoch($checked_at::timestamptz) - epoch(report_fetched_at), 0.9)) as p90_report_seconds,
     with_report / monitored as report_share
   from page_state
   where disappeared_at is null
