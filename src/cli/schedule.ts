@@ -3,6 +3,9 @@ import { hourlyCheck } from '../notify/hourly.js';
 import { type RecordedContext, runDaemon, runRecorded } from '../schedule/daemon.js';
 import { JobBoard } from '../schedule/job-board.js';
 import { jobNamed, timetable, whichJobs } from '../schedule/timetable.js';
+import { makeFolder } from '../storage/durable.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
 import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import type { Globals } from './program.js';
@@ -23,10 +26,21 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const log = loggerOf(flags, io, config);
     const context = { config, version, log, signal, board: await JobBoard.open(config.warehouse.path, log) };
     if (flags.once !== undefined) return runOnce(flags.once, context);
-    const daemon = () => runDaemon({ ...context, jobs, hourly: hourlyCheck(context) });
-    await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
+    const lock = await daemonLock(config.warehouse.path);
+    try {
+      const daemon = () => runDaemon({ ...context, jobs, hourly: hourlyCheck(context) });
+      await (flags.port === undefined ? daemon() : served({ host: flags.host, port: flags.port }, context, io, daemon));
+    } finally {
+      lock.release();
+    }
     return EXIT.done;
   });
+}
+
+/** @throws BusyError where a daemon runs already: two would run each job twice, and overwrite each other's `jobs.json` */
+async function daemonLock(warehouse: string): Promise<RunLock> {
+  await makeFolder(warehouse);
+  return RunLock.take(warehouse, 'a second `indexhouse schedule`', warehouseFolder(warehouse).scheduleLock);
 }
 
 /** Runs the daemon while `/metrics` and the like are served. */

@@ -24,6 +24,8 @@ export function warehouseFolder(path: string) {
     noticesLock: join(path, 'notices.lock.duckdb'),
     /** When the daemon began and ended each job. */
     jobs: join(path, 'jobs.json'),
+    /** Held open by the daemon. */
+    scheduleLock: join(path, 'schedule.lock.duckdb'),
   };
 }
 

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { warehouseFolder } from '../../src/warehouse/layout.js';
+import { RunLock } from '../../src/warehouse/lock.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -77,6 +79,17 @@ describe('indexhouse schedule', () => {
     const daemon = run(['schedule', '--config', file], { signal: stop.signal });
     stop.abort();
     expect(await daemon).toMatchObject({ code: 0, stderr: expect.stringContaining('"next_run"') });
+  });
+
+  test('a second one over the same warehouse exits with 4', async () => {
+    const { file, warehouse } = configured('http://127.0.0.1:1');
+    mkdirSync(warehouse);
+    const first = await RunLock.take(warehouse, 'a daemon', warehouseFolder(warehouse).scheduleLock);
+    const second = () => run(['schedule', '--config', file], { signal: AbortSignal.abort() });
+    const refused = expect.stringContaining('a second `indexhouse schedule` cannot start');
+    expect(await second()).toMatchObject({ code: 4, stderr: refused });
+    first.release();
+    expect(await second()).toMatchObject({ code: 0 });
   });
 
   test('a job that does not exist is a usage error that lists the jobs', async () => {
