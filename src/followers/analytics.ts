@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
-import { exists, publish, readIfThere, syncFile, writeDurably } from '../storage/durable.js';
+import { exists, readIfThere, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
 import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
@@ -16,6 +16,7 @@ import {
   viewStatements,
 } from '../warehouse/tables.js';
 import type { FollowerState } from './follower.js';
+import { removeDatabase, replaceDatabase } from './native-file.js';
 
 /** The oldest format that DuckDB 1.5 still writes for every reader since 1.0. */
 const STORAGE_VERSION = 'v1.0.0';
@@ -23,7 +24,7 @@ const COMMITS = 'select snapshot_id from snapshots union all select replay_id fr
 
 const TEXT = join('schema', 'analytics.sql');
 
-/** Whether `analytics.duckdb` shows the files of this folder: views hold absolute paths, and a folder may be moved. */
+/** Whether the views of `analytics.duckdb` are those of this folder: they hold absolute paths, and it may have moved. */
 export async function isAnalyticsCurrent(warehouse: string): Promise<boolean> {
   return shows(warehouse, (await analyticsText(warehouse)).text);
 }
@@ -39,8 +40,8 @@ async function analyticsText(warehouse: string): Promise<{ statements: string[];
 }
 
 /**
- * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want one file to open
- * and may hold it open all day. It is replaced by rename, and only when its text changes.
+ * Writes `analytics.duckdb`: views over the Parquet files with absolute paths, for BI tools that want a single file and
+ * may keep it open all day. It is replaced by rename, and only if its views change.
  */
 export async function writeAnalytics(warehouse: string, memoryLimit: number): Promise<FollowerState> {
   const upToDate = { name: 'analytics', behind: 0 };
@@ -53,11 +54,11 @@ export async function writeAnalytics(warehouse: string, memoryLimit: number): Pr
   return upToDate;
 }
 
-/** Puts a DuckDB file of nothing but views in its place. */
+/** Creates a DuckDB file of views, which replaces an earlier one. */
 export async function publishAnalytics(file: string, statements: string[], engine: EngineOptions): Promise<void> {
   const temporary = `${file}.indexhouse.tmp`;
-  // The log of an attempt that died would be played into the new file.
-  for (const left of [temporary, `${temporary}.wal`]) await rm(left, { force: true });
+  // The WAL of an attempt that crashed would be replayed into the new file.
+  await removeDatabase(temporary);
   try {
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
       await standInForFiles(opened);
@@ -65,10 +66,7 @@ export async function publishAnalytics(file: string, statements: string[], engin
       await opened.run('checkpoint');
     });
     crashPoint('made analytics.duckdb');
-    await syncFile(temporary);
-    // So would what somebody who died wrote into the old one.
-    await rm(`${file}.wal`, { force: true });
-    await publish(temporary, file);
+    await replaceDatabase(temporary, file);
   } finally {
     await rm(temporary, { force: true });
   }
@@ -77,13 +75,13 @@ export async function publishAnalytics(file: string, statements: string[], engin
 /** The warehouse whose files the views read. */
 export interface AnalyticsPlace {
   warehouse: string;
-  /** Where their readers see it: an absolute path, which need not exist on this machine. */
+  /** The path where readers see it: absolute, and possibly not of this machine. */
   root: string;
 }
 
 /**
- * Makes `read_parquet` stand for empty tables with the columns of ours, for as long as this engine is open. Views that
- * are made meanwhile keep the call as it is written, so whoever opens them later reads the files.
+ * Replaces `read_parquet` in this engine by empty tables with our columns. A view created meanwhile keeps the call as
+ * written, so it reads the files when it is opened later.
  */
 async function standInForFiles(engine: Engine): Promise<void> {
   const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
@@ -96,8 +94,8 @@ async function standInForFiles(engine: Engine): Promise<void> {
 }
 
 /**
- * The statements that make every view over the Parquet files, in order. Who runs them has to stand in for the files.
- * What has no marker does not exist, so every view joins the markers; nor does what has a tombstone.
+ * The statements that create all views over the Parquet files, in order; see `standInForFiles` for running them. Files
+ * without a marker and files with a tombstone do not count, so each view filters by these.
  */
 export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
   const views: string[] = [];
@@ -114,8 +112,8 @@ where commit_id in (${COMMITS})${isThinned(table) ? `\n  and commit_id not in ($
 }
 
 /**
- * By name, so that a file of a newer version does not change what a view promises. JSON is told as such: DuckDB 1.0
- * takes it for text.
+ * The columns by name, so that files of a newer version do not change the view. JSON is cast: DuckDB 1.0 reads it as
+ * text.
  */
 function shownColumns(table: Table): string {
   const columns = columnsOf(table).map(({ name, type }) => {
@@ -137,7 +135,7 @@ where parse_filename(filename, true) in (
 )`;
 }
 
-/** A pattern without files is an error, so it is left out until there are some. */
+/** A pattern that matches no file is an error, so it is left out until there is one. */
 async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
   const any = (await listTableFiles(warehouse, table)).length > 0;
   const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');

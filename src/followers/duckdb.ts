@@ -19,32 +19,32 @@ import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from 
 export const DATABASE = 'indexhouse';
 const RETRY_INTERVAL_MS = 250;
 /**
- * Rows in a row group of the file, two of those that the Parquet files have. DuckDB compresses a row group that is full
- * while rows are read, with all its threads, and never again; what fills none is compressed by one thread, together
- * with the rows of the commit before.
+ * Rows in a row group of the file, twice as many as in the Parquet files. DuckDB compresses a full row group with all
+ * threads while it reads rows, and once only. The rows that do not fill one are compressed by a single thread, together
+ * with those of the commit before.
  */
 const ROW_GROUP_SIZE = 40_960;
-/** Half of a row group: what a commit of so many rows brings is worth no joining with the one before. */
+/** Half of a row group: a commit of so many rows is not worth merging with the row groups of the one before. */
 const LARGE_COMMIT_ROWS = ROW_GROUP_SIZE / 2;
-/** Within one transaction this is always reached, so that its rows are written to the file alone, without a log. */
+/** Every transaction reaches this, so its rows are written to the file alone and not to the WAL as well. */
 const NO_LOG_THRESHOLD = '1KB';
 
 export interface FollowDuckdbInput {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
-  /** How long to wait for a reader that holds the file, in milliseconds. */
+  /** How long to wait for a reader that has the file open, in milliseconds. */
   lockTimeout: number;
-  /** Another file than `indexhouse.duckdb`, for one that is made anew. */
+  /** A file to build instead of `indexhouse.duckdb`, when that is rebuilt. */
   file?: string;
-  /** Drops older rows of `coverage` and `url_reports`: a date. Left out or null: what was dropped before stays so. */
+  /** A date: older rows of `coverage` and `url_reports` are dropped. Left out or null: nothing more is dropped. */
   retainedFrom?: string | null;
 }
 
 /**
- * Brings `indexhouse.duckdb` up to date: every marker that it lacks, oldest first, one transaction each. The file is
- * open read-write only for these seconds. A reader that holds it makes it lag, never a sync fail; a marked file that
- * cannot be read is skipped, told, and tried again next time.
+ * Brings `indexhouse.duckdb` up to date: it takes every commit that it lacks, oldest first, one transaction each. The
+ * file is open read-write only for these seconds. A reader that has it open makes it lag but never fails a sync. A commit
+ * whose files cannot be read is skipped, reported, and tried again next time.
  */
 export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
   let engine: Engine;
@@ -66,7 +66,7 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
   }
 }
 
-/** How many markers the file lacks, read without writing; all of them where it cannot be read. */
+/** How many commits the file lacks, found out without writing to it; all of them if it cannot be read. */
 export async function countBehind(input: FollowDuckdbInput, markers: readonly Marker[]): Promise<number> {
   try {
     const file = input.file ?? warehouseFolder(input.warehouse).database;
@@ -81,14 +81,14 @@ function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
   return { memoryLimit, temporary: scratchFolder(warehouse) };
 }
 
-/** Opens the file for writing, waiting for who holds it; made if missing. @throws EngineError where it stays held */
+/** Opens the file for writing, or creates it. Waits for readers. @throws EngineError if one keeps it open */
 export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
   const file = input.file ?? warehouseFolder(input.warehouse).database;
   const tries = { withinMs: input.lockTimeout, everyMs: RETRY_INTERVAL_MS };
   return waitingForLock(() => openDatabase(input, file), tries);
 }
 
-/** Attached, because only so DuckDB takes a size for row groups. Rows keep the order of their files. */
+/** Attaches the file, because only `attach` accepts a row group size. Rows keep the order of their files. */
 async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Engine> {
   const engine = await Engine.open(scratch(input));
   try {
@@ -102,23 +102,23 @@ async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Eng
   return engine;
 }
 
-/** Under another name first: DuckDB refuses a file that a death or a full disk left empty or half-written. */
+/** Creates the file under another name first: DuckDB refuses one that a crash or a full disk left empty or half-written. */
 async function makeWhole(engine: Engine, file: string): Promise<void> {
   const temporary = `${file}.tmp`;
-  // The log of a file that somebody deleted does not belong to the new one.
+  // The WAL of a file that was deleted by hand would be replayed into the new one.
   for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
   await engine.run(`attach ${literal(temporary)} as made`);
   await engine.run('detach made');
   await rename(temporary, file);
 }
 
-/** Attaches a native file for writing, made if missing, and makes it the one that statements mean. */
+/** Attaches a native file for writing, creating it if needed, and makes it the default database of statements. */
 export async function attachSuited(engine: Engine, file: string, name: string): Promise<void> {
   await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
   await engine.run(`use ${name}`);
 }
 
-/** Takes what the open file lacks, and drops from it what retention dropped. */
+/** Inserts the commits that the open file lacks, and deletes what retention has dropped. */
 export async function catchUpDuckdb(engine: Engine, input: FollowDuckdbInput): Promise<FollowerState> {
   const log = await OpenWarehouse.read(engine, input.warehouse);
   return catchUp(new DuckdbFile(engine, input), log, scratch(input));
@@ -180,7 +180,7 @@ class DuckdbFile implements Follower {
   }
 }
 
-/** Forward only, all that are lacking in one transaction; the views are remade when their text or the contract changes. */
+/** Runs all missing migrations in one transaction; the views are recreated when their text or the contract changes. */
 export async function migrate(engine: Engine): Promise<void> {
   await engine.run(
     'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
@@ -206,9 +206,8 @@ export async function migrate(engine: Engine): Promise<void> {
 }
 
 /**
- * Suits the engine to the size of a commit. DuckDB joins small row groups whenever it writes a checkpoint, which takes
- * as long again as all else of a large commit; where commits are small, the file would grow to three times its size
- * without.
+ * Tunes the engine to the size of a commit. DuckDB merges small row groups at every checkpoint. For a large commit that
+ * doubles the time; for small ones the file would grow to three times its size without it.
  */
 async function suit(engine: Engine, { files }: Marker): Promise<void> {
   const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);

@@ -11,8 +11,8 @@ import { checkPath, checkSchemas, checkWarehouseThere } from '../warehouse/prepa
 import { type AnalyticsPlace, analyticsStatements, publishAnalytics } from './analytics.js';
 
 /**
- * Writes what `analytics.duckdb` holds for readers that see the warehouse under another path. Takes no lock, and leaves
- * the warehouse as it is.
+ * Writes the views of `analytics.duckdb` for readers that see the warehouse under another path. Takes no lock, and does
+ * not change the warehouse.
  *
  * @param input the root is where the readers see the warehouse: an absolute path of theirs
  * @returns the names of the views, too
@@ -31,9 +31,9 @@ export async function exportAnalytics(input: AnalyticsPlace & { out: string; mem
   });
 }
 
-/** The root without a slash at its end. */
+/** The root without a trailing slash. */
 function rootOf(root: string): string {
-  // Readers may run under Windows; what is absolute elsewhere is absolute there too.
+  // Readers may run on Windows, where POSIX absolute paths count as absolute, too.
   if (!win32.isAbsolute(root)) {
     throw new UsageError(`--root must be the absolute path of the warehouse as readers see it (given: ${root})`);
   }
@@ -41,7 +41,7 @@ function rootOf(root: string): string {
   return root.replace(/(?<=.)[/\\]+$/, '');
 }
 
-/** The file to write, of which nothing is lost: only what is a file of views over a warehouse is written over. */
+/** The file to write. Only a file of views over a warehouse is overwritten, so nothing is lost. */
 async function replaceable(out: string, warehouse: string, engine: EngineOptions): Promise<string> {
   const folder = dirname(resolve(out));
   if (!(await isFolder(folder))) throw new UsageError(`folder ${folder} does not exist`);
@@ -60,7 +60,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await exists(path)) && (await stat(path)).isDirectory();
 }
 
-/** Whether a file holds nothing but views, those of a warehouse among them. */
+/** Whether a file holds only views, among them those of a warehouse. */
 async function isAnalytics(file: string, engine: EngineOptions): Promise<boolean> {
   try {
     const views = await viewsIn(file, engine);
@@ -72,7 +72,7 @@ async function isAnalytics(file: string, engine: EngineOptions): Promise<boolean
   }
 }
 
-/** The names of the views in a file; none where it holds a table. */
+/** The names of the views in a file; none if it holds a table. */
 async function viewsIn(file: string, engine: EngineOptions): Promise<string[]> {
   return withEngine({ ...engine, file, readOnly: true }, async (opened) => {
     const row = z.object({ name: z.string(), is_view: z.boolean() });

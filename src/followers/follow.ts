@@ -11,7 +11,7 @@ export interface FollowInput {
   log: Logger;
 }
 
-/** Lets everything that follows the log catch up. What cannot only lags: nothing here can stop a sync. */
+/** Lets all followers catch up. One that cannot lags behind: nothing here can fail a sync. */
 export async function followAll(input: FollowInput): Promise<FollowerState[]> {
   const { warehouse, log } = input;
   const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = input.config.warehouse;

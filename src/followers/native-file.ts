@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
+import { publish, syncFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import type { Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
@@ -6,22 +8,22 @@ import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 
 const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
 
-/** What a native DuckDB file says of the rows that it does not hold any more. */
+/** A native DuckDB file's record of the rows that were dropped from it. */
 export interface Retention {
   /** `YYYY-MM-DD`: rows of `coverage` and `url_reports` of earlier snapshots were dropped; null: none were. */
   retainedFrom: string | null;
-  /** Rows that were deleted since the file was made: what it could be smaller by. */
+  /** Rows deleted since the file was created; a copy would be smaller by these. */
   deletedRows: number;
 }
 
-/** Makes the file's own record of what was dropped from it: one row. It is in no Parquet file. */
+/** Creates that record, a table of one row, which exists only in this file. */
 export const RETENTION = [
   'create table if not exists retention (retained_from date, deleted_rows bigint not null)',
   'insert into retention select null, 0 where not exists (from retention)',
 ];
 
 /**
- * Reads that record; nothing was dropped from a file of an older version.
+ * Reads that record. A file of an older version has none, because nothing was dropped from it.
  *
  * @param database the name that the file is attached by; left out: the one that the engine has open
  */
@@ -34,18 +36,18 @@ export async function readRetention(engine: Engine, database: string | null = nu
   return row ? { retainedFrom: row.retained_from, deletedRows: row.deleted_rows } : nothing;
 }
 
-/** Of a replay every row stays: the view `quarantine` tells from them what was replayed. */
+/** All rows of replays are kept: the view `quarantine` needs them to know what was replayed. */
 export const OLD_ROWS = 'snapshot_date < $before::date and commit_id = snapshot_id';
 
-/** The same of a commit that is still to be taken. */
+/** Whether the rows of a commit that is not in the file yet would be dropped. */
 export function isDropped(marker: Marker, table: Table, retainedFrom: string | null): boolean {
   return isThinned(table) && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
 }
 
 /**
- * Drops the rows of earlier snapshots, and records it in the same transaction, which is the caller's.
+ * Drops the rows of earlier snapshots and records it, in the caller's transaction.
  *
- * @param before a date; null leaves the file as it is, and an earlier one than that of the record brings nothing back
+ * @param before a date; with null, or one earlier than that of the record, nothing changes
  * @returns the date that the file holds rows from, or null
  */
 export async function dropOldRows(engine: Engine, before: string | null): Promise<string | null> {
@@ -59,7 +61,7 @@ export async function dropOldRows(engine: Engine, before: string | null): Promis
   return before;
 }
 
-/** Drops the rows of files that were put out of use since, in the caller's transaction. */
+/** Drops the rows of files that got a tombstone since, in the caller's transaction. */
 export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promise<void> {
   if (log.tombstoneFiles.length === 0) return;
   await engine.run(
@@ -106,4 +108,18 @@ export async function hasTable(engine: Engine, database: string | null, table: s
     { table, database },
   );
   return found.length > 0;
+}
+
+/** Replaces a database file by a complete new one. A reader that has the old one open keeps it. */
+export async function replaceDatabase(complete: string, file: string): Promise<void> {
+  await syncFile(complete);
+  // The WAL of the old file would be replayed into the new one. What it holds is in the Parquet files, too.
+  await rm(`${file}.wal`, { force: true });
+  await publish(complete, file);
+}
+
+/** Removes a database file and its WAL. */
+export async function removeDatabase(file: string): Promise<void> {
+  await rm(file, { force: true });
+  await rm(`${file}.wal`, { force: true });
 }

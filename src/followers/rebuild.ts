@@ -1,20 +1,19 @@
-import { rename, rm } from 'node:fs/promises';
 import { BusyError, Failure } from '../exit.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
-import { exists, syncFile, syncFolder } from '../storage/durable.js';
+import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { type FollowDuckdbInput, followDuckdb } from './duckdb.js';
 import type { FollowerState } from './follower.js';
-import { type Retention, readRetention } from './native-file.js';
+import { type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
 
-/** The new file could not be made whole; the old one is as it was. */
+/** The new file could not be built; the old one is unchanged. */
 export class RebuildError extends Failure {}
 
 /**
- * Makes `indexhouse.duckdb` anew from the Parquet files, beside the old one, and puts it in its place. The caller
- * holds the run lock.
+ * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. The caller holds
+ * the run lock.
  *
  * @param retainedFrom the date that rows of `coverage` and `url_reports` are kept from, or null for all; left out: as in
  *   the old file
@@ -31,13 +30,9 @@ export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout'
   try {
     const from = retainedFrom === undefined ? (old?.retainedFrom ?? null) : retainedFrom;
     const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file, retainedFrom: from });
-    // The old file may hold rows of the very commits that cannot be read any more.
+    // The old file may be the only one that still holds the rows of unreadable commits.
     if (state.behind > 0 && (usable || !(await exists(file)))) throw new RebuildError(state.reason);
-    await syncFile(file);
-    // Its log must not be played into the new file. What it held is in the Parquet files.
-    await rm(`${database}.wal`, { force: true });
-    await rename(file, database);
-    await syncFolder(warehouse);
+    await replaceDatabase(file, database);
     return state;
   } catch (cause) {
     await removeDatabase(file);
@@ -59,13 +54,7 @@ async function lookAtOld(database: string, warehouse: string): Promise<Retention
     const holder = lockHolder(error);
     if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} has it open. Close it there and try again`);
     if (diskRemedy(error)) throw error;
-    // Any other error is a broken file: what a rebuild is for.
+    // Any other error means that the file is broken, which a rebuild repairs.
     return null;
   }
-}
-
-/** Removes a database file and its log. */
-export async function removeDatabase(file: string): Promise<void> {
-  await rm(file, { force: true });
-  await rm(`${file}.wal`, { force: true });
 }

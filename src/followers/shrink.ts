@@ -1,42 +1,41 @@
-import { rename, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
 import { withRemedy } from '../storage/disk-error.js';
-import { exists, syncFile, syncFolder } from '../storage/durable.js';
+import { exists } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { attachSuited, catchUpDuckdb, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
-import { hasTable, OLD_ROWS, type Retention, readRetention } from './native-file.js';
-import { removeDatabase } from './rebuild.js';
+import { hasTable, OLD_ROWS, type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
 
-/** What became of `indexhouse.duckdb`. The names are those of `maintain --json`. */
+/** What was done to `indexhouse.duckdb`, under the names of `maintain --json`. */
 export interface Shrunk {
-  /** It holds rows of `coverage` and `url_reports` from this date on; null: of every date. */
+  /** Rows of `coverage` and `url_reports` are kept from this date on; null: all of them. */
   retained_from: string | null;
-  /** Rows that it was freed of, by a smaller copy of it. In a dry run: that it would be. */
+  /** Rows that the copy left out, or would leave out in a dry run. */
   rows_dropped: number;
   /** Null where there is no file. */
   bytes_before: number | null;
   bytes_after: number | null;
-  /** Why it could not be done now; nothing is lost, and the next `maintain` does it. */
+  /** Why it could not be done; nothing is lost, and the next `maintain` tries again. */
   reason: string | null;
 }
 
 const NOTHING_DONE = { retained_from: null, rows_dropped: 0, bytes_before: null, bytes_after: null, reason: null };
 
 /**
- * Drops old rows, and those of files that were put out of use, from `indexhouse.duckdb`, and puts a copy without the
- * space of deleted rows in its place: deleting alone does not make a file smaller. May be called again after it was
- * interrupted anywhere. The caller holds the run lock.
+ * Deletes old rows, and rows of files that retention removed, from `indexhouse.duckdb`, and replaces it with a compact
+ * copy: deleting alone does not make a file smaller. Can be repeated after an interruption at any point. The caller holds
+ * the run lock.
  */
 export async function shrinkDuckdb(input: FollowDuckdbInput & { retainedFrom: string | null }): Promise<Shrunk> {
   const file = warehouseFolder(input.warehouse).database;
   const shrunk: Shrunk = { ...NOTHING_DONE, bytes_before: await sizeOf(file) };
   try {
     const { retainedFrom, deletedRows } = await dropAndCopy(input, `${file}.new`);
-    if (deletedRows > 0) await putInPlace(input.warehouse, `${file}.new`, file);
+    if (deletedRows > 0) await replaceDatabase(`${file}.new`, file);
     crashPoint('put the smaller file in place');
     Object.assign(shrunk, { retained_from: retainedFrom, rows_dropped: deletedRows });
   } catch (error) {
@@ -87,7 +86,7 @@ async function countDroppable(
   return { retained_from: from.at(-1) ?? null, rows_dropped: rows };
 }
 
-/** Holds the file, so that nobody can open it meanwhile, for as long as it is copied. */
+/** Keeps the file open while it is copied, so that nobody else can open it. */
 async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<Retention> {
   const engine = await openWaiting(input);
   try {
@@ -115,15 +114,6 @@ async function copyTo(engine: Engine, file: string): Promise<void> {
   crashPoint('made the smaller file');
 }
 
-/** A reader that opens the old file in this very moment keeps it, whole, for as long as it holds it. */
-async function putInPlace(warehouse: string, smaller: string, file: string): Promise<void> {
-  await syncFile(smaller);
-  // Its log must not be played into the new file. What it held has been copied.
-  await rm(`${file}.wal`, { force: true });
-  await rename(smaller, file);
-  await syncFolder(warehouse);
-}
-
 function reasonOf(error: unknown): string {
   const holder = lockHolder(error);
   return holder ? heldBy(holder) : `indexhouse.duckdb could not be made smaller: ${withRemedy(error)}`;
@@ -133,7 +123,7 @@ function heldBy(holder: string): string {
   return `${holder} has indexhouse.duckdb open, so it was not changed; close it there and run \`indexhouse maintain\` again`;
 }
 
-/** Bytes; null where there is no such file. Asks for its size only: to open a database file would lose its lock. */
+/** Size in bytes, or null if there is no such file. Uses `stat`: opening a database file would release its lock. */
 async function sizeOf(file: string): Promise<number | null> {
   return (await exists(file)) ? (await stat(file)).size : null;
 }
