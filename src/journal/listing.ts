@@ -7,8 +7,8 @@ import {
   type Interrupted,
   newRecentUrls,
   remember,
+  restartedWalk,
   type WalkState,
-  walkAnew,
   walkStateSchema,
 } from '../source/walk-state.js';
 import { AppendFile, sizeOf } from '../storage/durable.js';
@@ -19,7 +19,7 @@ import { isSealed, JournalError } from './header.js';
 import { parseLine, rawLineGroups } from './lines.js';
 import { openSeal, passOver, seal, seedOf } from './seal.js';
 
-/** A walk that was interrupted for longer begins anew: too much of the listing may have moved. */
+/** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
 const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
 /** Of one window; a hostile service can send any number of unknown fields. */
 const MAX_DRIFT = 100;
@@ -164,7 +164,7 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
 /**
  * Reads the journal of a listing back. A last window that the process died in is left out.
  *
- * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes begins anew
+ * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes starts over
  * @throws JournalError where anything else is damaged
  */
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
@@ -273,7 +273,7 @@ class ListingReader {
     if (!this.#last) return undefined;
     const { state, at } = this.#last;
     const stale = now - at > WALK_RESUME_WITHIN_MS;
-    const from = stale ? { ...walkAnew(state, now), doubt: null, previous: null, finished: 0 } : state;
+    const from = stale ? { ...restartedWalk(state, now), doubt: null, previous: null, finished: 0 } : state;
     const recent = stale ? newRecentUrls(this.pageSize) : this.#recent;
     return { state: from, recent, finished: stale ? null : this.#finished };
   }

@@ -8,7 +8,7 @@ const RECENT_URLS_LEAST = 10_000;
  * from there; the recent URLs are read back from the journal's entries.
  */
 export const walkStateSchema = z.object({
-  /** 1 for the first walk of a run; a walk that begins anew is the next one. */
+  /** 1 for the first walk of a run; a walk that starts over is the next one. */
   walk: z.int(),
   /** `overlap` proves each window by an anchor; `links` follows `next_page` where a service allows no overlap. */
   mode: z.enum(['overlap', 'links']),
@@ -84,11 +84,11 @@ export function firstWalk(pageSize: number, now: number): WalkState {
 
 /** The walk after one that reached the end unproven. */
 export function walkAgain(state: WalkState, now: number): WalkState {
-  return { ...walkAnew(state, now), previous: state.walk, finished: state.finished + 1 };
+  return { ...restartedWalk(state, now), previous: state.walk, finished: state.finished + 1 };
 }
 
 /** The walk after one that was given up before its end, or was interrupted for too long. */
-export function walkAnew(state: WalkState, now: number): WalkState {
+export function restartedWalk(state: WalkState, now: number): WalkState {
   const { mode, limit, doubt, previous, finished } = state;
   return { ...firstWalk(0, now), walk: state.walk + 1, mode, limit, doubt, previous, finished };
 }

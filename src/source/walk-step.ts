@@ -3,7 +3,7 @@ import type { Drift, JudgedEntry, Window } from './coverage-window.js';
 import { skipOf } from './links.js';
 import type { AcceptedWindow, RecentUrls, WalkState } from './walk-state.js';
 
-/** Windows without an anchor, or without progress, in a row before the walk begins anew. */
+/** Windows without an anchor, or without progress, in a row before the walk starts over. */
 const MAX_LOOKBACKS = 8;
 /** Windows of fewer entries overlap by one only. */
 const SMALL_WINDOW = 10;
@@ -15,7 +15,7 @@ export type Step =
   /** `deadEnd`: why there is no way on behind this window, though it is no end. */
   | { kind: 'accepted'; window: AcceptedWindow; deadEnd: string | null }
   | { kind: 'look_back'; state: WalkState }
-  | { kind: 'anew'; mode: WalkState['mode'] }
+  | { kind: 'restart'; mode: WalkState['mode'] }
   | { kind: 'stuck'; reason: string };
 
 /** Fits a window that was asked for early, so that it holds entries that are kept already, to what is kept. */
@@ -26,7 +26,7 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   const seen = counted(state, window);
   const start = skip ?? asked;
   if (typeof skip === 'number' && skip !== asked && asked < (count ?? Number.MAX_SAFE_INTEGER)) {
-    return { kind: 'anew', mode: 'links' };
+    return { kind: 'restart', mode: 'links' };
   }
   if (received === 0) return asked === 0 ? emptyAtTheStart(seen, window) : lookBack(state, seen, asked);
 
@@ -42,7 +42,7 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   if (!ended && !placed.progress && (nextSkip <= asked || state.lookbacks >= MAX_LOOKBACKS)) {
     return lookBack(state, seen, asked);
   }
-  if (!ended && received === 1 && asked === 0) return { kind: 'anew', mode: 'links' };
+  if (!ended && received === 1 && asked === 0) return { kind: 'restart', mode: 'links' };
   const after: WalkState = {
     ...seen,
     windows: state.windows + 1,
@@ -139,7 +139,7 @@ function emptyAtTheStart(state: WalkState, window: Window): Step {
  */
 function lookBack(state: WalkState, seen: WalkState, asked: number): Step {
   if (state.lookbacks >= MAX_LOOKBACKS) {
-    if (state.walk < MAX_WALKS) return { kind: 'anew', mode: state.mode };
+    if (state.walk < MAX_WALKS) return { kind: 'restart', mode: state.mode };
     return { kind: 'stuck', reason: `no window after entry ${state.kept} fits the one before it` };
   }
   const step = Math.max(1, Math.floor(state.windowSize / 2));

@@ -8,9 +8,9 @@ import {
   newRecentUrls,
   type RecentUrls,
   remember,
+  restartedWalk,
   type WalkState,
   walkAgain,
-  walkAnew,
 } from './walk-state.js';
 import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
 
@@ -127,8 +127,8 @@ async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): 
     }
     if (step.kind === 'stuck') return { state, reason: step.reason, error: null };
     if (step.kind === 'look_back') state = step.state;
-    if (step.kind === 'anew') {
-      state = walkAnew({ ...state, mode: step.mode }, deps.now());
+    if (step.kind === 'restart') {
+      state = restartedWalk({ ...state, mode: step.mode }, deps.now());
       recent = newRecentUrls(deps.pageSize);
     }
     if (step.kind === 'accepted') {
