@@ -12,7 +12,7 @@ import { journalEngine, type WebsiteRun } from './context.js';
 import type { Fetched } from './fetch-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
 
-/** What a website's newest commit left: the ground that the next one stands on. */
+/** What a website's newest commit left, and the next one is compared with. */
 export interface Before {
   /** The state file of the newest commit; null before the first. */
   state: string | null;
@@ -21,9 +21,9 @@ export interface Before {
 }
 
 /**
- * Reads what is committed of a website, from markers alone. A state file that is missing is made anew.
+ * Reads what is committed of a website, from markers alone. A missing state file is rebuilt.
  *
- * @throws DamageError where one of its markers cannot be read: the next commit would tell every change since again
+ * @throws DamageError if one of its markers cannot be read: the next commit would repeat every change since then
  */
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
@@ -109,7 +109,7 @@ export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetch
 /** The receipt of a commit, from what was staged of it. */
 export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused: number, now: number): WebsiteReceipt {
   const number = (name: string) => Number(snapshot[name] ?? 0);
-  // A version that knew none of these may have staged it.
+  // It may have been staged by a version without these columns.
   const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
   const wanted = numberIfKnown('reports_wanted');
   return {
@@ -146,7 +146,7 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
   };
 }
 
-/** Writes into `runs` that a website got no snapshot and why, and forgets its journal: another run would begin anew. */
+/** Records in `runs` why a website got no snapshot, and deletes its journal: the next run starts over. */
 export async function recordFailure(run: WebsiteRun, message: string): Promise<WebsiteReceipt> {
   const { header, requests } = run;
   const error = header.set_aside ? `${message}; ${toldOf(header.set_aside)}` : message;
@@ -159,7 +159,7 @@ export async function recordFailure(run: WebsiteRun, message: string): Promise<W
   });
 }
 
-/** Writes the row of a run whose marker is there but whose own row a crash left out, and forgets its journal. */
+/** Writes the row of a committed run that crashed before it could, and deletes its journal. */
 export async function recordCommitted(run: WebsiteRun): Promise<void> {
   await writeRow(run, { outcome: 'committed', snapshot_id: run.header.snapshot_id, error: null });
 }

@@ -14,11 +14,11 @@ import type { JournalEngine } from '../warehouse/journal-views.js';
 import type { Outage } from './outage.js';
 import type { RunProgress } from './run-progress.js';
 
-/** What a run asks of the machine, passed in so that a test can pin it. */
+/** What a run needs from the machine, passed in so that tests can replace it. */
 export interface RunEffects extends Effects {
-  /** Bytes that are free where the folder lies. */
+  /** Free bytes on the disk of a folder. */
   freeDisk(folder: string): Promise<number>;
-  /** Lets what follows the log catch up. */
+  /** Lets the followers catch up. */
   follow(input: FollowInput): Promise<FollowerState[]>;
 }
 
@@ -65,7 +65,7 @@ export function deadlineOf({ header, config }: Pick<WebsiteRun, 'header' | 'conf
   return Date.parse(header.started_at) + config.reports.deadline;
 }
 
-/** How DuckDB is set up for a piece of work; its spill files lie in a folder of their own. */
+/** DuckDB's options for a piece of work, with a folder of its own for spill files. */
 export function engineOptions(config: Config, folder: string): EngineOptions {
   return { memoryLimit: config.warehouse.memory_limit, temporary: folder };
 }

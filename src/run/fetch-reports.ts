@@ -12,14 +12,14 @@ import { deadlineOf, type WebsiteRun } from './context.js';
 import { ReportsDown } from './outage.js';
 import { pageAnsweredBefore } from './plan-reports.js';
 
-/** As many rejects in a row for the same reason mean that the interface has changed, not that records are bad. */
+/** So many rejects in a row for the same reason mean that the API has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
-/** After as many reports in a row that cannot be had, the service is asked for something else. */
+/** After so many failed reports in a row, another request finds out whether the service is down. */
 const FAILED_IN_A_ROW = 3;
-/** As many pages are not all to blame, where no report was ever answered. */
+/** Where no report was ever answered, so many failures in a row are not the pages' fault. */
 const FAILED_FROM_THE_START = 12;
 const DISK_CHECK_INTERVAL_MS = 2_000;
-/** For no more than these DuckDB stays open: to open it again would take longer. */
+/** While so few are fetched DuckDB stays open, because opening it again would take longer. */
 const FEW_REPORTS = 30;
 
 /** How the fetching of the planned reports ended. */
@@ -35,7 +35,7 @@ export interface Fetched {
 
 /**
  * Fetches the planned reports into the journal, `concurrency` at a time, until the plan, the deadline or the disk ends.
- * What the journal holds already is not asked for again.
+ * Reports that the journal holds already are not requested again.
  *
  * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
  */
@@ -49,7 +49,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
   try {
     run.progress.planned(run.website, planned.planned, reused);
     const pages = await pagesLeft(run, planned, left);
-    // Its memory is for others meanwhile: fetching may take all night.
+    // Frees DuckDB's memory, because fetching may take all night.
     if (planned.planned > FEW_REPORTS) run.journal.close();
     const end = await new ReportFetch(run, journal, before).run(pages);
     if (end.cause && run.outage.isWaitedFor(end.cause, deadlineOf(run), run.website)) throw end.cause;
@@ -67,7 +67,7 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
   return planned < wanted ? 'budget' : 'complete';
 }
 
-/** Null where nothing is planned: then there is no plan either. */
+/** The pages still to fetch; null where nothing is planned, because then there is no plan file. */
 async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
   if (planned === 0) return null;
   if (left.bytes === 0) return new PlanReader(run.folder.plan);
@@ -80,7 +80,7 @@ async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLef
 
 type End = Pick<Fetched, 'status' | 'message'> & { cause?: Error };
 
-/** Whose fault it is that several reports in a row cannot be had. */
+/** What made several reports in a row fail. */
 type Blame = 'pages' | 'reports' | 'service' | 'unknown';
 
 class ReportFetch {
@@ -89,13 +89,13 @@ class ReportFetch {
   #end: End | null = null;
   #diskCheckedAt = 0;
   #equalRejects = { reason: '', count: 0 };
-  /** Reports that could not be had since the last one that could: the pages' fault, or an outage. */
+  /** Reports that failed since the last answer: because of their pages, or of an outage. */
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
-  /** URL of a page whose report was answered before: the last one of this run, or one of an earlier run. */
+  /** URL of a page whose report was answered before, in this run or an earlier one. */
   #witness: string | null | undefined;
-  /** Who is to blame for them, while that is being asked. */
+  /** The request that finds out what made them fail, while it is under way. */
   #probe: Promise<Blame> | null = null;
-  /** Pages that were read from the plan and not asked for yet. */
+  /** Pages that were read from the plan and not requested yet. */
   #ahead: PlannedPage[] = [];
 
   constructor(
@@ -107,9 +107,9 @@ class ReportFetch {
     this.#purpose = { lane: run_.website.id, counts: run_.requests, notAfter: this.#deadline };
   }
 
-  /** Workers take the pages one by one, so that no more is under way than the concurrency, however long the plan. */
+  /** Workers take the pages one by one, so that memory does not grow with the plan. */
   async run(pages: PlanReader | null): Promise<End> {
-    // Before the first of them, so that a disk that is full already takes not even one answer more.
+    // Before the first request, because the disk may be full already.
     await this.#checkLimits();
     if (pages && !this.#end) await this.#checkOutage(pages);
     if (pages) await this.#fetchAll(pages);
@@ -146,8 +146,8 @@ class ReportFetch {
   }
 
   /**
-   * During an outage, one report tells whether it is over. Each time another one is asked for, because a page may be the
-   * reason itself.
+   * During an outage, one report tells whether it is over. Each wait tries another page, because a single page may be the
+   * reason.
    */
   async #checkOutage(pages: PlanReader): Promise<void> {
     const { outage, website, client } = this.run_;
@@ -175,15 +175,15 @@ class ReportFetch {
   }
 
   /**
-   * Where several fail in a row, it is an outage if neither a report that was answered before nor the listing can be had:
-   * of the reports alone if the listing can. Then none of them is recorded, and each is asked for again.
+   * Several failures in a row are an outage if a report that was answered before fails, too: of the reports alone if the
+   * listing is answered, else of the service. Then none of the failures is recorded, and each report is requested again.
    */
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
     const { outage, website } = this.run_;
     this.#doubtful.push([page, outcome]);
     if (!outage.isWaitedFor(new SourceError('server', outcome.message), this.#deadline, website)) return this.#settle();
     if (!this.#isInDoubt || this.#end) return;
-    // Others fail meanwhile: one answer is for all of them.
+    // One probe is enough for all workers that fail meanwhile.
     this.#probe ??= this.#whoIsToBlame().finally(() => {
       this.#probe = null;
     });
@@ -230,7 +230,7 @@ class ReportFetch {
     this.#end ??= { status: 'failed', message, cause };
   }
 
-  /** The pages' fault after all. */
+  /** Records the failures as those of their pages. */
   async #settle(): Promise<void> {
     for (const [page, outcome] of this.#doubtful.splice(0)) await this.#record(page, outcome);
   }
@@ -243,7 +243,7 @@ class ReportFetch {
     this.#countRejects(outcome);
   }
 
-  /** The others would only go on to meet the same. */
+  /** Ends the fetch for all workers, because they would fail the same way. */
   #endAfter(error: unknown): void {
     if (error instanceof TooLate) {
       this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send its next request' };
@@ -255,7 +255,7 @@ class ReportFetch {
     }
   }
 
-  /** Cheap enough to be asked for each page. */
+  /** Cheap, because it is called for each page. */
   get #isCheckDue(): boolean {
     const now = this.run_.effects.now();
     return now >= this.#deadline || now - this.#diskCheckedAt >= DISK_CHECK_INTERVAL_MS;

@@ -10,7 +10,7 @@ const FIRST_WAIT_MS = 5 * MINUTE_MS;
 const LONGEST_WAIT_MS = 30 * MINUTE_MS;
 
 interface OutageOptions {
-  /** Milliseconds that one outage is waited for at most; 0: none is. */
+  /** How long to wait for one outage at most, in milliseconds; 0: not at all. */
   retryFor: number;
   effects: Pick<Effects, 'now' | 'sleep'>;
   log: Logger;
@@ -25,15 +25,15 @@ export class ReportsDown extends SourceError {
   }
 }
 
-/** Whose work an outage stops: one of the service is that of its address, one of the reports that of the website. */
+/** What an outage stops: one of the service, all websites of its address; one of the reports, a single website. */
 type Whose = Pick<Website, 'id' | 'baseUrl'>;
 
 type Kind = 'service' | 'reports' | 'disk';
 
 /**
- * While the service, its reports alone, the network or the disk fails: a run leaves its journal as it is, waits, and
- * resumes from it. The first wait takes 5 minutes, each further one twice as long, up to 30. One outage is told once,
- * whatever it stops.
+ * What a run does while the service, its reports alone, the network or the disk fails: it waits, and resumes from its
+ * journal. The first wait takes 5 minutes, each further one twice as long, up to 30. An outage is logged once, however many
+ * websites it stops.
  */
 export class Outage {
   /** When each began, in milliseconds since 1970, and how often it was waited for. */
@@ -44,7 +44,7 @@ export class Outage {
   /**
    * Whether a run should wait for this to pass.
    *
-   * @param deadline milliseconds since 1970: later the run has nothing left to do
+   * @param deadline milliseconds since 1970; after it the run has nothing left to do
    */
   isWaitedFor(error: unknown, deadline: number, whose: Whose): boolean {
     const kind = kindOf(error);
@@ -63,7 +63,7 @@ export class Outage {
   }
 
   /**
-   * Does some work, and does it again for as long as what stops it is an outage that is waited for.
+   * Does some work, and repeats it while it is stopped by an outage to wait for.
    *
    * @param again called before each further try
    * @throws what the work throws otherwise; Stopped
@@ -104,7 +104,7 @@ export class Outage {
     await effects.sleep(pause, signal);
   }
 
-  /** Told whenever the service answers, reports are answered again, or the disk has taken a commit. */
+  /** Called whenever the service answers, reports are answered again, or a commit was written. */
   over(kind: Kind, whose: Whose): void {
     const key = keyOf(kind, whose);
     const known = this.#known.get(key);
@@ -122,7 +122,7 @@ function keyOf(kind: Kind, { id, baseUrl }: Whose): string {
   return kind === 'disk' ? kind : `${kind} ${kind === 'service' ? baseUrl : id}`;
 }
 
-/** What fails for everybody, and most likely not for long; null for the rest. */
+/** The kind of outage that an error stands for; null where it is none. */
 function kindOf(error: unknown): Kind | null {
   if (error instanceof ReportsDown) return 'reports';
   if (error instanceof SourceError) return error.retryable ? 'service' : null;

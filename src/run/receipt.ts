@@ -14,7 +14,7 @@ export interface ReportsReceipt {
   rejected: number;
   /** `planned` again. */
   by_reason: Record<Reason, number>;
-  /** Worth fetching, but not asked for: what the next run goes on with. Null where only the listing was asked for. */
+  /** Worth fetching, but left to the next run. Null if only the listing was fetched. */
   left: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface Receipt {
   run_id: string | null;
   websites: WebsiteReceipt[];
   followers: FollowerState[];
-  /** Why no website is told of: nobody says which there are. */
+  /** Why no website is listed: it is unknown which there are. */
   error?: string;
 }
 
@@ -82,9 +82,8 @@ export function reasonsIn(text: string): Record<Reason, number> {
 const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /**
- * The exit code that a receipt asks for: 1 where a website got no snapshot, 3 where it is worth a look (a partial
- * listing, reports that broke off, too many rejects, a damaged journal, a follower behind), else 0. A budget or deadline that was reached
- * as planned is 0.
+ * The exit code for a receipt: 1 if a website got no snapshot, 3 with warnings (a partial listing, interrupted reports,
+ * too many rejects, a damaged journal, a follower behind), else 0, also where a budget or deadline was reached.
  */
 export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
   if (receipt.error !== undefined || receipt.websites.some(({ status }) => status === 'failed')) return 1;

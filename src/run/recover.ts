@@ -23,9 +23,9 @@ import { recoverReplays } from './replay.js';
 
 /** What earlier runs left. */
 export interface Recovered {
-  /** The run that is still going on, if one is young enough: no second one starts after it. */
+  /** The run to resume, if one is young enough; then no other run starts. */
   runId: string | null;
-  /** What is left of that run. */
+  /** What is left to do of that run. */
   unfinished: { folder: JournalFolder; header: RunHeader }[];
   /** What was finished of it without a request, and websites whose journal cannot be read or finished. */
   receipts: WebsiteReceipt[];
@@ -39,7 +39,7 @@ export interface Recovered {
 export interface RecoverDeps {
   /** Makes the part of a run that a journal belongs to, also for a website that is not configured any more. */
   openRun(folder: JournalFolder, header: RunHeader): WebsiteRun;
-  /** What a run is whose header is lost. */
+  /** A header for a run whose own is lost. */
   newHeader(folder: JournalFolder): RunHeader;
   isConfigured(websiteId: string): boolean;
 }
@@ -47,17 +47,17 @@ export interface RecoverDeps {
 /**
  * Looks through the journals of unfinished runs, oldest first, and finishes what needs no request:
  *
- * - nothing in it: the run died before its first request; its folder goes.
- * - recorded (a row of `runs` says so): the journal goes.
+ * - empty: the run died before its first request; the folder is deleted.
+ * - recorded (it has a row in `runs`): the journal is deleted.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
- * - damaged: it is set aside, and what is whole of it takes its place.
- * - younger than `sync.resume_within`, and the website is configured: left to go on.
+ * - damaged: it is set aside and replaced by what is intact of it.
+ * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
  * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a line in `runs`.
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
   await recoverReplays(context.warehouse, context.log);
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
-  // What is no run's folder is none of ours.
+  // Other folders are not ours.
   const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
   const ended = await endedIds(context.warehouse);
   for (const folder of journals) {
@@ -72,7 +72,7 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       else recovered.older.push(end.receipt);
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
     } catch (error) {
-      // The files stay, and the other websites go on: a disk that is full or cannot be read is no reason to stop them.
+      // The files stay. A disk that is full or cannot be read is no reason to stop the other websites.
       const message = withRemedy(error);
       context.log.error({ website: folder.websiteId, run: folder.runId, err: error }, message);
       const requests = { sent: 0, throttled: 0, retried: 0 };
@@ -115,14 +115,14 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   return { kind: old.status === 'committed' ? 'committed' : 'given_up', receipt: old, young: false };
 }
 
-/** Whether the run died before its first request: what it is comes first. */
+/** Whether the run died before its first request: the header is written before that. */
 async function isEmpty(folder: JournalFolder): Promise<boolean> {
   const files = [folder.header, folder.listing, folder.planned, folder.plan, folder.reports];
   const there = await Promise.all(files.map((file) => exists(file)));
   return !there.includes(true);
 }
 
-/** Commits what is staged. Staged files that are damaged count as none: the journal gives the same again. */
+/** Commits what is staged. Damaged files count as not staged: they can be staged again from the journal. */
 async function finishStaged({ warehouse, effects, log }: RunContext, folder: JournalFolder) {
   const manifest = await readManifest(folder);
   if (!manifest) return null;
@@ -135,7 +135,7 @@ async function finishStaged({ warehouse, effects, log }: RunContext, folder: Jou
   return committedReceipt(manifest, reused, effects.now());
 }
 
-/** What the run is whose marker is in the warehouse, though its own row is missing; else null. */
+/** The header of a run whose marker is committed but whose row in `runs` is missing; else null. */
 async function committedHeader(
   context: RunContext,
   folder: JournalFolder,
@@ -167,7 +167,7 @@ async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalF
   });
 }
 
-/** What the run is, after a damaged journal was set aside. */
+/** The header of a run, after its journal was repaired if it was damaged. */
 async function mended(
   { warehouse, log }: RunContext,
   folder: JournalFolder,
@@ -210,20 +210,20 @@ export async function endedWebsites(warehouse: string, runId: string, websiteIds
 
 const TOO_OLD = 'too long ago to resume';
 
-/** What does not go on: commits what has a complete listing, drops what has not. */
+/** Ends a run that is not resumed: commits it if its listing is complete, else drops it. */
 async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> {
   const listing = await readListing(run.folder, run.config.api.page_size, run.effects.now());
   if (listing.kind !== 'listed' || !listing.listed.complete) {
     return recordFailure(run, `interrupted before its listing was complete, and ${why}`);
   }
   const { done, ...left } = await readReports(run.folder);
-  // What stands behind the last whole line is cut off.
+  // Cuts off what follows the last complete line.
   new ReportsJournal(run.folder, left).close();
   const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
   const wanted = (await readPlanned(run.folder))?.wanted ?? null;
   const fetched = { ...end, reused: await countAnswers(run.folder), wanted };
   const before = await readBefore(run);
-  // Whatever this process answers for the key, it is not of that run.
+  // The pace of this process says nothing about that run.
   const old = { ...run, utilisation: () => null };
   return commit(run, await stage(old, listing.listed, before, fetched), fetched);
 }

@@ -202,7 +202,7 @@ const UNFINISHED = 'it has an unfinished run, which must be committed first: run
 async function unfinishedWebsites(warehouse: string): Promise<Set<string>> {
   const unfinished = new Set<string>();
   for (const folder of await unfinishedJournals(warehouse)) {
-    // One that cannot be read may be mended and go on.
+    // One that cannot be read may be repaired and resumed.
     const header = await readHeader(folder).catch(() => undefined);
     if (header !== null) unfinished.add(folder.websiteId);
   }

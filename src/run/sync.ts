@@ -33,7 +33,7 @@ import { endedWebsites, recover } from './recover.js';
 import { RunProgress, tellPace } from './run-progress.js';
 import { walk } from './walk-listing.js';
 
-/** Sorting a listing takes what memory it is given, and is no faster for it. */
+/** Sorting a listing uses all the memory that it is given, without being faster. */
 const LEAST_MEMORY_OF_A_RUN = 256e6;
 
 export interface SyncOptions {
@@ -45,7 +45,7 @@ export interface SyncOptions {
   websites: string[];
   /** Milliseconds that a run waits for an outage of the service or the disk to pass; not at all if left out. */
   retryFor?: number;
-  /** Only finish what an earlier run left. */
+  /** Only finish an interrupted run. */
   recoverOnly: boolean;
   signal: AbortSignal;
   effects?: RunEffects;
@@ -94,7 +94,7 @@ interface Begun {
   runId: string | null;
   runs: WebsiteRun[];
   receipts: WebsiteReceipt[];
-  /** Why nobody says which websites there are: neither the configuration, nor the service, nor the warehouse. */
+  /** Why it is unknown which websites there are: neither configuration, service nor warehouse tell. */
   unlisted?: string;
 }
 
@@ -139,13 +139,13 @@ class Sync {
     }
   }
 
-  /** Recovers, and opens the journals of what is to be done: of the run that goes on, or of a new one. */
+  /** Recovers, and opens the journals of the run that is resumed, or of a new one. */
   async #begin(): Promise<Begun> {
     const { unfinished, runId, receipts, older, setAside } = await recover(
       { ...this.#context, runId: '' },
       {
         openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
-        newHeader: (folder) => this.#headerAnew(folder),
+        newHeader: (folder) => this.#headerFor(folder),
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
     );
@@ -158,7 +158,7 @@ class Sync {
     const started = await this.#startRest(id, taken, setAside, websites);
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
     this.#context.log.error(`the websites of the key are not known: ${unlisted.message}`);
-    // A night is lost for every website that the warehouse knows, and somebody should see it there.
+    // Every website of the warehouse loses a night, which should be visible there.
     for (const run of started) receipts.push(await recordFailure(run, unlisted.message));
     return receipts.length + runs.length > 0
       ? { runId: id, runs, receipts }
@@ -178,10 +178,10 @@ class Sync {
     return rest.map((website) => this.#start(website, runId, setAside.get(website.id)));
   }
 
-  /** What is to be synced; those that the warehouse knows, and an error, where the service does not say what there is. */
+  /** The websites to sync; where the service does not list them, those of the warehouse, with the error. */
   async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
-    // One that the service does not list is tried all the same: its refusal is an outcome that somebody sees.
+    // One that the service does not list is tried as well, so that the refusal is reported.
     const chosen = (there: Website[]) =>
       asked.length === 0 ? there : asked.map((id) => there.find((one) => one.id === id) ?? websiteOf(config, id));
     const { outage, effects } = this.#context;
@@ -203,8 +203,8 @@ class Sync {
     return this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
   }
 
-  /** Of a run whose header is lost. Its id tells when it began. */
-  #headerAnew(folder: JournalFolder): RunHeader {
+  /** A header for a run whose own is lost. The id tells when the run began. */
+  #headerFor(folder: JournalFolder): RunHeader {
     const { name } = websiteOf(this.options.config, folder.websiteId);
     return this.#newHeader(folder, name, Math.min(timeOfId(folder.runId), this.#context.effects.now()));
   }
@@ -259,7 +259,7 @@ class Sync {
       if (error instanceof Stopped) throw error;
       if (error instanceof SourceError) {
         run.log.error({ website: run.website.id }, `no snapshot: ${error.message}`);
-        // Where not even the row of `runs` can be written, the journal stays, and the next sync meets the same again.
+        // If not even the row of `runs` can be written, the journal stays for the next sync.
         return await recordFailure(run, error.message).catch(() => keptForNextTime(run, error));
       }
       return keptForNextTime(run, error);
@@ -282,7 +282,7 @@ function toldOf({ website_id, pages, reports, requests, utilisation }: WebsiteRe
   };
 }
 
-/** The journal stays: what is wrong is on our side (a disk, a bug), and the next sync goes on from it. */
+/** The journal stays: the fault is on our side (a disk, a bug), and the next sync resumes from it. */
 function keptForNextTime({ log, website, requests, effects, header }: WebsiteRun, error: unknown): WebsiteReceipt {
   log.error({ website: website.id, err: error }, 'a website got no snapshot');
   return failedReceipt(website.id, withRemedy(error), {

@@ -6,8 +6,8 @@ import { type WalkFingerprint, walkFingerprint } from '../warehouse/journal-view
 import { deadlineOf, type WebsiteRun } from './context.js';
 
 /**
- * Walks the listing into the journal, or goes on where an interrupted walk was. Where the journal holds the whole
- * walk already, nothing is asked for.
+ * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
+ * walk already.
  *
  * @throws SourceError when no listing can be had, or during an outage that is waited for; `Stopped`; JournalError
  */
@@ -16,7 +16,7 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
   run.requests.sent += left.windows;
-  // The statements over a journal read both of its files.
+  // The statements over a journal read both files, so both have to exist.
   await appendFile(run.folder.reports, '');
   if (left.kind === 'listed') return left.listed;
   const journal = new ListingJournal(run.folder, left);

@@ -14,7 +14,7 @@ const LOOKED_AT_ONCE = 64;
 export interface DamagedFile {
   path: string;
   table: Table;
-  /** Of the folder that the file lies in. */
+  /** The website in whose folder the file is. */
   websiteId: string;
   /** What follows the file's name in a sentence: `is missing`, `is empty`, … */
   reason: string;
@@ -49,7 +49,7 @@ export function damagedFile(table: Table, path: string, reason: string): Damaged
   return { path, table, websiteId: websiteOf(path), reason };
 }
 
-/** The website in whose folder a file lies; empty where it lies in none. */
+/** The website in whose folder a file is; empty if it is in none. */
 export function websiteOf(path: string): string {
   const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
   const name = folder.slice(WEBSITE_FOLDER.length);

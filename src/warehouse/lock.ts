@@ -7,7 +7,7 @@ import { codeOf, exists } from '../storage/durable.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { warehouseFolder } from './layout.js';
 
-/** `status` and `doctor` may hold the file for a moment while they look who holds it. */
+/** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
 
 const held = new Set<string>();
@@ -30,7 +30,7 @@ export class RunLock {
    */
   static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
-    // Before the first await: two jobs of one process may ask at the same moment.
+    // Before the first await, because two jobs of one process may ask at the same time.
     held.add(path);
     try {
       if (!(await exists(path))) await makeWhole(path);
@@ -56,8 +56,8 @@ export class RunLock {
 const OPTIONS = { memory_limit: '64MB', threads: '1' };
 
 /**
- * Makes the file under another name first: DuckDB refuses one that is empty or half-written, so a death or a full disk
- * in this very moment would lock everybody out for good.
+ * Creates the file under another name first: DuckDB refuses an empty or half-written one, so a crash or a full disk at
+ * this moment would lock everybody out for good.
  */
 async function makeWhole(path: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
@@ -69,13 +69,13 @@ async function makeWhole(path: string): Promise<void> {
   }
 }
 
-/** Another process may have made the file meanwhile, and hold it: it must not be replaced. */
+/** Never replaces the file: another process may have created it meanwhile, and hold it. */
 async function linkOnce(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     if (await exists(to)) return;
-    // A file system without links.
+    // The file system has no hard links.
     if (!['', 'ENOSPC'].includes(codeOf(error))) return rename(from, to);
     throw error;
   }

@@ -36,16 +36,16 @@ export class OpenWarehouse implements Log {
     this.tombstoneFiles = log.tombstoneFiles;
   }
 
-  /** @param temporary for who only reads: a folder outside the warehouse */
+  /** @param temporary a folder outside the warehouse, for readers that must not write into it */
   static async read(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
     const schemas = await schemasOf(engine, path, temporary);
-    // Before the markers, so that no run points to a snapshot that is not seen.
+    // Listed before the markers, so that every run's snapshot is among them.
     const runs = await listTableFiles(path, 'runs');
     return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas));
   }
 
   /**
-   * As `read`, for what writes, and so would rather stop than go on without a commit.
+   * Like `read`, for commands that write: they must not continue without a commit.
    *
    * @throws DamageError where a marker or tombstone cannot be read
    */

@@ -130,8 +130,8 @@ export async function checkSchemas(path: string): Promise<void> {
 }
 
 /**
- * The folder whose empty files give each table its columns, for who only reads: the warehouse, or, where that lacks some
- * (an older version wrote it, or it is a copy of the Parquet files alone), `temporary`, in which they are made.
+ * The folder whose empty files give each table its columns, for readers: the warehouse, or `temporary`, where they are
+ * created if the warehouse lacks some (an older version wrote it, or it is a copy of the Parquet files alone).
  */
 export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
   if (await hasSchemas(warehouse)) return warehouse;

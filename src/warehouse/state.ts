@@ -16,8 +16,8 @@ import type { DataTable, Table } from './tables.js';
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
 /**
- * The state that follows a website's newest commit: its file, or null before the first commit. A missing or torn file is
- * made anew from the log, because a state is derived and nothing else.
+ * The state file of a website's newest commit, or null before the first one. A missing or incomplete file is rebuilt from
+ * the log.
  *
  * @param markers all of this website, oldest first
  */
@@ -33,11 +33,11 @@ export async function currentState(
   return file;
 }
 
-/** The newest state of each website, for who only reads. */
+/** The newest state of each website, as readers find it. */
 export interface StatesSeen {
   /** The newest marker of each website whose state file is whole. */
   present: { newest: Marker; file: string }[];
-  /** That of each website whose state must be made anew. */
+  /** The newest marker of each website whose state has to be rebuilt. */
   lacking: Marker[];
 }
 
@@ -55,7 +55,7 @@ export async function findStates(
   };
 }
 
-/** The states of websites, made anew where they are lacking, for who needs them at once. */
+/** The states of all websites; missing ones are rebuilt at once. */
 export async function readStates(
   engine: Engine,
   log: Log & { path: string },
@@ -72,15 +72,15 @@ export async function readStates(
   return { files, damaged };
 }
 
-/** How readers make a state anew. */
+/** How readers rebuild a state. */
 export interface StateOptions extends EngineOptions {
-  /** Told of each state that was made anew: the website, and where the state lies now. */
+  /** Called for each rebuilt state with the website and the state's file. */
   onRebuilt?: ((websiteId: string, file: string) => void | Promise<void>) | undefined;
 }
 
 /**
- * Makes the state of a website anew for who only reads. It is kept in the warehouse, where that can be written and the
- * whole log of the website can be read; commits that hold damaged files are as if they had not been.
+ * Rebuilds the state of a website for a reader. It is kept in the warehouse if that can be written and the whole log of
+ * the website can be read. Commits with damaged files are ignored.
  *
  * @param log all of the warehouse
  * @returns its file, null where no commit is whole; and the damaged files that were found on the way
@@ -140,7 +140,7 @@ async function keepState(warehouse: string, made: string, target: string): Promi
     await publish(temporary, target);
     return true;
   } catch {
-    // A read-only warehouse, or a full disk: it is made anew the next time.
+    // A read-only warehouse, or a full disk: the next reader rebuilds it again.
     return false;
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
