@@ -14,13 +14,8 @@
 -- show sparkline (text): trend
 with listings as (
   select website_id, snapshot_id, snapshot_date
-  from snapshots
-  where
-    listing_status = 'complete'
-    and is_counted(snapshot_id, files)
-    and snapshot_date <= $until::date
-    and is_website(website_id, $website::varchar)
-  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+  from daily_listings
+  where snapshot_date <= $until::date and is_website(website_id, $website::varchar)
 ),
 compared as (
   select

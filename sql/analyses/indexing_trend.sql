@@ -13,12 +13,8 @@
 -- show without_data (count): no data
 with listings as (
   select snapshot_id, website_id, website_name, snapshot_date
-  from snapshots
-  where
-    listing_status = 'complete'
-    and is_counted(snapshot_id, files)
-    and is_website(website_id, $website::varchar)
-  qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
+  from daily_listings
+  where is_website(website_id, $website::varchar)
 ),
 counted as (
   select
