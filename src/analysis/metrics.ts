@@ -4,7 +4,7 @@ import type { WebsiteStatus } from './website-status.js';
 
 type Value = number | boolean | null | undefined;
 
-/** Gauges of each website, by their names behind `indexhouse_`. */
+/** Gauges of each website, by their names without `indexhouse_`. */
 const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatus) => Value }> = {
   snapshots: { help: 'Snapshots in the warehouse.', value: ({ snapshots }) => snapshots },
   snapshot_age_seconds: {
@@ -69,13 +69,32 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
   },
 };
 
+/** Gauges of the whole warehouse. */
+const OF_THE_WAREHOUSE: Record<string, { help: string; value: (status: Status) => Value }> = {
+  websites: { help: 'Websites that are configured or in the warehouse.', value: ({ websites }) => websites.length },
+  damaged_files: { help: 'Files of the warehouse that cannot be read.', value: ({ damaged }) => damaged.length },
+  notices_waiting: {
+    help: 'Notices that a channel has not taken yet.',
+    value: ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
+  },
+  warnings: { help: 'Lines that `indexhouse status` warns with.', value: ({ warnings }) => warnings.length },
+  running: {
+    help: 'Whether a sync or another writing command is under way.',
+    value: ({ running }) => running !== null,
+  },
+  checked_timestamp_seconds: {
+    help: 'When these figures were read.',
+    value: ({ checked_at }) => Date.parse(checked_at) / 1000,
+  },
+};
+
 /** Series of as many websites are shown. */
 const MOST_WEBSITES = 1000;
 const NAME_CHARACTERS = 200;
 
-/** One gauge and its series; one of which nothing is known has none. */
+/** One gauge and its series; a value that is not known gives none. */
 export interface Figure {
-  /** Behind `indexhouse_`. */
+  /** Without `indexhouse_`. */
   name: string;
   help: string;
   series: [labels: Record<string, string>, value: Value][];
@@ -86,7 +105,7 @@ export function metricsText(figures: readonly Figure[]): Promise<string> {
   const registry = new Registry();
   for (const { name, help, series } of figures) {
     const known = series.filter(([, value]) => value !== null && value !== undefined);
-    // A gauge without a series would be shown as 0.
+    // prom-client shows a gauge without a series as 0.
     if (known.length === 0) continue;
     const labelNames = Object.keys(known[0]?.[0] ?? {});
     const gauge = new Gauge({ name: `indexhouse_${name}`, help, labelNames, registers: [registry] });
@@ -100,7 +119,6 @@ export function metricsText(figures: readonly Figure[]): Promise<string> {
  * followers, so there are never many series.
  */
 export function metricsOf(status: Status): Promise<string> {
-  const { followers, damaged, warnings, running } = status;
   const websites = status.websites.slice(0, MOST_WEBSITES);
   const labelsOf = ({ website_id, website_name }: WebsiteStatus) => ({
     website_id,
@@ -117,7 +135,7 @@ export function metricsOf(status: Status): Promise<string> {
       ([name, { help, value }]): Figure => ({
         name,
         help,
-        series: websites.map((website) => [labelsOf(website), value(website)]),
+        series: ofShown(websites).map(([labels, website]) => [labels, value(website)]),
       }),
     ),
     {
@@ -136,29 +154,10 @@ export function metricsOf(status: Status): Promise<string> {
     {
       name: 'follower_behind',
       help: 'Snapshots that a follower lacks.',
-      series: followers.map(({ name, behind }) => [{ follower: name }, behind]),
+      series: status.followers.map(({ name, behind }) => [{ follower: name }, behind]),
     },
-    {
-      name: 'websites',
-      help: 'Websites that are configured or in the warehouse.',
-      series: [[{}, status.websites.length]],
-    },
-    { name: 'damaged_files', help: 'Files of the warehouse that cannot be read.', series: [[{}, damaged.length]] },
-    {
-      name: 'notices_waiting',
-      help: 'Notices that a channel has not taken yet.',
-      series: [[{}, status.notices.reduce((sum, { notices }) => sum + notices, 0)]],
-    },
-    { name: 'warnings', help: 'Lines that `indexhouse status` warns with.', series: [[{}, warnings.length]] },
-    {
-      name: 'running',
-      help: 'Whether a sync or another writing command is under way.',
-      series: [[{}, running !== null]],
-    },
-    {
-      name: 'checked_timestamp_seconds',
-      help: 'When these figures were read.',
-      series: [[{}, Date.parse(status.checked_at) / 1000]],
-    },
+    ...Object.entries(OF_THE_WAREHOUSE).map(
+      ([name, { help, value }]): Figure => ({ name, help, series: [[{}, value(status)]] }),
+    ),
   ]);
 }
