@@ -10,18 +10,18 @@ import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
 /** For each attempt, whatever the channel. */
 const LIMIT_MS = 10 * SECOND_MS;
 
-/** Where a run stands, as healthchecks.io and its like are told. */
+/** What a dead man's switch such as healthchecks.io is told about a run. */
 export type Beat = 'start' | 'success' | 'fail';
 
 export type Ping = Extract<Channel, { type: 'ping' }>;
 export type Talking = Exclude<Channel, Ping>;
 
-/** What a channel is called in logs: nothing that it keeps secret. */
+/** A channel's name in logs, without secrets. */
 export function labelOf({ name, type }: Channel): string {
   return name ?? type;
 }
 
-/** What its journal calls it: another address is another channel. */
+/** A channel's key in the journal: another address is another channel. */
 export function keyOf(channel: Channel): string {
   if (channel.name !== undefined) return channel.name;
   const { name, ...rest } = channel;
@@ -105,7 +105,7 @@ async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** No shell: what is told goes to the program's stdin and nowhere else. */
+/** Runs a program without a shell; the message goes to its stdin. */
 function runCommand([program = '', ...args]: readonly string[], input: string, limitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {

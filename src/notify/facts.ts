@@ -9,7 +9,7 @@ import { DAY_MS } from '../time.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
 import { ofSnapshot, snapshotRow } from './rules.js';
 
-/** Snapshots of a website that are looked at once nobody was told of them for long. */
+/** The most snapshots of a website that one check examines, however long the last check was ago. */
 const MOST_SNAPSHOTS = 7;
 
 const failedRow = z.object({
@@ -22,15 +22,15 @@ const failedRow = z.object({
 
 export interface Facts {
   notices: Notice[];
-  /** The newest snapshot of each website by its id: what is older needs no second look. */
+  /** The newest snapshot of each website, by its id: it and older ones have been examined. */
   seen: Record<string, string>;
-  /** Since when websites are configured that no run has ended for, ISO 8601 by their ids. */
+  /** When a website that no run has ended for was first missed, ISO 8601 by its id. */
   unsynced: Record<string, string>;
 }
 
 export interface FactsInput {
   config: Pick<Config, 'notify' | 'quality' | 'websites'>;
-  /** Of the check before; a website that is not in it is told of by its newest snapshot alone. */
+  /** Of the check before; of a website that it lacks only the newest snapshot is examined. */
   seen: Readonly<Record<string, string>>;
   /** Of the check before. */
   unsynced: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
 }
 
-/** Of a website that is not synced any more nobody wants to hear that its snapshots grow old. */
+/** Nothing is reported of a website that is no longer configured, such as the age of its snapshots. */
 function isConfigured({ websites }: Pick<Config, 'websites'>): (website: Website) => boolean {
   return ({ website_id }) => websites === 'all' || websites.some(({ id }) => id === website_id);
 }
@@ -107,7 +107,7 @@ export function failedNotice(
   return noticeOf(website, runId, { kind: 'failed', what, count, since, command: 'indexhouse status' });
 }
 
-/** Told once for each run, because its id follows from the newest one. */
+/** Reported once after each run, because the notice's id contains that of the newest run. */
 function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[] {
   const { last_snapshot: last, last_run } = website;
   if (!config.notify.stale || !last || last.age_seconds * 1000 <= maxAge) return [];
@@ -122,7 +122,7 @@ function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[]
   return [noticeOf(website, last_run?.run_id ?? last.snapshot_id, { kind: 'stale', ...given })];
 }
 
-/** As old as a snapshot must not be. */
+/** A website that has been configured for longer than `maxAge`, without a snapshot. */
 function neverSynced(id: string, since: string, { config, maxAge, now }: FactsInput): Notice[] {
   const age = now - Date.parse(since);
   if (!config.notify.stale || age <= maxAge) return [];

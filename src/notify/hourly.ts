@@ -6,9 +6,8 @@ import { readJournal } from './journal.js';
 import { type TellOptions, tell } from './notify.js';
 
 /**
- * Makes the daemon's hourly check, which tells what no run told: a night that nobody ran, or what a channel did not take.
- * The warehouse is read again only if something was committed since, or once a website's newest snapshot may be stale, and
- * then once a day: it stays as stale as it was told.
+ * Makes the daemon's hourly check, which reports what no run could: that there was none, or what a channel failed to take.
+ * The warehouse is read again only after a commit, or, once a website's newest snapshot may be stale, once a day.
  */
 export function hourlyCheck(options: TellOptions): () => Promise<void> {
   let told: string | null = null;
@@ -20,7 +19,7 @@ export function hourlyCheck(options: TellOptions): () => Promise<void> {
   };
 }
 
-/** What the names of files and the journal of notices tell. */
+/** What can be seen from the names of files and the journal of notices. */
 async function lookAt({ config, now = Date.now }: TellOptions) {
   const { websites, warehouse, notify } = config;
   try {
@@ -32,16 +31,16 @@ async function lookAt({ config, now = Date.now }: TellOptions) {
     const stale = snapshots.filter((id) => id === null || now() - timeOfId(id) > maxAgeOf(config));
     const day = stale.length > 0 ? Math.floor(now() / DAY_MS) : null;
     return {
-      // Since when a website without a snapshot is waited for stands in no file's name.
+      // No file's name tells for how long a website without a snapshot has been missed.
       newest: snapshots.includes(null) ? null : JSON.stringify([ids, runs, snapshots, stale, day]),
-      // By the run that committed it: a later run failed.
+      // A run that is newer than the snapshot failed.
       isTold:
         stale.length === 0 &&
         ids.every((id, at) => snapshots[at] && seen[id] === snapshots[at] && (runs[at] ?? '') <= snapshots[at]) &&
         talking.every((channel) => channels[keyOf(channel)]?.waiting.length === 0),
     };
   } catch {
-    // Whoever reads the warehouse says what is wrong with it.
+    // Reading the warehouse will report what is wrong with it.
     return { newest: null, isTold: false };
   }
 }

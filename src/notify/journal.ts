@@ -19,14 +19,14 @@ const channelJournal = channelState.extend({
 const journal = z.object({
   /** The newest snapshot of each website that the rules have looked at. */
   seen: z.record(z.string(), z.string()),
-  /** Since when websites are configured that no run has ended for, ISO 8601 by their ids. */
+  /** When a website that no run has ended for was first missed, ISO 8601 by its id. */
   unsynced: z.record(z.string(), z.string()).default({}),
   channels: z.record(z.string(), channelJournal),
 });
 /** What was sent to which channel and what waits, in one small file of the warehouse folder. */
 export type Journal = z.infer<typeof journal>;
 
-/** The journal; an empty one where there is none, or where it is damaged: then something may be told again. */
+/** The journal; an empty one if it is missing or damaged, and then notices may be sent twice. */
 export async function readJournal(warehouse: string): Promise<Journal> {
   const text = await readIfThere(warehouseFolder(warehouse).notices);
   try {
@@ -36,7 +36,7 @@ export async function readJournal(warehouse: string): Promise<Journal> {
   }
 }
 
-/** Puts what each channel was not told yet in line; channels that are gone are forgotten. */
+/** Adds to each channel's queue what it has not been sent; channels that are no longer configured are dropped. */
 export function withNotices(
   { channels }: Journal,
   given: readonly Talking[],
@@ -70,6 +70,6 @@ export function withFailure(before: Journal, key: string, { error, now }: { erro
 }
 
 export async function writeJournal(warehouse: string, changed: Journal): Promise<void> {
-  // Addresses and pages' URLs are nobody else's business.
+  // Readable by its owner alone: it holds addresses and URLs of pages.
   await writeDurably(warehouseFolder(warehouse).notices, `${JSON.stringify(changed)}\n`, 0o600);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { counted, shellWord } from '../observe/format.js';
 
-/** What notices are about, worst first, and how a message's title calls it. */
+/** The kinds of notices, worst first, with their names in a message's title. */
 export const KINDS = {
   failed: 'a run failed',
   stale: 'snapshots are old',
@@ -20,7 +20,7 @@ const text = z.string();
 
 /** One thing that somebody should know. The names are those of the JSON that channels get. */
 export const notice = z.object({
-  /** Follows from the facts, so that nothing is told twice: kind, website and snapshot or run. */
+  /** Made of kind, website and snapshot or run, so that the same notice is not sent twice. */
   id: text,
   kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),
   website_id: text.nullable(),
@@ -56,7 +56,7 @@ export function noticeOf(
   return { id, website_id, website_name, directory: null, state: null, examples: [], ...given };
 }
 
-/** A ready-made analysis of a website as a command line. */
+/** The command line that runs a built-in analysis of a website. */
 export function queryCommand(name: string, website: string, parameters: Record<string, string> = {}): string {
   const given = Object.entries({ website, ...parameters }).map(
     ([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`,
@@ -64,7 +64,7 @@ export function queryCommand(name: string, website: string, parameters: Record<s
   return `indexhouse query ${name}${given.join('')}`;
 }
 
-/** One of each kind, for trying the channels out. */
+/** One of each kind, for testing the channels. */
 export function exampleNotices(now: number): Notice[] {
   const website = { website_id: '645f2e5cd8cd9b7bd8b55ab1', website_name: 'shop.example' };
   return (Object.keys(KINDS) as Kind[]).map((kind) =>

@@ -32,21 +32,21 @@ export interface TellOptions {
   now?: () => number;
 }
 
-/** What became of one channel. The names are those of `notify --json`. */
+/** How sending to one channel went, under the names of `notify --json`. */
 export interface Told {
   channel: string;
   type: Channel['type'];
-  /** How many notices it took, or did not take; 0 for a ping. */
+  /** How many notices were sent, or could not be; 0 for a ping. */
   notices: number;
-  /** Why it did not take them; null where it did. */
+  /** Why that failed; null where it worked. */
   error: string | null;
 }
 
 /**
- * Does a run of sync between the pings of a dead man's switch, and afterwards, when the run lock is free again, tells the
- * channels what is wrong. Nothing of that fails or holds up the run: a channel that is down is a warning in the log.
+ * Runs a sync between the pings of a dead man's switch, and then, when the run lock is free again, sends notices to the
+ * channels. None of this can fail or delay the run: a channel that is down is a warning in the log.
  *
- * @param isNight false for a run that stands for no night: it must not reassure a dead man's switch
+ * @param isNight false for a run that is not the nightly one: it must not ping a dead man's switch
  */
 export async function toldRun(
   { isNight = true, ...options }: TellOptions & { isNight?: boolean },
@@ -67,14 +67,14 @@ export async function toldRun(
     await ended(exitCodeOf(receipt, config.quality.max_reject_ratio) === 1, failuresOf(receipt, config, startedAt));
     return receipt;
   } catch (error) {
-    // Somebody else's run goes on, or this one was stopped and will be resumed.
+    // Another process is running, or this run was stopped and will be resumed.
     if (!(error instanceof BusyError || error instanceof Stopped))
       await ended(true, [withoutWebsite(startedAt, messageOf(error))]);
     throw error;
   }
 }
 
-/** Also those that are in no row of `runs`, because nothing could be written or no website is known. */
+/** All failures of a run, including those without a row in `runs`: nothing could be written, or no website is known. */
 function failuresOf({ run_id, websites, error }: Receipt, config: Config, startedAt: string): Notice[] {
   const id = run_id ?? startedAt;
   const failed = websites.filter(({ status }) => status === 'failed');
@@ -112,8 +112,8 @@ async function beat({ config, log }: TellOptions, which: Beat): Promise<void> {
 }
 
 /**
- * Tells each channel what it was not told yet, in one message. Never throws: what fails is a warning in the log, and
- * told the next time.
+ * Sends each channel in one message what it has not been sent yet. Never throws: a failure is a warning in the log, and
+ * the notices are sent again the next time.
  *
  * @param failures of a run that ended just now
  */
@@ -134,7 +134,8 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
   } catch (error) {
     const reason = `what is sent cannot be recorded in the warehouse: ${messageOf(error)}`;
     log.warn(reason);
-    // Above all where the disk is full, somebody should hear of it. Only of this run: the next check must not repeat it.
+    // A full disk should be reported all the same. Only failures of this run, because nothing keeps the next check from
+    // repeating others.
     const mask = masker(secretsOf(config));
     const ended = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
     if (ended.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, ended, [], options)));
@@ -150,7 +151,7 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
   const mask = masker(secretsOf(config));
   const notices = facts.notices.map((notice) => masked(notice, mask));
   let journal = withNotices(before, channels, { ...facts, notices });
-  // Before anything is sent: whoever is killed now tells it the next time.
+  // Before anything is sent, so that a process killed now sends it the next time.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
   const told = await Promise.all(
     channels.map(async (channel) => {
@@ -206,7 +207,7 @@ async function readTrends(reader: Reader, notices: readonly Notice[], now: numbe
   const since = new Date(now - TREND_DAYS * DAY_MS).toISOString().slice(0, 10);
   const trends: Trend[] = [];
   for (const [id, name] of [...names].slice(0, TRENDS)) {
-    // A website whose first run failed is in no listing.
+    // A website whose first run failed has no listing.
     if (id === null || name === null || !reader.markers.some(({ websiteId }) => websiteId === id)) continue;
     trends.push({ website: name, rows: await askOf(reader, 'indexing_trend', trendRow, id, { since }) });
   }
@@ -230,7 +231,7 @@ async function sendTo(
   }
 }
 
-/** A notice without secrets, and no longer than a journal should grow by it. */
+/** A notice without secrets, cut to a length that keeps the journal small. */
 function masked(notice: Notice, mask: (text: string) => string): Notice {
   const cut = (text: string) => shortened(mask(text), MOST_CHARACTERS);
   const orNull = (text: string | null) => (text === null ? null : cut(text));
@@ -245,7 +246,7 @@ function masked(notice: Notice, mask: (text: string) => string): Notice {
   };
 }
 
-/** Sends one notice of each kind to each channel, and each ping; nothing of it is recorded. */
+/** Sends an example of each kind of notice to each channel, and each ping, without recording it. */
 export async function tellTest(options: TellOptions): Promise<Told[]> {
   const { config, now = Date.now } = options;
   const notices = exampleNotices(now());
@@ -254,7 +255,7 @@ export async function tellTest(options: TellOptions): Promise<Told[]> {
       if (channel.type !== 'ping') return sendTo(channel, notices, [], options);
       const told = { channel: labelOf(channel), type: channel.type, notices: 0 };
       try {
-        // The last one leaves the switch as it should be.
+        // `success` last, so that the switch is left in order.
         for (const which of ['start', 'fail', 'success'] as const) await ping(channel, which);
         return { ...told, error: null };
       } catch (error) {

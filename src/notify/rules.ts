@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.js';
 import { count, counted, percent } from '../observe/format.js';
 import { type Kind, type Notice, noticeOf, queryCommand, type Website } from './notice.js';
 
-/** A share of fewer pages than these is noise. */
+/** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
 const ALL_DIRECTORIES = 1_000_000;
@@ -49,7 +49,7 @@ const placesRow = z.object({
 });
 type Places = z.infer<typeof placesRow>;
 
-/** What the rules say of one snapshot. */
+/** The notices about one snapshot. */
 export async function ofSnapshot(
   reader: Reader,
   snapshot: Snapshot,
@@ -68,51 +68,37 @@ export async function ofSnapshot(
 
 /** Between two complete listings: of the website, or else of the directories that lost too many. */
 async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']): Promise<Notice[]> {
-  const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date } = snapshot;
-  if (snapshot.listing_status === 'partial' || before === null || before_date === null) return [];
+  const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
+  if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const period = { since: snapshot_date, until: snapshot_date, limit: ALL_DIRECTORIES };
-  const rows = await askRows(reader, 'report/directories', directoryRow, {
-    website,
-    ...period,
-    now: [now],
-    before: [before],
-  });
-  const all = rows.map(({ directory, indexed, indexed_before }) => ({
-    directory,
-    now: indexed,
-    before: indexed_before ?? 0,
-  }));
-  const total = { now: sum(all, 'now'), before: sum(all, 'before') };
-  const command = queryCommand('listing_diff', website, { since: before_date, until: snapshot_date });
-  const told = { since: before_date, command };
-  // What is quarantined may be indexed all the same.
-  const credit = (fall: Fall) => ({ ...fall, now: fall.now + snapshot.pages_rejected });
-  if (isDrop(credit(total), rules.indexed_drop)) {
+  const directories = await indexedIn(reader, { website, date: snapshot_date, now, before });
+  const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
+  // A quarantined page may still be indexed.
+  const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
+  const command = queryCommand('listing_diff', website, { since, until: snapshot_date });
+  if (isTooMany(total, rules.indexed_drop)) {
     const places = await fallen(reader, { before, now, directory: null });
-    const what = `indexed pages fell ${fell(total)} since ${before_date}${mostly(places)}`;
-    return [
-      noticeOf(snapshot, now, {
-        kind: 'indexed_drop',
-        what,
-        count: total.before - total.now,
-        ...told,
-        ...where(places),
-      }),
-    ];
+    const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;
+    const given = { kind: 'indexed_drop', what, count: lossOf(total), since, command, ...where(places) } as const;
+    return [noticeOf(snapshot, now, given)];
   }
-  const lost = all.filter((one) => isDrop(credit(one), rules.directory_drop));
-  const worst = lost.reduce((most, one) => (one.before - one.now > most.before - most.now ? one : most), {
-    directory: '',
-    now: 0,
-    before: 0,
-  });
-  if (lost.length === 0) return [];
-  const places = await fallen(reader, { before, now, directory: worst.directory });
+  const lost = directories.filter((one) => isTooMany(one, rules.directory_drop));
+  const [worst] = lost.toSorted((one, other) => lossOf(other) - lossOf(one));
+  if (!worst) return [];
+  const { directory } = worst;
+  const places = await fallen(reader, { before, now, directory });
   const more = lost.length > 1 ? `; in all, ${count(lost.length)} directories lost too many` : '';
-  const what = `indexed pages of ${worst.directory} fell ${fell(worst)} since ${before_date}${more}`;
-  const given = { what, count: worst.before - worst.now, ...told, ...where(places), directory: worst.directory };
-  return [noticeOf(snapshot, now, { kind: 'directory_drop', ...given })];
+  const what = `indexed pages of ${directory} fell ${fell(worst)} since ${since}${more}`;
+  const given = {
+    kind: 'directory_drop',
+    what,
+    count: lossOf(worst),
+    since,
+    command,
+    ...where(places),
+    directory,
+  } as const;
+  return [noticeOf(snapshot, now, given)];
 }
 
 interface Fall {
@@ -120,11 +106,29 @@ interface Fall {
   before: number;
 }
 
-function isDrop({ now, before }: Fall, limit: Drop): boolean {
-  const lost = before - now;
+/** The indexed pages of each directory in two listings. */
+async function indexedIn(
+  reader: Reader,
+  { website, date, now, before }: Record<'website' | 'date' | 'now' | 'before', string>,
+): Promise<(Fall & { directory: string })[]> {
+  const given = { website, since: date, until: date, limit: ALL_DIRECTORIES, now: [now], before: [before] };
+  const rows = await askRows(reader, 'report/directories', directoryRow, given);
+  return rows.map(({ directory, indexed, indexed_before }) => ({
+    directory,
+    now: indexed,
+    before: indexed_before ?? 0,
+  }));
+}
+
+function lossOf({ now, before }: Fall): number {
+  return before - now;
+}
+
+function isDrop(fall: Fall, limit: Drop): boolean {
+  const lost = lossOf(fall);
   if (limit === false || lost <= 0) return false;
   if ('pages' in limit) return lost > limit.pages;
-  return lost >= LEAST_DROP_PAGES && lost > limit.share * before;
+  return lost >= LEAST_DROP_PAGES && lost > limit.share * fall.before;
 }
 
 function fell({ now, before }: Fall): string {
@@ -168,7 +172,7 @@ const CHANGES: Record<
   },
 };
 
-/** @param above more pages than these are told; false: none are */
+/** @param above the rule reports more pages than these; false: it is off */
 async function changed(
   reader: Reader,
   snapshot: Snapshot,
