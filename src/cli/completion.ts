@@ -9,7 +9,7 @@ import { buildProgram, type Globals } from './program.js';
 
 type Shell = (typeof SHELLS)[number];
 
-/** What stands for a value in a usage, and what may be typed there; where it names no list, files are offered. */
+/** What may be typed for a placeholder such as `<job>`, where that is a list. */
 const VALUES: Readonly<Record<string, () => readonly string[]>> = {
   name: () => analyses().map(({ name }) => name),
   job: () => JOB_NAMES,
@@ -80,7 +80,7 @@ function valueFor(of: Argument | Option | undefined): Value {
   return VALUES[sign]?.() ?? (FILES.has(sign) ? 'file' : null);
 }
 
-/** Of all flags that take a value, as `command/flag`. */
+/** All flags that take a value, as `command/flag`. */
 function valueCases(levels: Level[]): string[] {
   return levels.flatMap(({ path, flags }) =>
     flags.flatMap(({ names, value }) => (value === undefined ? [] : names.map((name) => quoted(`${path}/${name}`)))),
@@ -91,7 +91,7 @@ function commandCases(levels: Level[]): string[] {
   return levels.flatMap(({ path, commands }) => commands.map(({ text }) => quoted(`${path}/${text}`)));
 }
 
-/** Where it finds no word, bash offers files. */
+/** `complete -o default` offers files where there is no word. */
 function bashScript(levels: Level[]): string {
   const cases = (entries: { when: string[]; words: Value | undefined }[]) =>
     entries.flatMap(({ when, words }) =>
@@ -185,7 +185,7 @@ function zshValue(value: Value, what: string): string {
 
 function fishScript(levels: Level[]): string {
   const lines = levels.flatMap(({ path, commands, flags, argument }) => {
-    const at = `complete -c indexhouse -n ${quoted(`__indexhouse_at ${quotedInside(path)}`)}`;
+    const at = `complete -c indexhouse -n ${quoted(`__indexhouse_at "${path}"`)}`;
     return [
       ...commands.map(({ text, about }) => `${at} -a ${text} -d ${quoted(about)}`),
       ...(commands.length > 0 ? [] : [`${at} ${fishValue(argument)}`]),
@@ -227,9 +227,4 @@ function fishValue(value: Value): string {
 /** A word in single quotes, for every shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** A word within single quotes. */
-function quotedInside(text: string): string {
-  return `"${text}"`;
 }

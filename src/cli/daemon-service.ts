@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { metricsText } from '../analysis/metrics.js';
 import type { Config } from '../config/schema.js';
@@ -23,13 +23,13 @@ import { addMetrics, drained, listen, remembered } from './http-server.js';
 
 const STATUS_LIMIT_MS = 2 * MINUTE_MS;
 const STATUS_BYTES = 64 * 1024 * 1024;
-/** How a process ended that did not exit with 0. */
+/** What `execFile` rejects with. */
 const endOfProcess = z.looseObject({
   code: z.unknown(),
   stdout: z.string().default(''),
   stderr: z.string().default(''),
 });
-/** The daemon looks at the clock more often. */
+/** A job that has not begun so long after its time means that the daemon hangs: it looks at the clock every ten minutes. */
 const LATE_MS = 15 * MINUTE_MS;
 
 export interface DaemonServiceOptions {
@@ -40,21 +40,21 @@ export interface DaemonServiceOptions {
   names: readonly string[];
   host: string;
   port: number;
-  /** The warehouse's figures in Prometheus' text format; in tests something else than a process of its own. */
+  /** The warehouse's figures in Prometheus' text format. Tests replace the process that reads them. */
   readMetrics: () => Promise<string>;
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` of the daemon until it is closed. On loopback no key is needed; elsewhere
- * `/metrics` needs one that may read every website of the warehouse.
+ * Serves `/healthz`, `/readyz` and `/metrics` of the daemon until it is closed. Beyond loopback `/metrics` needs a key that
+ * may read every website of the warehouse.
  *
- * @throws Failure where the address is taken or not to be had
+ * @throws Failure if it cannot listen on the address
  */
 export async function startDaemonService(options: DaemonServiceOptions) {
   const { config, log, board, names, host } = options;
   const figures = () => names.map((name) => board.figuresOf(name));
   const admit = isLoopback(host) ? async () => {} : await admission(options);
-  // A job that begins or ends changes them.
+  // The figures change when a job begins or ends.
   const stamp = () => JSON.stringify(figures().map(({ last }) => last));
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
   const app = plainServer({
@@ -62,17 +62,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
     onError: (error) => log.error({ err: error }, 'a request could not be answered'),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
-      server.get('/healthz', async (_, reply) => {
-        const jobs = figures();
-        const isLate = jobs.some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
-        reply.header('cache-control', 'no-store').code(isLate ? 503 : 200);
-        return { status: isLate ? 'late' : 'ok', jobs: jobs.map(jobOf) };
-      });
-      server.get('/readyz', async (_, reply) => {
-        const isReady = figures().every(({ next }) => next !== null);
-        reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
-        return { status: isReady ? 'ready' : 'starting' };
-      });
+      addHealth(server, figures);
       addMetrics(server, '/metrics', async (request) => {
         await admit(request);
         return `${await ofWarehouse()}${await jobMetrics(figures())}`;
@@ -90,6 +80,21 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   };
 }
 
+/** Adds `/healthz`, a 503 once a job is late, and `/readyz`, a 200 once every job has its next time. */
+function addHealth(server: FastifyInstance, figures: () => JobFigures[]): void {
+  server.get('/healthz', async (_, reply) => {
+    const jobs = figures();
+    const isLate = jobs.some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
+    reply.header('cache-control', 'no-store').code(isLate ? 503 : 200);
+    return { status: isLate ? 'late' : 'ok', jobs: jobs.map(jobOf) };
+  });
+  server.get('/readyz', async (_, reply) => {
+    const isReady = figures().every(({ next }) => next !== null);
+    reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
+    return { status: isReady ? 'ready' : 'starting' };
+  });
+}
+
 function jobOf({ name, isRunning, last, next }: JobFigures) {
   return {
     name,
@@ -99,7 +104,7 @@ function jobOf({ name, isRunning, last, next }: JobFigures) {
   };
 }
 
-/** Known at once, whatever the jobs do; the text of the warehouse's figures goes before it. */
+/** The metrics of the jobs, which follow those of the warehouse. */
 function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
   const seconds = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : null);
   const of = (value: (job: JobFigures) => number | boolean | null | undefined) =>
@@ -127,7 +132,7 @@ function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
   ]);
 }
 
-/** @throws ServiceError without a key that may read every website: 401, 403 */
+/** Checks that a request has a key that may read every website. The check throws ServiceError: 401, 403. */
 async function admission({ config, log, host }: DaemonServiceOptions) {
   const { path } = config.warehouse;
   if ((await readKeys(path)).length === 0) {
@@ -143,7 +148,7 @@ async function admission({ config, log, host }: DaemonServiceOptions) {
   };
 }
 
-/** While the figures cannot be read, the last ones stay: `checked_timestamp_seconds` tells their age. */
+/** Reads the figures; if that fails, returns the last ones, whose age `checked_timestamp_seconds` tells. */
 function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<string> {
   let last = '';
   let told: string | null = null;
@@ -153,7 +158,7 @@ function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<st
       told = null;
     } catch (error) {
       const reason = messageOf(error);
-      // Once: it is asked for every minute.
+      // Logged once, because Prometheus asks every minute.
       if (reason !== told) log.warn(`the figures for /metrics cannot be read: ${reason}`);
       told = reason;
     }
@@ -162,8 +167,8 @@ function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<st
 }
 
 /**
- * Has another process read the figures, with a lower priority: it takes none of this one's time, and it may look at the
- * run lock, which this one would lose by that.
+ * Reads the figures in another process of lower priority. That does not block this one, and it may probe the run lock,
+ * which a probe by this process would release.
  */
 export async function readInOtherProcess(
   { file }: Pick<Config, 'file'>,
@@ -176,7 +181,7 @@ export async function readInOtherProcess(
   try {
     setPriority(running.child.pid ?? 0, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It may have ended already.
+    // The process may have ended already.
   }
   try {
     return (await running).stdout;

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config/schema.js';
-import { Failure } from '../exit.js';
+import { Failure, messageOf } from '../exit.js';
+import { codeOf } from '../storage/durable.js';
 
-/** How long answers that are under way may take when the service ends. */
+/** How long requests in flight may take when the service stops. */
 const GRACE_MS = 3000;
-/** For the refusals of what was interrupted then to be sent. */
+/** Time to send the errors of those that were interrupted then. */
 const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
 
@@ -23,7 +24,7 @@ export function addMetrics(
   });
 }
 
-/** What was read, for so long; whoever asks meanwhile shares it. @param stamp another one asks for another reading */
+/** Caches what `read` returns for so many milliseconds, or until the stamp changes. Callers share a pending read. */
 export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown = () => null) {
   let known: { at: number; stamp: unknown; found: Promise<T> } | null = null;
   return (): Promise<T> => {
@@ -35,7 +36,7 @@ export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () =
   };
 }
 
-/** @throws Failure where the address is taken or not to be had */
+/** @throws Failure if it cannot listen on the address, with the remedy */
 export async function listen(
   app: FastifyInstance,
   { host, port }: Pick<Config['service'], 'host' | 'port'>,
@@ -55,11 +56,10 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  return REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 
-/** A connection that is kept alive ends as soon as nothing is under way on it; what is after the grace is interrupted. */
+/** Closes the server: idle connections at once, those with a request in flight after a grace period at the latest. */
 export async function drained(app: FastifyInstance, interrupt: () => void): Promise<void> {
   const { server } = app;
   const closed = once(server, 'close');

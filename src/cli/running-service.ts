@@ -18,7 +18,7 @@ import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
 
-/** How long the last use of a key may stay in memory only. */
+/** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
 
@@ -40,14 +40,14 @@ export interface RunningService {
   /** Base address, prefix included. */
   url: string;
   websites: readonly ServedWebsite[];
-  /** Takes no more connections, lets what is under way end, and closes everything. */
+  /** Accepts no more connections, lets requests in flight end, and closes everything. */
   close(): Promise<void>;
 }
 
 /**
  * Serves a warehouse over HTTP until it is closed.
  *
- * @throws Failure where the address is taken or not to be had
+ * @throws Failure if it cannot listen on the address
  * @throws WarehouseError where there is no warehouse
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -109,8 +109,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /**
- * Adds `/readyz`, which is a 200 once websites can be read, and `/healthz`, which needs no key: whether everything that is asked for can be answered; with a key, everything that
- * this key may ask for. A degraded service answers what does not need the files that cannot be read, so both are a 200.
+ * Adds `/readyz`, a 200 once websites can be read, and `/healthz`: whether every request can be answered or, with a key,
+ * every request of that key. A degraded service still answers requests that need no unreadable file, so both are a 200.
  */
 export function addHealth(
   app: FastifyInstance,
@@ -137,7 +137,7 @@ export function addHealth(
   });
 }
 
-/** Answers with the websites of the key. Read at most once in a while, whoever asks. */
+/** The metrics of the websites that a request's key may read, cached for all requests. */
 function metricsOfKey(input: StatusInput, findKey: Store['findKey']): (request: FastifyRequest) => Promise<string> {
   const status = remembered(METRICS_FOR_MS, () => readStatus({ ...input, now: Date.now() }));
   return async (request) => {
