@@ -46,8 +46,6 @@ const analysisSchema = z.object({
 });
 /** A ready-made question, as its file in `sql/analyses` describes it. */
 export type Analysis = z.infer<typeof analysisSchema>;
-/** A column as people see it. */
-export type ShownColumn = Analysis['shown'][number];
 
 /** All ready-made analyses, by name. */
 export function analyses(): Analysis[] {

@@ -60,7 +60,7 @@ export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Sca
 }
 
 /** One line for each parameter, for people. */
-export function describeAll(parameters: readonly Parameter[]): string {
+function describeAll(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return 'It takes no parameters.';
   const lines = parameters.map((parameter) => `  ${describe(parameter)}`);
   return `Its parameters are:\n${lines.join('\n')}`;

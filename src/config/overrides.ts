@@ -41,7 +41,7 @@ function pick(section: Section, key: string, env: Environment, flags: Overrides)
 }
 
 /** `api`, `base_url` → `INDEXHOUSE_API_BASE_URL`. */
-export function variableName(section: Section, key: string): string {
+function variableName(section: Section, key: string): string {
   return `INDEXHOUSE_${section}_${key}`.replaceAll('-', '_').toUpperCase();
 }
 

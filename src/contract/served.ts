@@ -13,7 +13,7 @@ const count = integer.nonnegative();
 export const servedSchemas = z.registry<{ id: string; description?: string }>();
 
 /** `canonicals_match` alone is left out where nothing is known of a page (specification, 2.1). */
-export const servedEntry = named(
+const servedEntry = named(
   'CoverageEntry',
   z.strictObject({
     ...present(coverageEntrySchema.shape),
@@ -22,7 +22,7 @@ export const servedEntry = named(
 );
 
 const { next_page, prev_page, ...counted } = paginationSchema.shape;
-export const servedPagination = named(
+const servedPagination = named(
   'Pagination',
   z.strictObject({ ...notNull(counted), ...present({ next_page, prev_page }) }),
 );
@@ -45,7 +45,7 @@ export const servedKey = named(
 
 export const servedError = named('Error', z.strictObject(errorBodySchema.shape));
 
-export const servedSnapshot = named(
+const servedSnapshot = named(
   'Snapshot',
   z.strictObject({
     id: z.uuid(),
@@ -65,7 +65,7 @@ export const servedSnapshots = named(
 );
 
 /** What is answered of one page of several. */
-export const servedResult = named(
+const servedResult = named(
   'UrlReportResult',
   z.strictObject({
     url: text.describe('As it was asked for.'),

@@ -83,7 +83,7 @@ export function checkToken({ details, error, schemaProblem }: KeyAnswer, website
 }
 
 /** What happened, without the client's own advice behind it: a finding has a better one. */
-export function factOf(error: Error | null): string {
+function factOf(error: Error | null): string {
   if (error === null) return 'no answer';
   if (!(error instanceof SourceError) || !ADVISED.has(error.kind)) return error.message;
   const end = error.message.lastIndexOf('; ');

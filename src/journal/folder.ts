@@ -50,7 +50,7 @@ function folderAt(root: string, runId: string, websiteId: string) {
   };
 }
 
-export function runsFolder(warehouse: string): string {
+function runsFolder(warehouse: string): string {
   return join(warehouse, 'runs');
 }
 

@@ -8,7 +8,7 @@ import { parseLine, rawLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
 /** How the fetching of reports ended, as `snapshots.reports_status` names it. */
-export const REPORTS_STATUS = ['complete', 'budget', 'deadline', 'interrupted', 'failed', 'off'] as const;
+const REPORTS_STATUS = ['complete', 'budget', 'deadline', 'interrupted', 'failed', 'off'] as const;
 export type ReportsStatus = (typeof REPORTS_STATUS)[number];
 
 export interface ReportCounts {

@@ -30,7 +30,7 @@ export interface ThinningRule {
  * - `last_listings`: pages that are monitored were not listed since.
  * - `newest_reports`: it holds the newest report of a page.
  */
-export const FATES = [
+const FATES = [
   'goes',
   'recent',
   'last_of_period',

@@ -84,6 +84,6 @@ export async function setPlanOrder(engine: Engine, reports: Config['reports'], n
 }
 
 /** @param most reports; Infinity for all that are wanted */
-export async function setMaxReports(engine: Engine, most: number): Promise<void> {
+async function setMaxReports(engine: Engine, most: number): Promise<void> {
   await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
 }

@@ -34,7 +34,7 @@ export type OperationName = 'key' | 'listing' | 'report' | 'other';
 const rate = z.number().min(0).max(1);
 
 /** Share of the requests that meet each kind, 0 to 1, together at most 1; e.g. `{reset: 0.01}`. */
-export const faultRatesSchema = z
+const faultRatesSchema = z
   .partialRecord(z.enum(FAULT_KINDS), rate)
   .refine((rates) => total(rates) <= 1 + Number.EPSILON, 'the rates add up to more than 1');
 export type FaultRates = z.infer<typeof faultRatesSchema>;

@@ -69,7 +69,7 @@ export function slower(one: Pace, other: Pace): Pace {
   return intervalOf(one) >= intervalOf(other) ? one : other;
 }
 
-export function intervalOf({ requests, perMs }: Pace): number {
+function intervalOf({ requests, perMs }: Pace): number {
   return requests === Number.POSITIVE_INFINITY ? 0 : withMargin(perMs) / requests;
 }
 

@@ -11,7 +11,7 @@ const load = createRequire(import.meta.url);
 const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
-export const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** One whole answer of the service, whatever its status. */
 export interface Answer {

@@ -65,7 +65,7 @@ export async function isStagedWhole(warehouse: string, folder: JournalFolder, ma
 }
 
 /** Writes the run's row, its own marker. A crash after the snapshot's marker leaves it to recovery. */
-export async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
+async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
   const file = tableFile(warehouse, 'runs', { ...placeOf(manifest), id: folder.runId });
   await publishOnce(stagedFile(folder, 'runs'), file);
 }

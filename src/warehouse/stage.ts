@@ -35,7 +35,7 @@ const FROM_THE_JOURNAL = [
   'drift_observations',
 ] as const satisfies DataTable[];
 
-export const manifestSchema = z.object({
+const manifestSchema = z.object({
   website_id: z.string(),
   date: z.string(),
   commit_id: z.string(),
