@@ -71,14 +71,14 @@ test('a directory holds all that is below it', async () => {
   expect(await isBelow('', '/')).toBe(true);
 });
 
-test('deindexed_pages says why, as far as is known', async () => {
+test('deindexed_pages says why, as far as is known and unusual', async () => {
   const given = { website: 'shop', since: '2025-03-04' };
   const why = (row: Row) => [String(row['url']).slice(urlOf('').length), row['snapshot_date'], row['why']];
   const moved = `${INDEXED_STATE} → `;
-  const crawled = `${moved}${CRAWLED_STATE}; fetch: Successful; allowed by robots.txt`;
+  const crawled = `${moved}${CRAWLED_STATE}`;
   const night = (number: number) => AT[number]?.slice(0, 10);
   expect((await analysisRows(reader, 'deindexed_pages', given)).map(why)).toEqual([
-    ['docs/4', night(5), `${moved}Soft 404; fetch: Soft 404; allowed by robots.txt`],
+    ['docs/4', night(5), `${moved}Soft 404; fetch: Soft 404`],
     ['blocked', night(4), `${moved}Blocked by robots.txt; fetch: Blocked by robots.txt; blocked by robots.txt`],
     ...['blog/1', 'blog/2', 'blog/3'].map((name) => [name, night(4), crawled]),
   ]);
@@ -92,9 +92,7 @@ test('what is not known, or odd, is said as it is', async () => {
   expect(await explained(`'A', 'B', now(), now() - interval 1 day, null, null, false, 'u', 'v', 'u'`)).toBe(
     'A → B; fetch: (none); indexing not allowed; report older than the fall; canonical: v',
   );
-  expect(await explained(`'A; x', '<b>', now(), now(), '→', false, true, 'u', 'u', 'v'`)).toBe(
-    'A; x → <b>; fetch: →; allowed by robots.txt; canonical: itself',
-  );
+  expect(await explained(`'A; x', '<b>', now(), now(), '→', false, true, 'u', 'u', 'v'`)).toBe('A; x → <b>; fetch: →');
   expect(await explained(`'A', 'B', now(), now(), 'S', null, true, 'u', null, 'v'`)).toBe(
     'A → B; fetch: S; declared canonical: v',
   );

@@ -1,4 +1,4 @@
-import { dated, number, text } from '../../html/cells.js';
+import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part, pageLink, shortened } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, counted, percent } from '../../observe/format.js';
@@ -77,7 +77,8 @@ function oldAndNew({ url, from_canonical, to_canonical }: FlipRow): Html {
 function knownOf({ index_summary_now, is_monitored_now, known }: FallenRow): Part {
   const now =
     is_monitored_now === false ? 'no longer listed' : index_summary_now === 'Indexed' ? 'back in the index' : '';
-  return html`${now && html`<b>${now}</b>: `}${text(known)}`;
+  const what = known ?? (now ? '' : 'nothing unusual');
+  return html`${now && html`<b>${now}</b>`}${now && what && ': '}${what}`;
 }
 
 /** The parameters of an analysis for the same websites and dates. */
