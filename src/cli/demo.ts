@@ -80,8 +80,9 @@ export async function demoText(result: DemoResult, { nights, pages, serve }: Fla
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);
   return withReader({ warehouse: result.warehouse, memoryLimit: MEMORY_LIMIT_BYTES }, async (reader) => {
-    const section = async (title: string, name: string) => {
+    const section = async (title: string, name: string, empty: string) => {
       const { columns, rows } = await askAnalysis(reader, name);
+      if (rows.length === 0) return empty;
       const answer = { analysis: findAnalysis(name), columns, rows, websites: new Map(), today: reader.today };
       const table = answerTable({ ...answer, isCut: false });
       const text = formatTable(table.columns, table.rows, { color, unknown: UNKNOWN });
@@ -90,8 +91,8 @@ export async function demoText(result: DemoResult, { nights, pages, serve }: Fla
     const width = Math.min(columnsOf(stdout), MOST_COLUMNS);
     const sections = [
       wrapped(heading(result, nights, pages), width),
-      await section('How much of the site is indexed', 'indexing_trend'),
-      await section('Where pages fell out of the index', 'deindexed_by_directory'),
+      await section('How much of the site is indexed', 'indexing_trend', 'No listing is complete.'),
+      await section('Where pages fell out of the index', 'deindexed_by_directory', 'No page fell out of the index.'),
       `What happened in the last seven days\n\n${bullets(result.story, width)}`,
       next(result, await examplePage(reader), serve === true, io),
     ];
