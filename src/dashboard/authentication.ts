@@ -53,10 +53,10 @@ export class Authentication {
   /**
    * Opens a session for the key of a form.
    *
-   * @returns where to go from here, and whether the key is known
+   * @returns where to go from here, and the key, null where it is not known
    * @throws ServiceError 400, 403 for another site's form, 429 after too many wrong keys
    */
-  async signIn(request: FastifyRequest, reply: FastifyReply): Promise<{ to: string; isKnown: boolean }> {
+  async signIn(request: FastifyRequest, reply: FastifyReply): Promise<{ to: string; key: KeyDetails | null }> {
     this.#refuseForeign(request);
     const form = signInForm.safeParse(request.body);
     if (!form.success) throw new ServiceError(400, 'An API key is needed to sign in.');
@@ -66,12 +66,12 @@ export class Authentication {
     const key = token === '' ? null : await this.options.findKey(token);
     if (key === null) {
       refuseGuesses(await this.options.countWrong(request), 0);
-      return { to, isKnown: false };
+      return { to, key };
     }
     this.#close(request);
     const value = this.#sessions.open(key._id, token);
     this.#setCookie(request, reply, { name: SESSION_COOKIE, value, maxAge: SESSION_SECONDS });
-    return { to, isKnown: true };
+    return { to, key };
   }
 
   /** @throws ServiceError 403 for another site's form */

@@ -10,7 +10,15 @@ import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
 import { WarehouseError } from '../warehouse/prepare.js';
 import { addAssets, HEADERS } from './assets.js';
 import { Authentication } from './authentication.js';
-import { type Content, type DashboardContext, FILES, ROUTES, type Route, type WebsiteContext } from './context.js';
+import {
+  type Content,
+  type DashboardContext,
+  FILES,
+  linkTo,
+  ROUTES,
+  type Route,
+  type WebsiteContext,
+} from './context.js';
 import { sendPages } from './download.js';
 import { layout, problemPage, signInPage } from './layout.js';
 import { changesPage } from './pages/changes.js';
@@ -103,7 +111,7 @@ function acceptForms(scope: FastifyInstance): void {
   );
 }
 
-function addSignIn(scope: FastifyInstance, { base, authentication }: Site): void {
+function addSignIn(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const signInQuery = z.object({ to: z.string().max(MOST_PATH_CHARACTERS).default('') });
   scope.get('/sign-in', async (request, reply) => {
     const { to } = readQuery(signInQuery, request.query);
@@ -111,8 +119,8 @@ function addSignIn(scope: FastifyInstance, { base, authentication }: Site): void
     return sendPage(reply, signInPage(base, { to, problem: null }));
   });
   scope.post('/sign-in', async (request, reply) => {
-    const { to, isKnown } = await authentication.signIn(request, reply);
-    if (isKnown) return reply.redirect(to, 303);
+    const { to, key } = await authentication.signIn(request, reply);
+    if (key) return reply.redirect(to === `${base}/` ? await homeOf(base, key, options.reader) : to, 303);
     authentication.handOut(request, reply);
     return sendPage(reply.code(401), signInPage(base, { to, problem: 'This API key is not known.' }));
   });
@@ -120,6 +128,13 @@ function addSignIn(scope: FastifyInstance, { base, authentication }: Site): void
     authentication.signOut(request, reply);
     return reply.redirect(`${base}/sign-in`, 303);
   });
+}
+
+/** Where a visitor begins: with the websites, or the overview of the only one. */
+async function homeOf(base: string, key: KeyDetails, reader: DashboardOptions['reader']): Promise<string> {
+  const [granted, another] = key.websites_access;
+  const only = granted && !another && (await reader.websites()).find(({ id }) => id === granted._id);
+  return only ? linkTo({ base, website: only }, 'overview') : `${base}/`;
 }
 
 function addPages(scope: FastifyInstance, { base, authentication, options }: Site): void {

@@ -3,8 +3,10 @@ import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
 import {
   type Dashboard,
+  EMPTY_TOKEN,
   FIRST_NIGHT,
   NOW,
+  ONLY_TOKEN,
   OTHER_TOKEN,
   pageAt,
   SECRET,
@@ -77,6 +79,14 @@ describe('signing in', () => {
     for (const [to, place] of Object.entries(places)) {
       expect((await visitor.signIn(SHOP_TOKEN, { to })).headers.get('location')).toBe(place);
     }
+  });
+
+  it('leads to the overview of the only website, where that has one', async () => {
+    const placeOf = async (token: string) => (await visitor.signIn(token)).headers.get('location');
+    expect(await placeOf(ONLY_TOKEN)).toBe('/dashboard/websites/shop');
+    expect(await placeOf(EMPTY_TOKEN)).toBe('/dashboard/');
+    const to = '/dashboard/websites/shop/runs';
+    expect((await visitor.signIn(ONLY_TOKEN, { to })).headers.get('location')).toBe(to);
   });
 
   it('refuses a wrong key without a session', async () => {
