@@ -50,11 +50,10 @@ was_reported as (
   group by website_id, url
 ),
 -- Pages that are indexed, and those that were before they fell.
-population as materialized (
+population as (
   select
     pages.website_id,
     pages.url,
-    row_number() over () as page,
     fell.url is not null and ($reindexed::boolean or pages.is_indexed is not true) as is_fallen,
     if(is_fallen, was_listed.listing, {
       state: coalesce(index_coverage_state, '(none)'),
@@ -74,28 +73,44 @@ population as materialized (
     (is_fallen or (pages.is_monitored and pages.is_indexed))
     and pages.website_id in (select website_id from fell)
 ),
-totals as (
-  select website_id, count(*) as pages, count_if(is_fallen) as fallen
+-- Pages that are alike in everything count together.
+alike as materialized (
+  select
+    website_id,
+    is_fallen,
+    traits_of(url, listing, report) as traits,
+    count(*) as pages,
+    row_number() over () as number
   from population
+  group by website_id, is_fallen, traits
+),
+totals as (
+  select website_id, sum(pages)::bigint as pages, coalesce(sum(pages) filter (is_fallen), 0)::bigint as fallen
+  from alike
   group by website_id
 ),
 -- Of the fallen pages first: other values need not be looked for among all pages.
 fallen_values as materialized (
   select website_id, dimension, "value"
   from (
-    select website_id, unnest(traits_of(url, listing, report), recursive := true)
-    from population
+    select website_id, pages, unnest(traits, recursive := true)
+    from alike
     where is_fallen
   )
   group by website_id, dimension, "value"
-  having count(*) >= greatest($min_pages::bigint, 1)
+  having sum(pages) >= greatest($min_pages::bigint, 1)
 ),
 traits as (
-  select website_id, page, is_fallen, unnest(traits_of(url, listing, report), recursive := true)
-  from population
+  select website_id, number, is_fallen, pages, unnest(traits, recursive := true)
+  from alike
 ),
 counted as materialized (
-  select website_id, dimension, "value", count(*) as with_value, count_if(is_fallen) as shared
+  select
+    website_id,
+    dimension,
+    "value",
+    sum(pages)::bigint as with_value,
+    coalesce(sum(pages) filter (is_fallen), 0)::bigint as shared
   from traits
   semi join fallen_values using (website_id, dimension, "value")
   group by website_id, dimension, "value"
@@ -130,12 +145,12 @@ telling as materialized (
   qualify bit < 1 << 12
 ),
 with_bits as (
-  select website_id, bits, count(*) as pages, count_if(is_fallen) as fallen
+  select website_id, bits, sum(pages) as pages, coalesce(sum(pages) filter (is_fallen), 0) as fallen
   from (
-    select website_id, page, is_fallen, bit_or(bit) as bits
+    select website_id, is_fallen, pages, bit_or(bit) as bits
     from traits
     join telling using (website_id, dimension, "value")
-    group by website_id, page, is_fallen
+    group by website_id, number, is_fallen, pages
   )
   group by website_id, bits
 ),
