@@ -1,6 +1,7 @@
 -- The selected pages of a website, with the value that they are sorted by: `ascending` or `descending` is null.
 -- `-` selects unknown values. Columns that the caller does not select are not read. View `page_state`: one row per page.
 select
+  url as whole_url,
   -- Texts may have megabytes.
   left(url, 17000) as url,
   index_summary,

@@ -91,42 +91,47 @@ export async function askOf<T>(
 
 const countRow = z.object({ rows: z.int() });
 
+/** How many rows a statement of ours selects. */
+export async function countSelected(reader: Reader, name: string, selection: Parameters): Promise<number> {
+  const text = `select count(*)::integer as rows from (${sql(name)}\n)`;
+  const [counted] = await askText(reader, text, countRow, selection);
+  return counted?.rows ?? 0;
+}
+
+/** A statement of ours, by its name, with its parameters, and the columns of it that are read. */
+interface Selected {
+  name: string;
+  selection: Parameters;
+  columns: readonly string[];
+}
+
 /**
- * A window of what a statement of ours selects, and how much that is in all. The statement gives what it sorts by as
- * `ascending` or `descending`, one of them null; what is equal, or not known, comes last and is ordered by `url`.
- *
- * @param columns names of ours, so that nothing else is read; every one but what it sorts by where they are left out
+ * Asks a statement of ours about a window of what another one selects, which it calls `selected`. The other one gives what
+ * it sorts by as `ascending` or `descending`, one of them null; what is equal, or not known, comes last and is ordered by
+ * `url`.
  */
 export async function askSelected<T>(
   reader: Reader,
-  name: string,
+  told: string,
   schema: z.ZodType<T>,
-  {
-    selection,
-    skip,
-    limit,
-    columns,
-  }: { selection: Parameters; skip: number; limit: number; columns?: readonly string[] },
-): Promise<{ count: number; rows: T[] }> {
-  const selected = `(${sql(name)}\n)`;
-  const [counted] = await askText(reader, `select count(*)::integer as rows from ${selected}`, countRow, selection);
-  const text = `${selectedText(name, columns)} limit $limit::bigint offset $skip::bigint`;
-  const rows = await askText(reader, text, schema, { ...selection, limit, skip });
-  return { count: counted?.rows ?? 0, rows };
+  { selected, skip, limit }: { selected: Selected; skip: number; limit: number },
+): Promise<T[]> {
+  const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
+  const text = `with selected as materialized (${window})\n${told}`;
+  return askText(reader, text, schema, { ...selected.selection, limit, skip });
 }
 
 /** All that a statement as for `askSelected` selects, in parts and in its order. */
 export function askAllSelected(
   reader: Reader,
-  name: string,
-  { selection, columns }: { selection: Readonly<Record<string, Scalar>>; columns: readonly string[] },
+  { selection, ...selected }: Omit<Selected, 'selection'> & { selection: Readonly<Record<string, Scalar>> },
 ): Promise<Result> {
-  return ask(reader, { name, sql: selectedText(name, columns), parameters: selection });
+  return ask(reader, { name: selected.name, sql: selectedText(selected), parameters: selection });
 }
 
-function selectedText(name: string, columns?: readonly string[]): string {
-  const named = columns?.join(', ') ?? '* exclude (ascending, descending)';
-  return `select ${named} from (${sql(name)}\n) order by ascending nulls last, descending desc nulls last, url`;
+/** @param where which of the selected rows */
+export function selectedText({ name, columns }: Omit<Selected, 'selection'>, where = 'true'): string {
+  return `select ${columns.join(', ')} from (${sql(name)}\n) where ${where} order by ascending nulls last, descending desc nulls last, url`;
 }
 
 /** Asks a statement of ours about what another one selects, which it calls `selected`, by these columns of it. */
@@ -136,7 +141,7 @@ export async function askAbout<T>(
   schema: z.ZodType<T>,
   { selected, columns, parameters }: { selected: string; columns: readonly string[]; parameters: Parameters },
 ): Promise<T[]> {
-  const text = `with selected as materialized (select ${columns.join(', ')} from (${sql(selected)}\n))\n${sql(name)}`;
+  const text = `with selected as (select ${columns.join(', ')} from (${sql(selected)}\n))\n${sql(name)}`;
   return askText(reader, text, schema, parameters);
 }
 

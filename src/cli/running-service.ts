@@ -4,6 +4,7 @@ import { readStatus, type StatusInput } from '../analysis/status.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
+import { Preparation } from '../dashboard/prepare.js';
 import { LastUses } from '../keys/last-uses.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
@@ -21,6 +22,8 @@ import { addMetrics, drained, listen, remembered } from './http-server.js';
 /** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
+/** How often the dashboard looks for a commit whose pages are to be made before somebody asks for them. */
+const PREPARE_MS = 10_000;
 
 export interface ServiceOptions {
   warehouse: string;
@@ -87,8 +90,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
   });
   const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
+  const preparation = new Preparation(reader);
+  const closing = new AbortController();
+  // What it cannot read is told to who asks for it.
+  const preparing = setInterval(() => preparation.prepare(closing.signal).catch(() => null), PREPARE_MS).unref();
   const close = async (): Promise<void> => {
     clearInterval(writing);
+    clearInterval(preparing);
+    closing.abort();
     await app.close();
     reader.close();
     await uses.write();

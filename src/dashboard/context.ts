@@ -2,6 +2,7 @@ import type { Reader } from '../analysis/reader.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../html/html.js';
 import type { ServedWebsite } from '../store/live-reader.js';
+import type { Marker } from '../warehouse/markers.js';
 
 /** What the pages of the dashboard are made from: who asks for what. */
 export interface DashboardContext {
@@ -14,6 +15,8 @@ export interface DashboardContext {
   now: number;
   /** The websites that have a snapshot, from memory. */
   websites(): Promise<readonly ServedWebsite[]>;
+  /** Every commit, oldest first, from memory: another list for each state of the warehouse. */
+  markers(): Promise<readonly Marker[]>;
   /** Asks something of one state of the warehouse. */
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }

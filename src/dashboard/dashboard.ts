@@ -40,7 +40,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
   /** Answers all queries of the dashboard. The caller closes it. */
-  reader: Pick<LiveReader, 'ask' | 'websites'>;
+  reader: Pick<LiveReader, 'ask' | 'markers' | 'websites'>;
   /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
@@ -146,8 +146,8 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       onKey?.(request, key);
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
-      const websites = () => reader.websites();
-      return send({ base, key, query: request.query, now: now(), websites, ask }, request, reply);
+      const [websites, markers] = [() => reader.websites(), () => reader.markers()];
+      return send({ base, key, query: request.query, now: now(), websites, markers, ask }, request, reply);
     });
   };
   add('/', async (context, _request, reply) => {

@@ -11,9 +11,6 @@ import { storyOf } from './story.js';
 /** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
 
-/** Of a larger website, what its fallen pages have in common takes longer than somebody waits for a page. */
-const MOST_PAGES_WITH_CAUSES = 100_000;
-
 export interface ReportOptions {
   /** Id or name; all websites without it. */
   website?: string | undefined;
@@ -68,9 +65,8 @@ export async function readStory(reader: Reader, website: string, given: { since:
     period,
   );
   const moves = await readMoves(reader, facts, period);
-  const { deindexed, pages } = moves.headline;
-  const isTold = deindexed.now > 0 && pages.now <= MOST_PAGES_WITH_CAUSES;
-  const common = isTold ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
+  const hasFallen = moves.headline.deindexed.now > 0;
+  const common = hasFallen ? await readCommon({ reader, website, since: period.since, until: period.until }) : [];
   return { ...moves, period, sentences: storyOf({ ...moves, common }, period) };
 }
 

@@ -117,7 +117,7 @@ export async function startDashboard(
   {
     trustProxy,
     ...options
-  }: Pick<DashboardOptions, 'prefix' | 'secureCookie'> & Pick<ServerOptions, 'trustProxy'> = {},
+  }: Partial<Pick<DashboardOptions, 'prefix' | 'secureCookie' | 'reader'>> & Pick<ServerOptions, 'trustProxy'> = {},
 ): Promise<Dashboard> {
   const reader = new LiveReader({ warehouse, memoryLimit: 256_000_000 });
   const clock = { now: NOW };

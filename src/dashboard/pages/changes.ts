@@ -1,16 +1,19 @@
 import { z } from 'zod';
-import { askRows, askSelected } from '../../analysis/ask-rows.js';
+import { askRows, askSelected, countSelected } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { dated, UNKNOWN } from '../../html/cells.js';
 import { html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
 import { count } from '../../observe/format.js';
+import type { Parameters } from '../../storage/engine.js';
+import { sql } from '../../storage/sql.js';
 import { type Marker, markersOf } from '../../warehouse/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { type Choice, filterForm, type Select } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { list, rowsSelect } from '../list.js';
 import { checkPage, datesQuery, filterText, type Paging, pagingQuery, readQuery, skipOf } from '../query.js';
+import { Remembered } from '../remembered.js';
 import { changeName, pageTimelineLink, periodLinks, sharedOrigin } from '../values.js';
 
 const CHANGES_CHARACTERS = 600;
@@ -43,10 +46,12 @@ const kindRow = z.object({ change: z.string(), changes: z.int(), noise: z.int() 
 
 type Changes = Awaited<ReturnType<typeof readChanges>>;
 
+const LISTS = new Remembered<Changes>();
+
 /** What changed in the last nights or between two dates, a row for each page and night. */
 export async function changesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(changesQuery, context.query);
-  const changes = await context.ask((reader) => readChanges(reader, context.website.id, query));
+  const changes = await LISTS.ask(context, query, (reader) => readChanges(reader, context.website.id, query));
   const { q, kind, directory, nights, per, page: _page, ...dates } = query;
   const asked = { ...dates, ...(isDated(query) ? {} : { nights }), kind, q, directory, per };
   const title = `Changes of ${nameOf(context.website)}`;
@@ -82,13 +87,10 @@ async function readChanges(reader: Reader, website: string, query: ChangesQuery)
   const to = query.to ?? newest[0] ?? reader.today;
   const selection = { website, from, to, url_contains: query.q ?? null, directory: query.directory ?? null };
   const kinds = await askRows(reader, 'dashboard/changes_by_kind', kindRow, selection);
-  const { count: found, rows } = await askSelected(reader, 'dashboard/changes', changeRow, {
-    selection: { ...selection, url: null, kind: query.kind ?? null },
-    skip: skipOf(query),
-    limit: query.per,
-  });
+  const of = { ...selection, url: null, kind: query.kind ?? null };
+  const found = await countSelected(reader, 'dashboard/changes', of);
   checkPage(query, found);
-  return { from, to, kinds, count: found, rows };
+  return { from, to, kinds, count: found, rows: await askChanges(reader, of, query) };
 }
 
 function isDated({ from, to }: ChangesQuery): boolean {
@@ -103,13 +105,20 @@ export async function readChangesOf(
   { kind, ...paging }: Paging & { kind: string | null },
 ) {
   const everywhere = { website, from: null, to: null, url_contains: null, directory: null };
-  const found = await askSelected(reader, 'dashboard/changes', changeRow, {
-    selection: { ...everywhere, url, kind },
+  const of = { ...everywhere, url, kind };
+  const found = await countSelected(reader, 'dashboard/changes', of);
+  checkPage(paging, found);
+  return { count: found, rows: await askChanges(reader, of, paging) };
+}
+
+/** @param selection as `changes.sql` takes it */
+function askChanges(reader: Reader, selection: Parameters, paging: Paging): Promise<ChangeRow[]> {
+  const selected = { name: 'dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
+  return askSelected(reader, sql('dashboard/changes_told'), changeRow, {
+    selected,
     skip: skipOf(paging),
     limit: paging.per,
   });
-  checkPage(paging, found.count);
-  return found;
 }
 
 /** The newest dates that a website has snapshots of, the newest first. */

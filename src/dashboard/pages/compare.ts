@@ -10,6 +10,7 @@ import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { filterForm } from '../filter-form.js';
 import { nameOf } from '../layout.js';
 import { datesQuery, filterText, readQuery } from '../query.js';
+import { Remembered } from '../remembered.js';
 import { newestDates } from './changes.js';
 
 const DAYS_APART = 7;
@@ -30,10 +31,14 @@ const figureRow = z.object({
 });
 type FigureRow = z.infer<typeof figureRow>;
 
+const COMPARISONS = new Remembered<Awaited<ReturnType<typeof readFigures>>>();
+
 /** Every figure of two dates side by side. */
 export async function comparePage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(compareQuery, context.query);
-  const { from, to, rows } = await context.ask((reader) => readFigures(reader, context.website.id, query));
+  const { from, to, rows } = await COMPARISONS.ask(context, query, (reader) =>
+    readFigures(reader, context.website.id, query),
+  );
   const title = `Two dates of ${nameOf(context.website)}`;
   const content = html`<h1>${title}</h1>
 ${filterForm(linkTo(context, 'compare'), {

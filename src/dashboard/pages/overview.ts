@@ -12,10 +12,10 @@ import { addDays } from '../../report/period.js';
 import { readStory } from '../../report/report.js';
 import { type EventRow, snapshotRow, type TrendRow } from '../../report/rows.js';
 import { eventSentence, eventsIn } from '../../report/story.js';
-import type { Marker } from '../../warehouse/markers.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { nameOf } from '../layout.js';
 import { readQuery } from '../query.js';
+import { Remembered } from '../remembered.js';
 import { stateText } from '../state-text.js';
 import { periodLinks } from '../values.js';
 import { newestDates } from './changes.js';
@@ -39,10 +39,12 @@ const TREND_COLUMNS: readonly Column<TrendRow>[] = [
 
 type Overview = Awaited<ReturnType<typeof readOverview>>;
 
+const OVERVIEWS = new Remembered<Overview>();
+
 /** What happened to a website: the story of its report, with what changed in 1, 7, 30 and 90 days. */
 export async function overviewPage(context: WebsiteContext): Promise<Content> {
   const { days } = readQuery(overviewQuery, context.query);
-  const overview = await context.ask((reader) => known(reader, context.website.id, days));
+  const overview = await OVERVIEWS.ask(context, days, (reader) => readOverview(reader, context.website.id, days));
   const { sentences, newest, listings } = overview;
   const title = nameOf(context.website);
   const content = html`<h1>${title}</h1>
@@ -53,18 +55,6 @@ ${sentences.map((sentence) => html`<p class="lead">${sentence}</p>\n`)}
 ${actions(context, overview)}
 ${listings.length === 0 ? null : parts(context, overview)}`;
   return { title, content };
-}
-
-/** What was read of each state of the warehouse, by website and days: it stays the same until the next commit. */
-const READ = new WeakMap<readonly Marker[], Map<string, Overview>>();
-
-async function known(reader: Reader, website: string, days: number): Promise<Overview> {
-  const overviews = READ.get(reader.markers) ?? new Map<string, Overview>();
-  READ.set(reader.markers, overviews);
-  const key = JSON.stringify([website, days]);
-  const overview = overviews.get(key) ?? (await readOverview(reader, website, days));
-  overviews.set(key, overview);
-  return overview;
 }
 
 /** Reads what happened in so many days up to the website's newest snapshot. */

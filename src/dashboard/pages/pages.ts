@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askSelected } from '../../analysis/ask-rows.js';
+import { askSelected, selectedText } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { html, type Part } from '../../html/html.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
@@ -28,6 +28,7 @@ import {
   readQuery,
   skipOf,
 } from '../query.js';
+import { Remembered } from '../remembered.js';
 import { stateOf } from '../state-text.js';
 import { sharedOrigin } from '../values.js';
 
@@ -61,10 +62,12 @@ export const pagesQuery = z.object({
 });
 export type PagesQuery = z.infer<typeof pagesQuery>;
 
+const LISTS = new Remembered<Awaited<ReturnType<typeof readPages>>>();
+
 /** The pages of a website: filtered, sorted, a window of them. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pagesQuery, context.query);
-  const pages = await context.ask((reader) => readPages(reader, context.website.id, query));
+  const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
   const { page: _page, per, sort, columns: shown, ...filters } = query;
   const asked = { per, ...filters, columns: askFor(shown) };
   const { state, indexed, directory, sitemap, canonical, crawl } = filters;
@@ -100,14 +103,19 @@ ${list({
 /** One window of the selected pages. @throws ServiceError 404 for a page behind the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
   const selection = selectionOf(website, query);
-  const { count, rows } = await askSelected(reader, 'dashboard/selected_pages', pageRow, {
-    selection,
+  const facets = await readFacets(reader, selection);
+  // Each page has one of these.
+  const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
+  checkPage(query, count);
+  const name = 'dashboard/selected_pages';
+  // First which pages, then the rest of what is shown of so few.
+  const told = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
+  const rows = await askSelected(reader, told, pageRow, {
+    selected: { name, selection, columns: ['whole_url'] },
     skip: skipOf(query),
     limit: query.per,
-    columns: readsOf(query.columns),
   });
-  checkPage(query, count);
-  return { facets: await readFacets(reader, selection), count, rows };
+  return { facets, count, rows };
 }
 
 /** Which pages of a website, as `selected_pages.sql` takes it. */

@@ -1,0 +1,67 @@
+import type { LiveReader } from '../store/live-reader.js';
+import type { Marker } from '../warehouse/markers.js';
+import type { WebsiteContext } from './context.js';
+import { changesPage } from './pages/changes.js';
+import { comparePage } from './pages/compare.js';
+import { overviewPage } from './pages/overview.js';
+import { pagesPage } from './pages/pages.js';
+
+/** The pages with their parameters, in the order in which people look at them. */
+const PREPARED = [
+  { page: overviewPage, query: {} },
+  { page: changesPage, query: {} },
+  { page: pagesPage, query: {} },
+  { page: comparePage, query: {} },
+  ...['1', '30', '90'].map((days) => ({ page: overviewPage, query: { days } })),
+];
+/** Of more websites the pages are made when somebody looks at them. */
+const MOST_WEBSITES = 20;
+const NOBODY = {
+  _id: 'prepared',
+  api_key_label: '',
+  account: { _id: '', email: '' },
+  websites_access: [],
+};
+
+/** Makes the pages that people look at first after each commit, before somebody does: of a large website they take seconds. */
+export class Preparation {
+  #prepared: readonly Marker[] | null = null;
+  #isBusy = false;
+
+  constructor(private readonly reader: Pick<LiveReader, 'ask' | 'markers' | 'websites'>) {}
+
+  /**
+   * Prepares what is new since the last time, one question after the other, so that a visitor's go beside them. What
+   * fails is told to who asks for it.
+   */
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      const markers = await this.reader.markers();
+      if (markers === this.#prepared) return;
+      for (const website of (await this.reader.websites()).slice(0, MOST_WEBSITES)) {
+        for (const { page, query } of PREPARED) {
+          signal.throwIfAborted();
+          await page(this.#contextOf(website, query, signal)).catch(() => null);
+        }
+      }
+      this.#prepared = markers;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  #contextOf(website: WebsiteContext['website'], query: object, signal: AbortSignal): WebsiteContext {
+    return {
+      base: '',
+      key: NOBODY,
+      query,
+      now: 0,
+      website,
+      websites: () => this.reader.websites(),
+      markers: () => this.reader.markers(),
+      ask: (question) => this.reader.ask({ keyId: NOBODY._id, signal }, 'slow', question),
+    };
+  }
+}

@@ -1,0 +1,37 @@
+import type { Reader } from '../analysis/reader.js';
+import { Recent } from '../store/recent.js';
+import type { Marker } from '../warehouse/markers.js';
+import type { WebsiteContext } from './context.js';
+
+/** Of each kind of page, for each state of the warehouse. */
+const MOST_ANSWERS = 100;
+
+/**
+ * What a kind of page was made from, by its website and parameters: it stays the same until the next commit. Who asks for
+ * it again waits for no other question.
+ */
+export class Remembered<T> {
+  readonly #states = new WeakMap<readonly Marker[], Recent<T>>();
+
+  /** @param asked all that the answer depends on, besides the website */
+  async ask(
+    { website, markers, ask }: Pick<WebsiteContext, 'website' | 'markers' | 'ask'>,
+    asked: unknown,
+    question: (reader: Reader) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify([website.id, asked]);
+    const known = this.#of(await markers()).get(name);
+    if (known !== undefined) return known;
+    return ask(async (reader) => {
+      const answer = await question(reader);
+      this.#of(reader.markers).set(name, answer);
+      return answer;
+    });
+  }
+
+  #of(markers: readonly Marker[]): Recent<T> {
+    const answers = this.#states.get(markers) ?? new Recent<T>(MOST_ANSWERS);
+    this.#states.set(markers, answers);
+    return answers;
+  }
+}
