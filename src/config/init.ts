@@ -94,6 +94,15 @@ warehouse:
   min_free_disk: 1GB                    # below this free space: stop fetching, and commit
   lock_timeout: 30s                     # how long to wait for a reader of indexhouse.duckdb
 
+# bucket:                                # a copy of every commit, and what another machine starts from
+  # url: s3://name/prefix               # yours
+  # endpoint: https://s3.example.com    # the server; by default AWS
+  # region: us-east-1                   # by default from AWS_REGION
+  # access_key_id: \${LAKE_KEY}         # by default from AWS_ACCESS_KEY_ID
+  # secret_access_key: \${LAKE_SECRET}  # by default from AWS_SECRET_ACCESS_KEY
+  # session_token: \${LAKE_SESSION}     # of temporary credentials; by default from AWS_SESSION_TOKEN
+  # journal: false                      # true: also upload unfinished runs, each minute
+
 retention:                              # for: indexhouse maintain; by default everything is kept
   duckdb_keep: unlimited                # or such as 400d: older coverage and url_reports leave indexhouse.duckdb
   parquet_keep_daily: unlimited         # or such as 400d: older Parquet files of both are thinned

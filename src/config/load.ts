@@ -24,6 +24,8 @@ export interface LoadOptions {
 }
 
 const NO_TOKEN = 'none';
+const CREDENTIALS = ['access_key_id', 'secret_access_key', 'session_token'];
+const BUCKET_SECRETS = new RegExp(`^bucket\\.(${CREDENTIALS.join('|')})$`);
 
 /**
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
@@ -77,8 +79,11 @@ function leaveTokensOut(document: ConfigDocument): void {
   }
   const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];
+  const { bucket } = document.value;
+  const ofBucket = document.problems.filter(({ path }) => BUCKET_SECRETS.test(path));
+  if (isMapping(bucket) && ofBucket.length > 0) for (const key of CREDENTIALS) delete bucket[key];
   const left = /^((api|websites\[\d+\])\.token$|notify\.channels\b)/;
-  document.problems = document.problems.filter(({ path }) => !left.test(path));
+  document.problems = document.problems.filter(({ path }) => !left.test(path) && !BUCKET_SECRETS.test(path));
 }
 
 /** Fills in the tokens that stand in files of their own, as Docker and Kubernetes mount secrets. */

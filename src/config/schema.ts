@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
+import { bucket } from './bucket.js';
 import { globs } from './globs.js';
 import { notify } from './notify.js';
 import {
@@ -209,6 +210,7 @@ export const SECTIONS = {
   api,
   reports,
   warehouse,
+  bucket,
   retention,
   sync,
   quality,
@@ -229,6 +231,7 @@ export const configSchema = z
       websites,
       reports: reports.prefault({}).describe('Which URL reports are fetched.'),
       warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
+      bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
       retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
       sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
       quality: quality.prefault({}).describe('How many rejected records are acceptable.'),

@@ -102,7 +102,7 @@ function listOf(websites: readonly NamedWebsite[]): string {
 }
 
 /** What must never be told: tokens, and what opens the channels. */
-export function secretsOf({ api, websites, notify }: Configured & Pick<Config, 'notify'>): string[] {
+export function secretsOf({ api, websites, notify, bucket }: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
   const own = websites === 'all' ? [] : websites.map(({ token }) => token);
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
@@ -117,5 +117,6 @@ export function secretsOf({ api, websites, notify }: Configured & Pick<Config, '
       ...(channel.type === 'webhook' ? [channel.secret] : []),
     ];
   });
-  return [api.token, ...own, ...channels].filter((secret) => secret !== undefined);
+  const ofBucket = [bucket?.secret_access_key, bucket?.session_token];
+  return [api.token, ...own, ...channels, ...ofBucket].filter((secret) => secret !== undefined);
 }

@@ -33,7 +33,7 @@ describe('writeStarterConfig', () => {
     for (const key of Object.values(SECTIONS).flatMap(({ shape }) => Object.keys(shape))) {
       expect(text).toMatch(new RegExp(`^  (# )?${key}: .+ # \\S`, 'm'));
     }
-    for (const key of Object.keys(configSchema.shape)) expect(text).toMatch(new RegExp(`^${key}:`, 'm'));
+    for (const key of Object.keys(configSchema.shape)) expect(text).toMatch(new RegExp(`^(# )?${key}:`, 'm'));
   });
 
   it('can name the service', async () => {

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { mapping, says, text, token, yesOrNo } from './scalars.js';
+
+const BUCKET = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/;
+const PREFIX = /^[\w!.*'()=-]+$/;
+
+/** `s3://name/prefix`, without a slash at its end. */
+export function bucketUrl() {
+  const bad = says(
+    'is not the address of a bucket',
+    'Write it as s3://bucket or s3://bucket/prefix, in plain letters.',
+  );
+  return z
+    .string(bad)
+    .transform((url) => url.replace(/\/$/, ''))
+    .refine((url) => {
+      const [, , , ...prefix] = url.split('/');
+      return BUCKET.test(url) && prefix.every((name) => PREFIX.test(name) && !/^\.+$/.test(name));
+    }, bad);
+}
+
+function endpoint() {
+  const bad = says('is not the address of a server', 'Write it as https://s3.example.com, without the bucket.');
+  return z
+    .string(bad)
+    .refine((url) => URL.canParse(url) && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
+    .transform((url) => new URL(url).origin);
+}
+
+/** `bucket`: what is left out of it comes from the environment when it is opened. */
+export const bucket = z
+  .strictObject(
+    {
+      url: bucketUrl().describe('Address of the bucket: s3://name, or s3://name/prefix.'),
+      endpoint: endpoint()
+        .optional()
+        .describe('Address of the server that speaks S3; by default AWS_ENDPOINT_URL, else AWS itself.'),
+      region: text('the name of a region').optional().describe('Its region; by default AWS_REGION, else us-east-1.'),
+      access_key_id: token()
+        .optional()
+        .describe(`Key ID; \${NAME} reads the environment. By default AWS_ACCESS_KEY_ID, with the two keys below.`),
+      secret_access_key: token().optional().describe('Secret of that key; by default AWS_SECRET_ACCESS_KEY.'),
+      session_token: token().optional().describe('Token of temporary credentials; by default AWS_SESSION_TOKEN.'),
+      journal: yesOrNo()
+        .prefault(false)
+        .describe('Upload what a run has received each minute, so that another machine can resume the run.'),
+    },
+    mapping,
+  )
+  .superRefine(({ access_key_id: id, secret_access_key: secret }, context) => {
+    if ((id === undefined) === (secret === undefined)) return;
+    // Half a key would be completed by another one's half from the environment.
+    const missing = id === undefined ? 'access_key_id' : 'secret_access_key';
+    const message = 'is missing\nSet both keys, or neither: then both come from the environment.';
+    context.addIssue({ code: 'custom', path: [missing], message });
+  });
+
+/** A bucket as it is configured. */
+export type BucketConfig = z.output<typeof bucket>;
