@@ -27,6 +27,9 @@ export class BusyError extends Failure {
   override readonly exitCode = EXIT.busy;
 }
 
+/** What holds a copy elsewhere cannot be reached, so whatever else is asked of it now would fail in the same way. */
+export class UnreachableError extends Failure {}
+
 /** The process was asked to stop. */
 export class Stopped extends Failure {
   override readonly exitCode = EXIT.stopped;

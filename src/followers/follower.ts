@@ -1,4 +1,4 @@
-import { Failure } from '../exit.js';
+import { UnreachableError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import type { EngineOptions } from '../storage/engine.js';
 import { firstLine } from '../warehouse/damage.js';
@@ -41,9 +41,6 @@ export interface Follower {
   /** Brings over what belongs to no commit, such as `runs`, once all commits are taken. @returns what was skipped */
   finish(log: OpenWarehouse): Promise<string[]>;
 }
-
-/** The copy cannot be reached, so the commits that are left would fail in the same way. */
-export class UnreachableError extends Failure {}
 
 /**
  * Brings a follower up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is

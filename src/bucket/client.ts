@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { type Dispatcher, request } from 'undici';
+import type { BucketConfig } from '../config/bucket.js';
+import { Failure } from '../exit.js';
+import { type Effects, realEffects } from '../source/effects.js';
+import { dispatcherFor } from '../source/transport.js';
+import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
+import { SECOND_MS } from '../time.js';
+import { BucketError, codeIn, refusal } from './errors.js';
+import { type Listed, readListing } from './listing.js';
+
+const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
+const DEFAULT_REGION = 'us-east-1';
+const MAX_TEXT_BYTES = 64e6;
+const CONNECTIONS = 8;
+const FIRST_PAUSE_MS = 250;
+/** What passes by itself. */
+const PASSING = new Set([429, 500, 502, 503, 504]);
+/** How undici and Node.js name what is wrong with a connection. */
+const CONNECTION =
+  /^(UND_ERR_|HPE_|E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_|HOSTUNREACH|NETUNREACH|PROTO)|ERR_(TLS|SSL)|.*(CERT|SIGNATURE))|PREMATURE/;
+const PASSING_CODES = new Set([
+  'RequestTimeout',
+  'OperationAborted',
+  'ConditionalRequestConflict',
+  'IncompleteBody',
+  // What was sent is what was hashed, so the network changed it.
+  'XAmzContentSHA256Mismatch',
+  'BadDigest',
+]);
+
+export interface BucketOptions {
+  /** What the configuration leaves out comes from here: the variables that every tool for S3 reads. */
+  env?: Readonly<Record<string, string | undefined>>;
+  effects?: Pick<Effects, 'now' | 'sleep' | 'random'>;
+  /** Of each request. */
+  attempts?: number;
+  /** For each attempt, in milliseconds without an answer. */
+  timeout?: number;
+}
+
+/** What is sent: a text or bytes, or a file with the SHA-256 that it must have. */
+export type Content = string | Uint8Array | { file: string; sha256?: string };
+
+/** What is there under a key. */
+export interface Found {
+  body: Buffer;
+  /** Milliseconds since it was written, by the server's own clock. */
+  ageMs: number;
+}
+
+interface Ask {
+  method: 'GET' | 'PUT' | 'DELETE' | 'HEAD';
+  key: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  content?: Content;
+  /** A status other than 200 and 204 that is no error. 404 says that there is no such object. */
+  also?: 404 | 412;
+}
+
+/**
+ * A bucket of S3, or of a server that speaks like it. Keys count from the prefix of `bucket.url`. What passes by itself
+ * (500, 503, a cut connection) is tried again; all else is a `BucketError` that says what to do.
+ */
+export class Bucket {
+  readonly #path: string;
+  readonly #prefix: string;
+  readonly #server: string;
+  readonly #credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string; region: string };
+  readonly #dispatcher: Dispatcher;
+  readonly #effects: Pick<Effects, 'now' | 'sleep' | 'random'>;
+  readonly #attempts: number;
+
+  /** @throws BucketError where there are no credentials */
+  constructor(
+    private readonly config: BucketConfig,
+    { env = process.env, effects = realEffects, attempts = 5, timeout = 60 * SECOND_MS }: BucketOptions = {},
+  ) {
+    const [name = '', ...prefix] = config.url.slice('s3://'.length).split('/');
+    this.#path = `/${name}`;
+    this.#prefix = prefix.map((part) => `${part}/`).join('');
+    const region = config.region ?? (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || DEFAULT_REGION);
+    this.#credentials = { ...this.#keys(env), region };
+    const configured = config.endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']);
+    this.#server = new URL(configured ?? `https://s3.${region}.amazonaws.com`).origin;
+    const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
+    this.#dispatcher = dispatcherFor(this.#server, { connections: CONNECTIONS, ...timeouts });
+    this.#effects = effects;
+    this.#attempts = attempts;
+  }
+
+  get url(): string {
+    return this.config.url;
+  }
+
+  /**
+   * Writes an object; only where there is none if `ifAbsent`. The server refuses bytes of another SHA-256.
+   *
+   * @returns false where one was there already; after a cut connection it may be this one
+   * @throws BucketError; Failure where a file does not have its SHA-256
+   */
+  async put(key: string, content: Content, { ifAbsent = true } = {}): Promise<boolean> {
+    const headers: Record<string, string> = ifAbsent ? { 'if-none-match': '*' } : {};
+    const { status } = await this.#text({ method: 'PUT', key, headers, content, also: 412 });
+    return status !== 412;
+  }
+
+  /** @returns null where there is no such object */
+  async get(key: string): Promise<Found | null> {
+    const { status, body, headers } = await this.#text({ method: 'GET', key, also: 404 });
+    if (status === 404) return null;
+    const timeOf = (name: string) => Date.parse(String(headers[name] ?? ''));
+    return { body, ageMs: timeOf('date') - timeOf('last-modified') || 0 };
+  }
+
+  /**
+   * Writes an object into a file, whole or not at all.
+   *
+   * @param sha256 what its bytes must have
+   * @returns false where there is no such object
+   */
+  async download(key: string, file: string, sha256?: string): Promise<boolean> {
+    await makeFolder(dirname(file));
+    const temporary = `${file}.tmp`;
+    try {
+      const ask: Ask = { method: 'GET', key, also: 404 };
+      const found = await this.#again(ask, async ({ statusCode, body }) => {
+        if (statusCode === 404) return null;
+        const hash = createHash('sha256');
+        const hashed = new Transform({
+          transform: (chunk: Buffer, _, done) => done(null, hash.update(chunk) && chunk),
+        });
+        await pipeline(body, hashed, createWriteStream(temporary));
+        return hash.digest('hex');
+      });
+      if (found === null) return false;
+      if (sha256 !== undefined && found !== sha256)
+        throw new Failure(`${this.url}/${key} is damaged: its SHA-256 differs`);
+      await syncFile(temporary);
+      await publish(temporary, file);
+      return true;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  /** Every object whose key begins so, in the order of keys. */
+  async *list(prefix: string): AsyncGenerator<Listed> {
+    let token: string | null = null;
+    do {
+      const query = {
+        'list-type': '2',
+        'encoding-type': 'url',
+        prefix: `${this.#prefix}${prefix}`,
+        ...(token === null ? {} : { 'continuation-token': token }),
+      };
+      const { body } = await this.#text({ method: 'GET', key: '', query });
+      const { objects, next }: ReturnType<typeof readListing> = readListing(body.toString('utf8'));
+      for (const one of objects) yield { ...one, key: one.key.slice(this.#prefix.length) };
+      if (next !== null && next === token) throw new BucketError(`${this.url}: its listing does not end`);
+      token = next;
+    } while (token !== null);
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.list(prefix)) keys.push(key);
+    return keys;
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#text({ method: 'DELETE', key, also: 404 });
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  #keys(env: NonNullable<BucketOptions['env']>) {
+    const { access_key_id: id, secret_access_key: secret, session_token: session } = this.config;
+    const [accessKeyId, secretAccessKey, sessionToken] =
+      id !== undefined && secret !== undefined
+        ? [id, secret, session]
+        : [env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY'], env['AWS_SESSION_TOKEN']];
+    if (accessKeyId && secretAccessKey)
+      return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+    const remedy = 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or both keys in the section bucket';
+    throw new BucketError(`there are no credentials for ${this.url}: ${remedy}`);
+  }
+
+  /** One request, whose answer is read whole. */
+  #text(ask: Ask) {
+    return this.#again(ask, async ({ statusCode: status, headers, body }) => {
+      return { status, headers, body: status === 200 ? await wholeBody(body) : Buffer.alloc(0) };
+    });
+  }
+
+  /** Until an answer is there that does not pass by itself. */
+  async #again<T>(ask: Ask, read: (answer: Dispatcher.ResponseData) => Promise<T>): Promise<T> {
+    const what = `${ask.method} ${this.url}/${ask.key}`;
+    for (let attempt = 1; ; attempt++) {
+      const isLast = attempt >= this.#attempts;
+      try {
+        const answer = await this.#send(ask);
+        const { statusCode: status } = answer;
+        if (status === 200) return await read(answer);
+        const code = codeIn((await wholeBody(answer.body)).toString('utf8'));
+        // A missing object and a missing bucket are both 404.
+        if (status === 204 || (status === ask.also && code !== 'NoSuchBucket')) return await read(answer);
+        if (isLast || !(PASSING.has(status) || PASSING_CODES.has(code))) throw refusal(what, status, code);
+      } catch (error) {
+        if (!(error instanceof Error) || !CONNECTION.test(codeOf(error))) throw error;
+        if (isLast) throw new BucketError(`${what}: ${error.message || codeOf(error)}; ${remedyOf(error)}`);
+      }
+      await this.#effects.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + this.#effects.random()));
+    }
+  }
+
+  async #send({ method, key, query = {}, headers = {}, content }: Ask): Promise<Dispatcher.ResponseData> {
+    const path =
+      key === '' ? this.#path : `${this.#path}/${this.#prefix}${key}`.split('/').map(encodeURIComponent).join('/');
+    const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='));
+    const url = `${this.#server}${path}${search.length > 0 ? `?${search.join('&')}` : ''}`;
+    const { sha256, length, body } = await bodyOf(content);
+    const signer = new AwsV4Signer({
+      ...this.#credentials,
+      service: 's3',
+      method,
+      url,
+      headers: { ...headers, 'x-amz-content-sha256': sha256 },
+      datetime: new Date(this.#effects.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    });
+    const signed = Object.fromEntries((await signer.sign()).headers);
+    // The server hangs up on a body that it does not want: the answer counts.
+    body?.on('error', () => {});
+    return request(url, {
+      method,
+      headers: { ...signed, ...(content === undefined ? {} : { 'content-length': String(length) }) },
+      body: body ?? (typeof content === 'string' || content instanceof Uint8Array ? content : null),
+      dispatcher: this.#dispatcher,
+    });
+  }
+}
+
+/** @throws Failure where a file does not have its SHA-256: not every server looks */
+async function bodyOf(content: Content | undefined) {
+  if (content === undefined) return { sha256: SHA256_OF_NOTHING, length: 0, body: null };
+  if (typeof content === 'string' || content instanceof Uint8Array) {
+    return {
+      sha256: createHash('sha256').update(content).digest('hex'),
+      length: Buffer.byteLength(content),
+      body: null,
+    };
+  }
+  const { file, sha256 } = content;
+  const found = await sha256Of(file);
+  if (sha256 !== undefined && found !== sha256) throw new Failure(`${file} was changed after its commit`);
+  return { sha256: found, length: await sizeOf(file), body: createReadStream(file) };
+}
+
+async function wholeBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    const part = Buffer.from(chunk);
+    bytes += part.length;
+    if (bytes > MAX_TEXT_BYTES) throw new BucketError('the bucket answered with more than was asked for');
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks);
+}
+
+function remedyOf(error: unknown): string {
+  if (!/CERT|SIGNATURE/.test(codeOf(error))) return 'check the network and bucket.endpoint';
+  return 'if an authority of your own signed its certificate, name its PEM file in NODE_EXTRA_CA_CERTS';
+}

@@ -1,0 +1,39 @@
+import { UnreachableError } from '../exit.js';
+
+/** The bucket refuses, or cannot be reached; nothing else would succeed there now. */
+export class BucketError extends UnreachableError {}
+
+const WRONG_KEY = 'check access_key_id and secret_access_key, or the AWS_… variables that stand for them';
+/** The codes that S3 and its like give in their answers. What they say beside them is not repeated: it may hold secrets. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  AccessDenied: 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there',
+  AllAccessDisabled: 'look at its account',
+  AuthorizationHeaderMalformed: 'set bucket.region to the region of the bucket',
+  ExpiredToken: 'its credentials have expired: renew them',
+  InvalidAccessKeyId: WRONG_KEY,
+  InvalidToken: 'bucket.session_token or AWS_SESSION_TOKEN does not belong to this key',
+  NoSuchBucket: 'create the bucket, or check bucket.url and bucket.endpoint',
+  NotImplemented: 'this server lacks conditional writes: a newer version, or another server, is needed',
+  PermanentRedirect: 'set bucket.region to the region of the bucket',
+  RequestTimeTooSkewed: "the clocks differ: set this machine's clock",
+  SignatureDoesNotMatch: WRONG_KEY,
+};
+const OF_STATUS: Readonly<Record<number, string>> = {
+  301: 'PermanentRedirect',
+  307: 'PermanentRedirect',
+  403: 'AccessDenied',
+  404: 'NoSuchBucket',
+  501: 'NotImplemented',
+};
+
+/** @param xml the answer's body, which an answer to HEAD lacks */
+export function codeIn(xml: string): string {
+  return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(xml)?.[1] ?? '';
+}
+
+/** What an answer other than those that were asked for means. */
+export function refusal(what: string, status: number, code: string): BucketError {
+  const remedy =
+    REMEDIES[code] ?? REMEDIES[OF_STATUS[status] ?? ''] ?? 'try again later; if it stays, look at its logs';
+  return new BucketError(`${what}: it answered ${status}${code ? ` ${code}` : ''}; ${remedy}`);
+}
