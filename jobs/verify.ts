@@ -5,7 +5,7 @@ import { verifyWarehouse } from '../src/verify/verify.js';
 /** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
 export const verifyJob: Job = {
   async run({ config, log }) {
-    const { findings, ...counts } = await verifyWarehouse(config.warehouse);
+    const { findings, ...counts } = await verifyWarehouse(config);
     for (const { level, message, remedy } of findings) {
       log[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
     }

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import type { BucketConfig } from '../config/bucket.js';
 import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { knownCommits } from '../followers/native-file.js';
@@ -51,6 +52,19 @@ export async function followerLag(
 export async function analyticsLag(warehouse: string, snapshots: number): Promise<FollowerLag> {
   const isCurrent = snapshots === 0 || (await isAnalyticsCurrent(warehouse));
   return { name: 'analytics', behind: isCurrent ? 0 : snapshots, exact: true, held: null, error: null };
+}
+
+/** How many commits the bucket lacks, by one listing: somebody waits for the answer. */
+export async function bucketLag(config: BucketConfig, markers: readonly Marker[]): Promise<FollowerLag> {
+  const lag = { name: 'bucket', held: null };
+  const { readCommits } = await import('../followers/bucket.js');
+  try {
+    const known = await readCommits(config);
+    const behind = markers.filter(({ commitId }) => !known.has(commitId)).length;
+    return { ...lag, behind, exact: true, error: null };
+  } catch (error) {
+    return { ...lag, behind: 0, exact: false, error: messageOf(error) };
+  }
 }
 
 async function newerThan(file: string, markers: readonly Marker[]): Promise<number> {

@@ -16,8 +16,9 @@ export const STATUS_DEFAULTS = {
 };
 
 export function statusInputOf(config: Config): StatusInput {
-  const { warehouse, sync, quality, websites } = config;
+  const { warehouse, bucket, sync, quality, websites } = config;
   return {
+    bucket,
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
     resumeWithin: sync.resume_within,

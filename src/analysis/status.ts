@@ -1,3 +1,4 @@
+import type { BucketConfig } from '../config/bucket.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
@@ -5,7 +6,7 @@ import { type LockHolder, probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { analyticsLag, type FollowerLag, followerLag } from './follower-lag.js';
+import { analyticsLag, bucketLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import {
@@ -42,6 +43,8 @@ export interface Status {
 }
 
 export interface StatusInput extends WebsitesInput {
+  /** The bucket that gets a copy, if one is configured. */
+  bucket?: BucketConfig | undefined;
   /** Milliseconds: an unfinished run that is younger goes on, an older one is closed by the next sync. */
   resumeWithin: number;
   maxRejectRatio: number;
@@ -65,6 +68,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     );
     const { markers, damaged } = log;
     const followers = [await followerLag(warehouse, markers, engine), await analyticsLag(warehouse, markers.length)];
+    if (input.bucket) followers.push(await bucketLag(input.bucket, markers));
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -201,11 +205,12 @@ function lagging(
 ): string[] {
   // While a sync runs, the follower is behind until its end.
   if (running && (held === null || held.process_id === syncing)) return [];
+  if (error && name === 'bucket') return [`the bucket cannot be compared: ${error}`];
   if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
   if (behind === 0) return [];
   if (name === 'analytics')
     return ['analytics.duckdb is missing or shows another folder; the next sync writes it again'];
-  const by = `indexhouse.${name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  const by = `${name === 'bucket' ? 'the bucket' : `indexhouse.${name}`} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
   const why = held
     ? `${held.holder} has it open; the next sync catches up once it is closed`
     : 'the next sync catches up';

@@ -14,8 +14,8 @@ export interface Flags extends Globals {
 
 /** `indexhouse verify`: proves that nothing is lost and that everything that follows the log equals it. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { warehouse } = await configOf(flags, io, { withoutTokens: true });
-  const verified = await verifyWarehouse(warehouse, flags.repair === true);
+  const config = await configOf(flags, io, { withoutTokens: true });
+  const verified = await verifyWarehouse(config, flags.repair === true);
   io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
   return exitCodeOf(verified);
 }

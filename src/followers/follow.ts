@@ -19,6 +19,11 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
     await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
     await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),
   ];
+  const { bucket } = input.config;
+  if (bucket) {
+    const follow = async () => (await import('./bucket.js')).followBucket({ bucket, warehouse, memoryLimit });
+    followers.push(await settled('bucket', follow));
+  }
   for (const { name, behind, reason } of followers) if (reason) log.warn({ follower: name, behind }, reason);
   return followers;
 }

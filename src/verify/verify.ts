@@ -13,6 +13,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
+import { checkBucket } from './bucket.js';
 import { checkDuckdb } from './duckdb-file.js';
 import { checkCheckpoints, checkFiles } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
@@ -26,6 +27,8 @@ export interface VerifyOptions {
   /** Bytes. */
   memoryLimit: number;
   engine: EngineOptions;
+  /** The bucket that holds a copy, if one is configured. */
+  bucket?: Config['bucket'];
   /** Mends what is provably safe to mend. The caller holds the run lock. */
   repair: boolean;
 }
@@ -36,11 +39,12 @@ export interface VerifyOptions {
  * @throws WarehouseError where there is no warehouse; BusyError
  */
 export async function verifyWarehouse(
-  { path: warehouse, memory_limit: memoryLimit }: Config['warehouse'],
+  { warehouse: { path: warehouse, memory_limit: memoryLimit }, bucket }: Pick<Config, 'warehouse' | 'bucket'>,
   repair = false,
 ) {
   await checkWarehouseThere(warehouse);
-  const options = { warehouse, memoryLimit, engine: { memoryLimit, temporary: scratchFolder(warehouse) }, repair };
+  const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
+  const options = { warehouse, bucket, memoryLimit, engine, repair };
   const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
   try {
     return await verify(options);
@@ -79,6 +83,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
     await lookAtDuckdb(engine, options, verified);
+    if (options.bucket) await checkBucket(options.bucket, log, options.repair, verified);
     return verified;
   });
 }

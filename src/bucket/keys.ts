@@ -1,0 +1,21 @@
+import { join, relative, sep } from 'node:path';
+
+/**
+ * The key of a file: its path in the warehouse, with `!` for each `%` of an encoded id, because some servers leave keys
+ * with `%` out of their listings, or decode them. No path of a warehouse has a `!` of its own.
+ */
+export function keyOf(warehouse: string, file: string): string {
+  return relative(warehouse, file).split(sep).join('/').replaceAll('%', '!');
+}
+
+/** The file that a key stands for; null for what is no path of a warehouse. */
+export function fileOfKey(warehouse: string, key: string): string | null {
+  const names = key.replaceAll('!', '%').split('/');
+  if (names.some((name) => name === '' || name.startsWith('.') || /[\\\0]/.test(name))) return null;
+  return join(warehouse, ...names);
+}
+
+/** `…/<id>.parquet` */
+export function idOfKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1).replace(/\.parquet$/, '');
+}

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { keyOf } from '../../src/bucket/keys.js';
+import { followBucket } from '../../src/followers/bucket.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { fileOf } from '../../src/warehouse/markers.js';
+import { DATA_TABLES } from '../../src/warehouse/tables.js';
+import type { GivenBucket } from './bucket.js';
+import { readMarkers } from './markers.js';
+
+const MEMORY_LIMIT = 256e6;
+
+/** Lets the bucket catch up, with pauses that take no time. */
+export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: string, now = Date.now()) {
+  const effects = { now: () => now, sleep: async () => {}, random: () => 0.5 };
+  const options = { env: {}, effects, attempts: 2 };
+  return followBucket({ bucket: config, warehouse, memoryLimit: MEMORY_LIMIT, options });
+}
+
+/** The files of a warehouse that a bucket holds, by key. */
+export function copiedFiles(warehouse: string): Map<string, Buffer> {
+  const files = ['parquet', 'state', 'schema'].flatMap((folder) => {
+    const root = join(warehouse, folder);
+    if (!existsSync(root)) return [];
+    const all = readdirSync(root, { recursive: true, withFileTypes: true });
+    return all.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+  });
+  return new Map(
+    [...files, join(warehouse, 'warehouse.json')].map((file) => [keyOf(warehouse, file), readFileSync(file)]),
+  );
+}
+
+/** That each marker in the bucket has its files there, and each tombstone the checkpoint that stands for them. */
+export async function expectNoMarkerBeforeItsFiles(objects: GivenBucket['objects'], warehouse: string): Promise<void> {
+  const markers = await withEngine({ memoryLimit: MEMORY_LIMIT, temporary: join(warehouse, '../duckdb') }, (engine) =>
+    readMarkers(engine, warehouse),
+  );
+  for (const marker of markers.filter(({ path }) => objects.has(keyOf(warehouse, path)))) {
+    for (const table of DATA_TABLES.filter((one) => Object.hasOwn(marker.files, one))) {
+      expect([...objects.keys()]).toContain(keyOf(warehouse, fileOf(warehouse, marker, table)));
+    }
+  }
+}
