@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Status } from './status.js';
-import type { WebsiteStatus } from './website-status.js';
+import { nameOf, type WebsiteStatus } from './website-status.js';
 
 type Value = number | boolean | null | undefined;
 
@@ -120,9 +120,9 @@ export function metricsText(figures: readonly Figure[]): Promise<string> {
  */
 export function metricsOf(status: Status): Promise<string> {
   const websites = status.websites.slice(0, MOST_WEBSITES);
-  const labelsOf = ({ website_id, website_name }: WebsiteStatus) => ({
-    website_id,
-    website: (website_name ?? website_id).slice(0, NAME_CHARACTERS),
+  const labelsOf = (website: WebsiteStatus) => ({
+    website_id: website.website_id,
+    website: nameOf(website).slice(0, NAME_CHARACTERS),
   });
   const shown = new Map(websites.map((website) => [website.website_id, labelsOf(website)] as const));
   const ofShown = <T extends { website_id: string }>(all: readonly T[]) =>

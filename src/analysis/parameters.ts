@@ -1,6 +1,6 @@
 import { nearest } from '../config/suggest.js';
 import type { Scalar } from '../storage/engine.js';
-import { DAY_MS } from '../time.js';
+import { addDays, isCalendarDate } from '../time.js';
 import { QuestionError } from './errors.js';
 
 export const PARAMETER_TYPES = ['text', 'integer', 'number', 'date', 'timestamp', 'boolean'] as const;
@@ -19,7 +19,6 @@ type Asked = { name: string; parameters: readonly Parameter[] };
 
 const NULL_WORDS = new Set(['none', 'all']);
 const RELATIVE = /^(\d{1,5}) (day|week)s? ago$/;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
@@ -121,21 +120,11 @@ const READ: Record<ParameterType, (text: string, today: string) => Scalar | unde
 };
 
 function dateOf(text: string, today: string): string | undefined {
-  if (DATE.test(text)) return isCalendarDate(text) ? text : undefined;
+  if (isCalendarDate(text)) return text;
   if (text === 'today') return today;
-  if (text === 'yesterday') return daysBefore(today, 1);
+  if (text === 'yesterday') return addDays(today, -1);
   const [, number, unit] = RELATIVE.exec(text) ?? [];
-  return number === undefined ? undefined : daysBefore(today, Number(number) * (unit === 'week' ? 7 : 1));
-}
-
-function daysBefore(date: string, days: number): string {
-  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
-}
-
-/** JavaScript takes 2025-02-30 for March 2. */
-function isCalendarDate(text: string): boolean {
-  const parsed = Date.parse(text);
-  return !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(text);
+  return number === undefined ? undefined : addDays(today, -Number(number) * (unit === 'week' ? 7 : 1));
 }
 
 function isTimestamp(text: string): boolean {

@@ -11,6 +11,7 @@ import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import {
   type NewDrift,
+  nameOf,
   type PageState,
   readWebsites,
   type WebsiteStatus,
@@ -140,11 +141,6 @@ function notTaken({ channel, notices, since, error }: WaitingNotices, checkedAt:
 function damagedFiles([first, ...more]: Status['damaged']): string {
   const rest = more.length > 0 ? `, and ${more.length} more cannot be read` : '';
   return `${first?.path} ${first?.reason}${rest}; restore damaged files from a backup: \`indexhouse verify\` lists them all`;
-}
-
-/** What a website is called in a sentence. */
-function nameOf({ website_id, website_name }: { website_id: string; website_name: string | null }): string {
-  return website_name ?? website_id;
 }
 
 function failedRun(website: WebsiteStatus): string[] {

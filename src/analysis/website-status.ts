@@ -62,6 +62,11 @@ export const websiteRow = z.object({
 /** One website as the warehouse knows it. Times are ISO 8601 in UTC. */
 export type WebsiteStatus = z.infer<typeof websiteRow>;
 
+/** What a website is called: its name, or else its id. */
+export function nameOf({ website_id, website_name }: Pick<WebsiteStatus, 'website_id' | 'website_name'>): string {
+  return website_name ?? website_id;
+}
+
 const NOTHING = { website_name: null, snapshots: 0, last_snapshot: null, last_run: null, pages: null };
 
 const driftRow = z.object({
@@ -75,6 +80,11 @@ const driftRow = z.object({
 });
 /** Something about the interface that a website's newest snapshot showed for the first time. */
 export type NewDrift = z.infer<typeof driftRow>;
+
+/** Such as `new value index_summary = Maybe`. */
+export function driftText({ kind, field, value }: Pick<NewDrift, 'kind' | 'field' | 'value'>): string {
+  return `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
+}
 
 const pageStateRow = z.object({
   website_id: z.string(),

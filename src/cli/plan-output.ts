@@ -1,3 +1,4 @@
+import { nameOf } from '../analysis/website-status.js';
 import type { Forecast } from '../forecast/forecast.js';
 import type { WantedPage } from '../forecast/known.js';
 import { sum } from '../forecast/reports.js';
@@ -215,8 +216,4 @@ function slowLine(planned: Forecast['keys'][number]): [boolean, string] {
 /** The lines that hold. */
 function told(lines: readonly (readonly [holds: boolean, line: string])[]): string[] {
   return lines.filter(([holds]) => holds).map(([, line]) => line);
-}
-
-function nameOf({ website_name, website_id }: Pick<Planned, 'website_name' | 'website_id'>): string {
-  return website_name ?? website_id;
 }

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
+import { nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { changeOf, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
@@ -103,8 +104,7 @@ async function written(report: Report, format: Format, { env }: Io): Promise<str
 /** Where the report is, and its headline, for people. */
 function reportText({ period, total, websites, sections }: Report, file: string, width: number | undefined): string {
   const [only, second] = websites;
-  const subject =
-    only && !second ? (only.website.website_name ?? only.website.website_id) : `${websites.length} websites`;
+  const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
   const share = percent(shareOf(total.indexed.now, total.pages.now));
   const stock = (name: string, figure: Figure) => [name, count(figure.now), signed(changeOf(figure))];
   const flow = (name: string, { now }: Figure) => [name, count(now), ''];

@@ -4,7 +4,7 @@ import type { FollowerLag } from '../analysis/follower-lag.js';
 import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
-import type { NewDrift, WebsiteStatus } from '../analysis/website-status.js';
+import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
 import { configOf, rebuiltLog } from './configured.js';
@@ -65,11 +65,10 @@ function printed(status: Status, width: number | undefined): string {
 /** Tables of the websites, of which one without a row is left out. */
 function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
   const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
-  const name = (website: WebsiteStatus) => website.website_name ?? website.website_id;
   const snapshots = websites.map((website) => {
     const { last_snapshot: last, last_run: run } = website;
     return [
-      ...[name(website), last?.snapshot_at ?? 'never', ageOf(last?.age_seconds), last?.listing_status],
+      ...[nameOf(website), last?.snapshot_at ?? 'never', ageOf(last?.age_seconds), last?.listing_status],
       ...[last?.pages_listed, last?.pages_expected, last?.pages_rejected],
       run
         ? `${run.outcome === 'failed' ? 'FAILED' : run.outcome} ${ago(Date.parse(checked_at) - Date.parse(run.finished_at))}`
@@ -84,13 +83,13 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
       ageOf(pages?.oldest_report_seconds),
       ageOf(pages?.median_report_seconds),
     ];
-    return [[name(website), last.reports_status, last.reports_fetched, last.reports_planned, ...known]];
+    return [[nameOf(website), last.reports_status, last.reports_fetched, last.reports_planned, ...known]];
   });
   const requests = websites.flatMap((website) => {
     const { last_run: run } = website;
     if (!run) return [];
     const { requests_sent, requests_throttled, requests_retried, utilisation } = run;
-    return [[name(website), requests_sent, requests_throttled, requests_retried, percent(utilisation)]];
+    return [[nameOf(website), requests_sent, requests_throttled, requests_retried, percent(utilisation)]];
   });
   const tables: [columns: string[], rows: unknown[][]][] = [
     [['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'], snapshots],
@@ -109,7 +108,7 @@ function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
     reports: `reports ${count(run.reports_done ?? 0)} of ${count(run.reports_planned ?? 0)}`,
     commit: 'all fetched, not committed yet',
   }[run.stage];
-  return `${run.website_name ?? run.website_id}, ${reached}, ${since}${last} (run ${run.run_id})`;
+  return `${nameOf(run)}, ${reached}, ${since}${last} (run ${run.run_id})`;
 }
 
 function followerLine({ name, behind, exact, held }: FollowerLag): string {
@@ -129,9 +128,9 @@ function noticesLine({ channel, notices }: Status['notices'][number]): string {
 
 /** What is new since last time, the most frequent first; the rest is in `api_drift`. */
 function driftLines(drift: readonly NewDrift[], status: Status): string[] {
-  const lines = drift.slice(0, DRIFT_SHOWN).map(({ website_id, source, kind, field, value, occurrences }) => {
-    const what = `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`;
-    return `New since last time, ${nameIn(status, website_id)}: ${what} in ${source} (${count(occurrences)}×)`;
+  const lines = drift.slice(0, DRIFT_SHOWN).map((one) => {
+    const { website_id, source, occurrences } = one;
+    return `New since last time, ${nameIn(status, website_id)}: ${driftText(one)} in ${source} (${count(occurrences)}×)`;
   });
   const more = drift.length - lines.length;
   return more > 0 ? [...lines, `… and ${count(more)} more: \`indexhouse query --sql "from api_drift"\``] : lines;

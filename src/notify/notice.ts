@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted, shellWord } from '../observe/format.js';
+import { counted } from '../observe/format.js';
 
 /** The kinds of notices, worst first, with their names in a message's title. */
 export const KINDS = {
@@ -54,14 +54,6 @@ export function noticeOf(
 ): Notice {
   const id = `${given.kind}:${website_id}:${fact}`;
   return { id, website_id, website_name, directory: null, state: null, examples: [], ...given };
-}
-
-/** The command line that runs a built-in analysis of a website. */
-export function queryCommand(name: string, website: string, parameters: Record<string, string> = {}): string {
-  const given = Object.entries({ website, ...parameters }).map(
-    ([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`,
-  );
-  return `indexhouse query ${name}${given.join('')}`;
 }
 
 /** One of each kind, for testing the channels. */

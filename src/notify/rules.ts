@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
+import { driftText } from '../analysis/website-status.js';
 import { globExpression } from '../config/globs.js';
 import type { Drop } from '../config/notify.js';
 import type { Config } from '../config/schema.js';
-import { count, counted, percent } from '../observe/format.js';
-import { type Kind, type Notice, noticeOf, queryCommand, type Website } from './notice.js';
+import { count, counted, percent, queryCommand } from '../observe/format.js';
+import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 
 /** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
@@ -75,7 +76,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
   // A quarantined page may still be indexed.
   const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
-  const command = queryCommand('listing_diff', website, { since, until: snapshot_date });
+  const command = queryCommand('listing_diff', { website, since, until: snapshot_date });
   if (isTooMany(total, rules.indexed_drop)) {
     const places = await fallen(reader, { before, now, directory: null });
     const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;
@@ -187,7 +188,7 @@ async function changed(
   const places = onePlaces(await askRows(reader, 'notify/changed_pages', placesRow, given));
   if (places.pages <= above) return [];
   const { one, what, analysis, dated } = CHANGES[kind];
-  const command = queryCommand(analysis, website, dated ? { since: snapshot_date } : {});
+  const command = queryCommand(analysis, { website, ...(dated && { since: snapshot_date }) });
   const told = {
     kind,
     what: `${counted(places.pages, one)} ${what}`,
@@ -218,13 +219,11 @@ async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
   const { website_id: website, snapshot_id, snapshot_at, snapshot_date } = snapshot;
   const rows = await askRows(reader, 'notify/new_drift', driftRow, { website, snapshot: snapshot_id });
   if (rows.length === 0) return [];
-  const named = rows
-    .slice(0, EXAMPLES)
-    .map(({ kind, field, value }) => `${kind.replaceAll('_', ' ')} ${field}${value === null ? '' : ` = ${value}`}`);
+  const named = rows.slice(0, EXAMPLES).map(driftText);
   const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';
   const what = `the interface shows for the first time: ${named.join(', ')}${more}`;
   const examples = [...new Set(rows.flatMap(({ sample }) => sample ?? []))].slice(0, EXAMPLES);
-  const command = queryCommand('drift_diary', website, { since: snapshot_date });
+  const command = queryCommand('drift_diary', { website, since: snapshot_date });
   return [
     noticeOf(snapshot, snapshot_id, { kind: 'drift', what, count: rows.length, since: snapshot_at, examples, command }),
   ];

@@ -96,3 +96,9 @@ export function moment(time: string): string {
 export function shellWord(text: string): string {
   return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** The command that runs an analysis, harmless for the shell whatever the values are. */
+export function queryCommand(name: string, parameters: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parameters).map(([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`);
+  return `indexhouse query ${name}${given.join('')}`;
+}

@@ -1,7 +1,7 @@
 import { QuestionError } from '../analysis/errors.js';
 import { valuesOf } from '../analysis/parameters.js';
 import type { Span } from '../html/charts/trend-chart.js';
-import { DAY_MS } from '../time.js';
+import { addDays, DAY_MS } from '../time.js';
 
 const DAYS_SHOWN = 90;
 /** A longer period is drawn only in its newest part: a day needs some width. */
@@ -35,10 +35,6 @@ export function periodOf(given: { since?: string | undefined; until?: string | u
     previous: { since: addDays(since, -days), until: addDays(since, -1) },
     shown: { since: first, until },
   };
-}
-
-export function addDays(date: string, days: number): string {
-  return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 function daysBetween(from: string, to: string): number {

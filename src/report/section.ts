@@ -1,8 +1,9 @@
 import { askOf, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { Age } from '../html/charts/bar-charts.js';
+import { addDays } from '../time.js';
 import { type Headline, totalOf } from './headline.js';
-import { addDays, type Period } from './period.js';
+import type { Period } from './period.js';
 import {
   balanceRow,
   type CommonRow,

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { PREFIX_FORM } from '../../service/addresses.js';
+import { isCalendarDate } from '../../time.js';
 
 /** Reads a whole number. */
 export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -13,11 +14,8 @@ export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: s
 
 /** Reads a calendar date, such as 2026-11-01. */
 export function calendarDate(text: string): string {
-  const at = new Date(`${text}T00:00:00Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) {
-    throw new InvalidArgumentError('It must be a date such as 2026-11-01.');
-  }
-  return text;
+  if (isCalendarDate(text)) return text;
+  throw new InvalidArgumentError('It must be a date such as 2026-11-01.');
 }
 
 /** Collects an option that may be repeated. */

@@ -5,7 +5,7 @@ import { number } from '../../html/cells.js';
 import { html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { percent, signed } from '../../observe/format.js';
-import { addDays } from '../../report/period.js';
+import { addDays } from '../../time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
 import { filterForm } from '../filter-form.js';
 import { nameOf } from '../layout.js';

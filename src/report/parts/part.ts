@@ -1,6 +1,6 @@
 import { type Html, html, type Part, shortened } from '../../html/html.js';
 import type { Column } from '../../html/table.js';
-import { shellWord } from '../../observe/format.js';
+import { queryCommand } from '../../observe/format.js';
 import type { Moves, WebsiteFacts } from '../section.js';
 
 const NAME_CHARACTERS = 80;
@@ -17,10 +17,9 @@ export function note(...content: Part[]): Html {
   return html`<p class="note">${content}</p>`;
 }
 
-/** A command to type, harmless for the shell whatever a website is called. */
-export function command(name: string, given: Readonly<Record<string, string>>): Html {
-  const parameters = Object.entries(given).map(([key, value]) => ` --param ${shellWord(`${key}=${value}`)}`);
-  return html`<code>${`indexhouse query ${name}${parameters.join('')}`}</code>`;
+/** An analysis as a command to type. */
+export function command(name: string, parameters: Readonly<Record<string, string>>): Html {
+  return html`<code>${queryCommand(name, parameters)}</code>`;
 }
 
 /** What a website is called; its id where it has no name. */
