@@ -8,7 +8,7 @@ import { LIMIT_REFUSED } from '../source/walk.js';
 import type { ForecastInput } from './forecast.js';
 import { type SelectedWebsite, withKey } from './website.js';
 
-/** What the first window of a listing tells. */
+/** The size of a listing, as its first window tells it. */
 export interface ListingSize {
   /** Null where the service does not count them. */
   pages: number | null;
@@ -20,8 +20,8 @@ export interface ListingSize {
  * Asks the service how many pages websites have, a request for each.
  *
  * @param named null: all that the key may read, which costs one more
- * @param remedy what else can be done where the service does not answer
- * @throws Failure where it does not tell
+ * @param remedy what else to do if the service does not answer
+ * @throws Failure if it does not
  */
 export async function askService(
   { config, signal, onAsk }: ForecastInput,
@@ -31,7 +31,7 @@ export async function askService(
   const onAnswer = () => {
     requests += 1;
   };
-  // Once each: whoever waits for the answer can ask again.
+  // No retries: somebody waits for the answer, and can ask again.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, { effects, signal, onAnswer });
   const explained = <T>(what: string, answer: Promise<T>) =>

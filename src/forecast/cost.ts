@@ -19,8 +19,8 @@ export interface CostRules
 }
 
 /**
- * How many requests the walk of a listing takes, as far as windows of this size explain what it took last time; else as
- * many for each page as then.
+ * How many requests the walk of a listing takes: computed from the window size if that explains the last walk, else
+ * in proportion to the last walk.
  *
  * @param window entries of one answer
  * @param measured what the last complete walk took, and what it listed
@@ -55,10 +55,10 @@ export function reportsInTime(listing: number, rules: CostRules): number {
 }
 
 /**
- * Shares a capacity among demands, max-min fair: nobody gets more than asked for, nothing is left while somebody wants
- * more, and who gets less than asked for gets as much as anybody (to within one, because shares are whole numbers).
+ * Shares a capacity among demands, max-min fair: no share exceeds its demand, nothing is left while a demand is unmet,
+ * and unmet demands get equal shares (to within one, because shares are whole numbers).
  *
- * @param capacity whole, at least 0; Infinity gives everybody what is asked for
+ * @param capacity whole, at least 0; Infinity meets every demand
  * @param demands whole numbers
  */
 export function fairShares(capacity: number, demands: readonly number[]): number[] {

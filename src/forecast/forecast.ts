@@ -34,7 +34,7 @@ export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {
   config: Config;
   /** Ids; all that are configured if empty. */
   websites: readonly string[];
-  /** Whom to ask for the number of its pages: each website, those without a snapshot, or none. */
+  /** For which websites to ask the service how many pages they have: all, those without a snapshot, or none. */
   ask: 'always' | 'unknown' | 'never';
   /** Milliseconds; left out: 30 days, or `refresh_after` where that is longer. */
   youngerThan?: number | undefined;
@@ -43,9 +43,9 @@ export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {
   /** Whether the scheduled job would do the same: false where a flag overrides the configuration. */
   asScheduled: boolean;
   signal: AbortSignal;
-  /** Told how many websites the service is asked about, which takes its time at the key's pace. */
+  /** Called with the number of websites that the service is asked about, which may take minutes. */
   onAsk?: ((websites: number) => void) | undefined;
-  /** Takes every page that is known to be wanted, website by website, in the plan's order. */
+  /** Writes every page that is known to be wanted, website by website, in the plan's order. */
   writeWanted?: ((pages: AsyncIterable<WantedOf>) => Promise<void>) | undefined;
   effects?: ForecastEffects;
 }
@@ -56,7 +56,7 @@ export interface WantedOf extends WantedPage {
   reached: boolean;
 }
 
-/** Listings that are walked for the names of their pages, and what that takes. */
+/** Websites whose listings are walked to find their pages, and the requests that this takes. */
 interface Walking {
   selected: readonly SelectedWebsite[];
   requests: number;
@@ -66,11 +66,11 @@ interface Walking {
 export type Forecast = Awaited<ReturnType<typeof forecast>>['planned'];
 
 /**
- * Tells what the next run costs, when it ends and which pages it does not reach. Reads the warehouse and writes nothing
- * into it; asks the service only where that is allowed, for the number of pages that is not known, and for the listing of
- * a website without a snapshot if every page is to be named.
+ * Plans the next run: what it costs, when it ends and which pages it does not reach. Does not write to the warehouse.
+ * Asks the service only if that is allowed, for unknown numbers of pages, and for the listing of a website without a
+ * snapshot if its pages are to be written.
  *
- * @returns the plan, and the damaged files that it is made without
+ * @returns the plan, and the damaged files that it ignores
  * @throws WarehouseError; Failure where the service does not answer
  */
 export async function forecast(input: ForecastInput) {
@@ -86,31 +86,18 @@ export async function forecast(input: ForecastInput) {
       const outlook = await outlookOf(website, known, sizes.get(website.id) ?? null, api.page_size);
       if (outlook) outlooks.push(outlook);
     }
-    const plans: Awaited<ReturnType<typeof planKey>>[] = [];
+    const plans: KeyPlan[] = [];
     for (const key of new Set(outlooks.map(({ website }) => website.key))) {
       const own = outlooks.filter(({ website }) => website.key === key);
       plans.push(await planKey(own, known, now, { reports, api, youngDays, first: input.first }));
     }
-    const websites = plans.flatMap((plan) => plan.websites);
-    const keys = plans.map((plan) => plan.key);
     const walking = { selected, requests: 0 };
+    const websites = plans.flatMap((plan) => plan.websites);
     await input.writeWanted?.(wantedPages(websites, known, { ...input, effects, walking }));
-    // Keys work side by side: the slowest ends the run.
-    const seconds = largest(keys.map((key) => key.duration_seconds));
-    const measured = keys.map((key) => key.measured_requests_per_minute ?? Number.NaN);
-    const slowest = Math.min(...measured);
-    const cron = schedule['nightly-sync'];
-    const starts = cron === false ? null : effects.nextTime(cron, schedule.time_zone);
     const planned = {
       planned_at: new Date(now).toISOString(),
       warehouse: warehouse.path,
-      sentence:
-        plans.length === 0
-          ? ''
-          : costSentence(
-              plans.map((plan) => plan.websites),
-              { ...api, ...reports, measured_requests_per_minute: slowest || null },
-            ),
+      sentence: sentenceOf(plans, config),
       younger_than_days: youngDays,
       max_reports: finite(reports.max_per_run),
       deadline_seconds: reports.deadline / 1000,
@@ -122,25 +109,48 @@ export async function forecast(input: ForecastInput) {
       unknown_websites: selected
         .filter((website) => !outlooks.some((outlook) => outlook.website === website))
         .map(({ id, name }) => ({ website_id: id, website_name: name })),
-      keys,
-      totals: {
-        ...totalsOf(websites),
-        duration_seconds: seconds,
-        duration_seconds_for_all: largest(keys.map((key) => key.duration_seconds_for_all)),
-        /** Of a run that starts now. */
-        ends_at: isoAfter(now, seconds),
-        nights_until_young: largest(websites.map((website) => website.nights_until_young)),
-      },
-      /** Null where the job is switched off. It takes no flags, so it ends at another time where some are given. */
-      next_nightly_sync: starts && {
-        starts_at: starts.toISOString(),
-        ends_at: input.asScheduled ? isoAfter(starts.getTime(), seconds) : null,
-      },
+      keys: plans.map(({ key }) => key),
+      ...endOf(plans, now, effects, input),
     };
     return { planned, damaged: known.damaged() };
   } finally {
     known.close();
   }
+}
+
+type KeyPlan = Awaited<ReturnType<typeof planKey>>;
+
+function sentenceOf(plans: readonly KeyPlan[], { api, reports }: Config): string {
+  if (plans.length === 0) return '';
+  const slowest = Math.min(...plans.map(({ key }) => key.measured_requests_per_minute ?? Number.NaN));
+  const rules = { ...api, ...reports, measured_requests_per_minute: slowest || null };
+  return costSentence(
+    plans.map((plan) => plan.websites),
+    rules,
+  );
+}
+
+/** What all keys spend together, and when the run ends: keys work side by side, so the slowest one decides. */
+function endOf(plans: readonly KeyPlan[], now: number, effects: ForecastEffects, input: ForecastInput) {
+  const { 'nightly-sync': cron, time_zone } = input.config.schedule;
+  const websites = plans.flatMap((plan) => plan.websites);
+  const seconds = largest(plans.map(({ key }) => key.duration_seconds));
+  const starts = cron === false ? null : effects.nextTime(cron, time_zone);
+  return {
+    totals: {
+      ...totalsOf(websites),
+      duration_seconds: seconds,
+      duration_seconds_for_all: largest(plans.map(({ key }) => key.duration_seconds_for_all)),
+      /** Of a run that starts now. */
+      ends_at: isoAfter(now, seconds),
+      nights_until_young: largest(websites.map((website) => website.nights_until_young)),
+    },
+    /** Null where the job is switched off. It takes no flags, so it ends at another time where some are given. */
+    next_nightly_sync: starts && {
+      starts_at: starts.toISOString(),
+      ends_at: input.asScheduled ? isoAfter(starts.getTime(), seconds) : null,
+    },
+  };
 }
 
 async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effects) {
@@ -151,7 +161,7 @@ async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effec
   if (ask === 'never' || (!mustList && asked.length === 0)) {
     return { selected, sizes: new Map<string, ListingSize>(), requests: 0 };
   }
-  // Loads the HTTP client, which only those need who ask.
+  // Loads the HTTP client, which is not needed otherwise.
   const { askService } = await import('./ask-service.js');
   const remedy = known.websites.size > 0 ? '. Or plan from the newest snapshots: indexhouse plan --offline' : '';
   const answer = await askService(input, { named: mustList ? null : asked, remedy, effects });

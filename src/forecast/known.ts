@@ -18,12 +18,12 @@ const websiteRow = z.object({
   run: z.object({ started_ms: z.number(), finished_ms: z.number(), requests: z.int() }).nullable(),
   /** What the walk of the newest complete listing took, and what it listed. */
   walk: z.object({ requests: z.int(), pages: z.int() }).nullable(),
-  /** What a listing brings: medians over so many earlier complete ones, in pages. */
+  /** How many pages a listing usually changes: medians over so many earlier complete ones. */
   expected: z
     .object({ missing: z.int(), changed: z.int(), new: z.int(), recrawled: z.int(), snapshots: z.int() })
     .nullable(),
 });
-/** What its snapshots tell of a website's next run. */
+/** What a website's snapshots say about its next run. */
 export type KnownWebsite = z.infer<typeof websiteRow>;
 
 const groupRow = z.object({
@@ -37,7 +37,7 @@ const groupRow = z.object({
   age_days: z.int().nullable(),
   pages: z.int(),
 });
-/** Pages of a website that the plan treats alike, as the newest state knows them. */
+/** Pages of a website that the plan treats alike, from the newest state. */
 export type PageGroup = z.infer<typeof groupRow>;
 
 export const wantedRow = z.object({
@@ -55,7 +55,7 @@ export type WantedPage = z.infer<typeof wantedRow>;
 export type Known = Awaited<ReturnType<typeof openKnown>>;
 
 /**
- * Opens a warehouse, and writes nothing into it but a state that is missing.
+ * Opens a warehouse for reading; only a missing state is written.
  *
  * @param now milliseconds since 1970
  * @throws WarehouseError where the warehouse is not of this configuration
@@ -69,7 +69,7 @@ export async function openKnown({ warehouse, reports }: Config, now: number, onR
   return {
     /** Websites with a snapshot, by id. */
     websites: new Map(websites.map((row) => [row.website_id, row])),
-    /** Files that cannot be read: what is told is without them. */
+    /** Files that cannot be read, and are ignored. */
     damaged: (): readonly DamagedFile[] => reader?.damaged ?? [],
     /** The monitored pages of a website, counted by what the plan makes of them. */
     async groups(website_id: string): Promise<PageGroup[]> {

@@ -9,7 +9,7 @@ import { nightsUntilYoung, pagesOf, planOf, reachedOf, reportsBy, wantedOf } fro
 
 const NOTHING = { missing: 0, changed: 0, new: 0, recrawled: 0 };
 
-/** A website to plan for, and where the token of its API key stands in the configuration. */
+/** A website to plan for, with the name of its API key. */
 export interface SelectedWebsite extends Website {
   key: string;
 }
@@ -19,8 +19,7 @@ export function withKey(website: Website): SelectedWebsite {
 }
 
 /**
- * The websites to plan for, as far as they can be told without a request: where the configuration says `all`, those
- * that are known.
+ * The websites to plan for that are known without a request: where the configuration says `all`, those with a snapshot.
  *
  * @param asked ids; all that are configured if empty. Where the configuration says `all`, any id may be asked for.
  * @param known ids of websites with a snapshot
@@ -34,7 +33,7 @@ export function selectWebsites(config: Config, asked: readonly string[], known: 
 /** One website before its next run. */
 export type Outlook = NonNullable<Awaited<ReturnType<typeof outlookOf>>>;
 
-/** Puts together what is known of a website and what the service says; null where neither tells its pages. */
+/** Combines what is known of a website with what the service says; null where neither tells how many pages it has. */
 export async function outlookOf(website: SelectedWebsite, all: Known, asked: ListingSize | null, pageSize: number) {
   const known = all.websites.get(website.id) ?? null;
   if (!known && asked?.pages == null) return null;
@@ -61,7 +60,7 @@ export async function outlookOf(website: SelectedWebsite, all: Known, asked: Lis
       website_id: website.id,
       website_name: website.name ?? known?.website_name ?? null,
       key: website.key,
-      /** What tells the number of its pages. */
+      /** Where the number of pages comes from. */
       basis: asked?.pages == null ? 'snapshot' : known ? 'snapshot_and_service' : 'service',
       snapshot_id: known?.snapshot_id ?? null,
       pages,
@@ -114,7 +113,7 @@ export async function plannedWebsite(
   };
 }
 
-/** After how many nights all reports are young; or why they never are, and what would help. */
+/** After how many nights all reports are young, or why they never will be and what would help. */
 function youngOf(groups: PageGroup[], expected: typeof NOTHING, { nightly }: Share, rules: Rules) {
   const { reports, youngDays } = rules;
   // Changed, recrawled and new pages come before the oldest, every night.
