@@ -11,7 +11,7 @@ import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
 import { EXIT, type Io } from './io.js';
 import type { Globals } from './program.js';
 
-/** Loads the configuration that the flags name. `withoutTokens`: for what asks the service nothing. */
+/** Loads the configuration that the flags name. `withoutTokens`: for commands that send no request. */
 export function configOf(
   flags: Globals,
   { env, cwd }: Io,
@@ -35,7 +35,7 @@ export function rebuiltLog(flags: Globals, io: Io): (websiteId: string, file: st
   return (website_id, file) => loggerOf(flags, io).info({ website_id, file }, 'rebuilt the state from the log');
 }
 
-/** Says on stderr what was left out of an answer because it cannot be read, and gives the exit code for it. */
+/** Warns on stderr about files that an answer left out, and returns the exit code. */
 export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number {
   if (damaged.length === 0) return EXIT.done;
   stderr.write(`${safeLines(`indexhouse: ${damageWarning(damaged)}`)}\n`);

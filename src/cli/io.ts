@@ -13,7 +13,7 @@ export type Output = Writable & {
   rows?: number | undefined;
 };
 
-/** What a command has of the process that it runs in. */
+/** What a command uses of its process; tests pass their own. */
 export interface Io {
   stdin: Readable & { isTTY?: boolean | undefined };
   stdout: Output;
@@ -21,9 +21,9 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** The folder that relative paths are resolved against. */
   cwd: string;
-  /** What people type to run this program here: `indexhouse`, or `node .` in a clone. */
+  /** The command that runs this program: `indexhouse`, or `node .` in a clone. */
   program: string;
-  /** A signal that fires when the process is asked to stop, and what to call when it is no longer needed. */
+  /** A signal that fires on SIGINT and SIGTERM, and a function that stops listening for these. */
   stopSignal(): { signal: AbortSignal; release(): void };
 }
 
@@ -36,11 +36,11 @@ export function processIo(): Io {
 }
 
 /**
- * What to type to run this program: its name where it is installed. In a clone nothing is on the `PATH`, and `npx` packs
- * and installs the clone first; Node.js runs a folder by the `main` of its package.json.
+ * The command that runs this program: its name if it is installed. In a clone it is not on the `PATH`, and `npx` would
+ * pack and install the clone first, so it is `node <folder>`.
  *
- * @param script what was started
- * @param folder this package's
+ * @param script the script that was started
+ * @param folder of this package
  */
 export function programName({ script, folder, cwd }: Readonly<Record<'script' | 'folder' | 'cwd', string>>): string {
   const isLinked = basename(script) === 'indexhouse' && script !== folder;
@@ -48,7 +48,7 @@ export function programName({ script, folder, cwd }: Readonly<Record<'script' | 
   return isInstalled ? 'indexhouse' : `node ${shellWord(relative(cwd, folder) || '.')}`;
 }
 
-/** Turns SIGINT and SIGTERM into an abort signal; a second one ends the process at once, as it would have. */
+/** Turns the first SIGINT or SIGTERM into an abort signal; a second one ends the process at once, as usual. */
 function stopSignal(): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const stop = () => {
@@ -74,12 +74,12 @@ export async function stoppable<T>(io: Io, work: (signal: AbortSignal) => Promis
   }
 }
 
-/** Width of a terminal in cells; undefined for a file or a pipe, where nothing is shortened. */
+/** Width of a terminal in cells; undefined for a file or a pipe, where nothing is wrapped. */
 export function widthOf(stream: Output): number | undefined {
   return stream.isTTY ? columnsOf(stream) : undefined;
 }
 
-/** Some terminals, in containers and of serial lines, say that they have 0 columns. */
+/** Columns of a terminal; some, in containers and on serial lines, report 0. */
 export function columnsOf({ columns }: Output): number {
   return columns || 80;
 }

@@ -1,7 +1,7 @@
 import { EXIT, processIo } from './io.js';
 import { runCli } from './program.js';
 
-// A reader that closes early (`| head`) has seen enough.
+// A reader that closes early, such as `head`, has seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.done);
   process.stderr.write(`indexhouse: cannot write to stdout: ${error.message}\n`);

@@ -6,10 +6,10 @@ import { REASONS, type Reason } from '../journal/plan.js';
 import { safe } from '../observe/terminal.js';
 import { count, counted, duration, recordTable, wrapped } from './output.js';
 
-/** Websites whose cut is told one by one, and those that are named in one line. */
+/** How many websites get a line on what is not reached, and how many are named in one line. */
 const CUTS_TOLD = 20;
 const NAMES_TOLD = 5;
-/** A run this much slower than its pace is worth a word, where so many requests tell its pace. */
+/** A run that was slower than this share of its pace is mentioned, if it sent enough requests to tell. */
 const SLOW = 0.8;
 const REQUESTS_THAT_TELL = 100;
 const RIGHT = ['takes', 'report age'];
@@ -17,7 +17,7 @@ const RIGHT = ['takes', 'report age'];
 export interface PlanTextOptions {
   /** Cells of the terminal; left out: nothing is shortened or wrapped, for the text goes to a file or a pipe. */
   width?: number | undefined;
-  /** No token could be read, and none is needed. */
+  /** No token could be read; none is needed. */
   withoutTokens: boolean;
   /** Where every wanted page was written. */
   out: string | undefined;
@@ -166,7 +166,7 @@ function neverYoungLines({ websites, younger_than_days, max_reports }: Forecast)
     );
 }
 
-/** What is only estimated, said plainly. */
+/** Says what is only estimated. */
 function estimateLines(websites: readonly Planned[]): string[] {
   const listed = websites.filter(({ basis }) => basis !== 'service');
   const mute = listed.filter(({ expected }) => expected === null).map(nameOf);
@@ -213,7 +213,7 @@ function slowLine(planned: Forecast['keys'][number]): [boolean, string] {
   ];
 }
 
-/** The lines that hold. */
+/** The lines whose condition holds. */
 function told(lines: readonly (readonly [holds: boolean, line: string])[]): string[] {
   return lines.filter(([holds]) => holds).map(([, line]) => line);
 }

@@ -67,7 +67,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   return exitFor(damaged, io);
 }
 
-/** Whoever asks nothing needs no token: where one cannot be read, all websites are taken to share one. */
+/** Without requests no token is needed: if one cannot be read, all websites are assumed to share a key. */
 async function configFor(flags: Flags, io: Io): Promise<{ config: Config; withoutTokens: boolean }> {
   const overrides = { reports: { max_per_run: flags.maxReports, deadline: flags.deadline } };
   try {

@@ -7,12 +7,12 @@ const CONTROL = /[\x00-\x1f\x7f]/;
 
 const list = says('is neither `all` nor a list of websites', 'Write `all`, or one `- id: …` for each website.');
 
-/** The loader reads it, so that `token` is always there. */
+/** The loader reads the file, so that `token` is always set. */
 export function tokenFile() {
   return text('a path').optional().describe('File that holds the token, instead of `token`; relative to this file.');
 }
 
-/** Part of a path in the service, and encoded the name of a folder here: those are at most 255 bytes long. */
+/** An id is part of a URL path and, encoded, of a folder name, which has at most 255 bytes. */
 function isWebsiteId(id: string): boolean {
   return id !== '.' && id !== '..' && id.trim() === id && !CONTROL.test(id) && encodeURIComponent(id).length <= 200;
 }
@@ -49,7 +49,7 @@ export const websites = z
   .prefault('all')
   .describe('Websites to sync, or "all": every website that the token has access to.');
 
-/** A token belongs to the origin that it is configured beside. */
+/** Requires a token of its own for a website at another origin: `api.token` is not sent there. */
 export function checkOrigins({ api, websites }: Pick<Config, 'api' | 'websites'>, context: z.RefinementCtx): void {
   if (websites === 'all') return;
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);

@@ -3,10 +3,10 @@ import { UsageError } from '../exit.js';
 import type { Config } from './schema.js';
 import { editDistance } from './suggest.js';
 
-/** Of the websites that an error lists. */
+/** An error lists at most so many websites. */
 const MOST_LISTED = 20;
 
-/** How the service is asked, and where the configuration says so. */
+/** Address and token of the service, and the configuration keys that set them. */
 export interface Access {
   baseUrl: string;
   token: string;
@@ -14,7 +14,7 @@ export interface Access {
   places: { baseUrl: string; token: string };
 }
 
-/** A website, and how the service is asked for it. */
+/** A website, with the access to the service that is configured for it. */
 export interface Website extends Access {
   id: string;
   name: string | null;
@@ -25,7 +25,7 @@ type Configured = Pick<Config, 'api' | 'websites'>;
 /** The websites that the configuration names; null where it says `all`. */
 export function namedWebsites({ api, websites }: Configured): Website[] | null {
   if (websites === 'all') return null;
-  // Whoever names it first: several may share a token or an address.
+  // Several websites may share a token or an address: the key is named after the first.
   const placeOf = (key: 'base_url' | 'token', value: string) =>
     value === api[key] ? `api.${key}` : `websites[${websites.findIndex((website) => website[key] === value)}].${key}`;
   return websites.map(({ id, name, token = api.token, base_url: baseUrl = api.base_url }) => {
@@ -34,30 +34,30 @@ export function namedWebsites({ api, websites }: Configured): Website[] | null {
   });
 }
 
-/** How the service is asked where no website has a way of its own. */
+/** The access for websites without one of their own. */
 export function apiAccess({ api }: Pick<Config, 'api'>): Access {
   return { baseUrl: api.base_url, token: api.token, places: { baseUrl: 'api.base_url', token: 'api.token' } };
 }
 
-/** What an API key is called: the token itself is told nobody. */
+/** The name of an API key: the configuration key of its token, which itself is never shown. */
 export function keyLabel({ places }: Pick<Access, 'places'>): string {
   return places.baseUrl === 'api.base_url' ? places.token : `${places.token} (${places.baseUrl})`;
 }
 
-/** Those that the configuration names; for `all` those that the key may read. */
+/** The websites that the configuration names; for `all` those that the key may read. */
 export function websitesFor(config: Configured, key: KeyDetails | null): Website[] {
   const access = apiAccess(config);
   const readable = key?.websites_access ?? [];
   return namedWebsites(config) ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));
 }
 
-/** A website by its id, also where the configuration does not name it. */
+/** A website by its id; one that is not configured gets the access of `api`. */
 export function websiteOf(config: Configured, id: string): Website {
   const named = namedWebsites(config)?.find((website) => website.id === id);
   return named ?? { id, name: null, ...apiAccess(config) };
 }
 
-/** A website, as far as it takes to name it. */
+/** Id and name of a website. */
 export interface NamedWebsite {
   id: string;
   name: string | null;
@@ -68,7 +68,7 @@ export interface NamedWebsite {
  *
  * @param known the websites that there are, once for each name that they ever had
  * @param place where they are, such as `the warehouse`
- * @throws UsageError for one that is not there, with those that are most like it, and for a name of several websites
+ * @throws UsageError for an unknown one, with the most similar ones, and for a name that several websites have
  */
 export function websiteIds(given: readonly string[], known: readonly NamedWebsite[], place: string): string[] {
   return [...new Set(given.map((text) => websiteId(text, known, place)))];
@@ -87,7 +87,7 @@ function websiteId(text: string, known: readonly NamedWebsite[], place: string):
   throw new UsageError(`no website "${text}" in ${place}. ${known.length === 0 ? 'It has none yet' : shown}`);
 }
 
-/** Mistyped, or only a part: `example.com` of `https://www.example.com`. */
+/** Whether a text is mistyped or a part of the other: `example.com` of `https://www.example.com`. */
 function isAlike(text: string, full: string): boolean {
   const [given, other] = [text, full].map((each) => each.toLowerCase().replace(/^https?:\/\/(www\.)?|\/$/g, ''));
   if (!given || !other) return false;
@@ -101,14 +101,14 @@ function listOf(websites: readonly NamedWebsite[]): string {
   return [...lines.slice(0, MOST_LISTED), ...more].join('\n');
 }
 
-/** What must never be told: tokens, and what opens the channels. */
+/** What must never be shown: tokens, and the secrets of channels and of the bucket. */
 export function secretsOf({ api, websites, notify, bucket }: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
   const own = websites === 'all' ? [] : websites.map(({ token }) => token);
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
     if (channel.type === 'command') return [];
     const { href, pathname, search } = new URL(channel.url);
-    // Who knows what stands behind the host can write there; a short one is a word that other texts may hold, too.
+    // The path of a webhook is its secret. A short path is not masked, because other texts may contain it.
     const path = `${pathname}${search}`;
     return [
       channel.url,

@@ -6,7 +6,7 @@ import type { JobContext } from './job.js';
 import type { JobBoard } from './job-board.js';
 import type { TimedJob } from './timetable.js';
 
-/** How often the clock is looked at: while a machine sleeps, timers stand still. */
+/** How often to look at the clock, because timers stand still while a machine sleeps. */
 const LOOK_MS = 10 * MINUTE_MS;
 
 export interface DaemonOptions extends JobContext {
@@ -17,7 +17,7 @@ export interface DaemonOptions extends JobContext {
 }
 
 /**
- * Runs each job on its time until the signal fires; then stops the clock, asks what runs to stop, and waits for it.
+ * Runs each job at its times until the signal fires; then asks running jobs to stop, and waits for them.
  * A job never runs twice at once, and one that fails does not end the daemon.
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
@@ -42,7 +42,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 class Timed {
   /** When it comes next, in milliseconds since 1970; never, where its expression has no further date. */
   next = Number.POSITIVE_INFINITY;
-  /** Settles when the run that is under way has ended. */
+  /** Settles when the current run ends. */
   running: Promise<void> | null = null;
   readonly #log: Logger;
 
@@ -53,7 +53,7 @@ class Timed {
     this.#log = options.log.child({ job: timed.name });
   }
 
-  /** Sets the first time; a run that an earlier process left unfinished, or a time that passed meanwhile, comes now. */
+  /** Sets the first time. Starts the job at once if its time passed meanwhile, or to resume an interrupted run. */
   async begin(): Promise<void> {
     const { config, board } = this.options;
     const { name, job } = this.timed;
@@ -70,7 +70,7 @@ class Timed {
     this.#start(0);
   }
 
-  /** Starts the job if its time has come. However many times passed since the last look, it starts once. */
+  /** Starts the job if its time has come: once, however many of its times have passed since the last look. */
   look(now: number): void {
     const { catch_up, jitter } = this.options.config.schedule;
     if (now < this.next) return;
@@ -111,10 +111,10 @@ class Timed {
   }
 }
 
-/** Runs a job once. Whatever becomes of it is a line in the log. */
+/** Runs a job once, and logs its result or its failure. */
 async function runJob(timed: Pick<TimedJob, 'name' | 'job'>, options: RecordedContext): Promise<void> {
   const { log, signal } = options;
-  // A signal of its own, so that its listeners end with the run instead of accumulating.
+  // A signal of its own, so that the run's listeners do not accumulate on the daemon's.
   const own = new AbortController();
   const stop = () => own.abort();
   signal.addEventListener('abort', stop, { once: true });
@@ -134,7 +134,7 @@ export interface RecordedContext extends JobContext {
   board: JobBoard;
 }
 
-/** Runs a job once between two lines on the board. @throws what the job throws */
+/** Runs a job once, and records its beginning and end. @throws what the job throws */
 export async function runRecorded(
   { name, job }: Pick<TimedJob, 'name' | 'job'>,
   { board, ...context }: RecordedContext,
@@ -163,7 +163,7 @@ async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {
   }
 }
 
-/** Lets so much time pass, or less if the signal fires. Keeps the process alive meanwhile. */
+/** Waits for so long, or until the signal fires. Keeps the process alive meanwhile. */
 function passing(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

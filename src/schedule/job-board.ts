@@ -10,45 +10,41 @@ const stored = z.record(
   z.object({ begun_at: time, ended_at: time.nullable(), exit_code: z.int().nullable() }),
 );
 
-/** The last time of a job. Times are ISO 8601. */
+/** The last run of a job. Times are ISO 8601. */
 export type JobRecord = z.infer<typeof stored>[string];
 
 /** How a job is doing. */
 export interface JobFigures {
   name: string;
   isRunning: boolean;
-  /** Its last time, this one included while it runs; null before the first one. */
+  /** Its last run, or the current one; null before the first. */
   last: JobRecord | null;
   next: Date | null;
 }
 
 /**
- * When each job was begun last, and how it ended, in one small file of the warehouse folder: a daemon that is started
- * again knows what it missed. What cannot be written is a warning in the log.
+ * When each job last began and how it ended, kept in a small file of the warehouse folder, so that a restarted daemon
+ * knows what it missed. If it cannot be written, a warning is logged.
  */
 export class JobBoard {
   readonly #running = new Set<string>();
   readonly #next = new Map<string, Date>();
   #written: Promise<void> = Promise.resolve();
 
-  readonly #warehouse: string | null;
-
   /** @param warehouse where it is recorded; null: nowhere */
   constructor(
-    warehouse: string | null,
+    private readonly warehouse: string | null,
     private readonly log: Logger,
     private readonly last: Record<string, JobRecord> = {},
-  ) {
-    this.#warehouse = warehouse;
-  }
+  ) {}
 
-  /** A file that cannot be read counts as none. */
+  /** A file that cannot be read counts as missing. */
   static async open(warehouse: string, log: Logger): Promise<JobBoard> {
     const text = await readIfThere(warehouseFolder(warehouse).jobs).catch(() => null);
     return new JobBoard(warehouse, log, recordsIn(text));
   }
 
-  /** Recorded before the job does anything, so that one that kills the process is not begun again and again. */
+  /** Recorded before the job does anything, so that a job which crashes the process is not started again and again. */
   begun(name: string): Promise<void> {
     this.#running.add(name);
     this.last[name] = { begun_at: new Date().toISOString(), ended_at: null, exit_code: null };
@@ -73,9 +69,9 @@ export class JobBoard {
     return { name, isRunning: this.#running.has(name), last, next: this.#next.get(name) ?? null };
   }
 
-  /** One write after the other: they share a temporary name. */
+  /** Writes one after the other, because they share a temporary file. */
   #write(): Promise<void> {
-    const warehouse = this.#warehouse;
+    const warehouse = this.warehouse;
     if (warehouse === null) return this.#written;
     this.#written = this.#written.then(async () => {
       try {

@@ -15,12 +15,12 @@ export interface JobContext {
   signal: AbortSignal;
 }
 
-/** Something that the daemon runs on its time, which `schedule.<name>` sets. */
+/** What the daemon runs at the times that `schedule.<name>` sets. */
 export interface Job {
   /** Runs once and returns the exit code of the same command. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
-  /** When it was last begun, in milliseconds since 1970, where the warehouse knows that better than the daemon does. */
+  /** When it last began, in milliseconds since 1970, for a job of which the warehouse knows that. */
   lastBegun?(config: Config): Promise<number | null>;
-  /** Whether a process that is gone left something of it that can still be resumed. */
+  /** Whether an interrupted run of it can be resumed. */
   isUnfinished?(config: Config): Promise<boolean>;
 }
