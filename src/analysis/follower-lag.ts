@@ -2,12 +2,14 @@ import { stat } from 'node:fs/promises';
 import type { BucketConfig } from '../config/bucket.js';
 import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
+import type { ConfiguredFollower } from '../followers/follow.js';
 import { knownCommits } from '../followers/native-file.js';
 import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { type LockHolder, lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 
 /** How far something that follows the snapshots is. */
 export interface FollowerLag {
@@ -64,6 +66,18 @@ export async function bucketLag(config: BucketConfig, markers: readonly Marker[]
     return { ...lag, behind, exact: true, error: null };
   } catch (error) {
     return { ...lag, behind: 0, exact: false, error: messageOf(error) };
+  }
+}
+
+/** How far a copy of the log elsewhere is behind the markers. */
+export async function copyLag({ name, open }: ConfiguredFollower, log: OpenWarehouse): Promise<FollowerLag> {
+  const { markers } = log;
+  try {
+    const known = await (await open(log)).known();
+    const behind = markers.filter(({ commitId }) => !known.has(commitId)).length;
+    return { name, behind, exact: true, held: null, error: null };
+  } catch (error) {
+    return { name, behind: markers.length, exact: false, held: null, error: messageOf(error) };
   }
 }
 

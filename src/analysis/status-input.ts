@@ -1,5 +1,6 @@
 import { longestGap } from '../config/cron.js';
 import type { Config } from '../config/schema.js';
+import { configuredFollowers } from '../followers/follow.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import type { StatusInput } from './status.js';
 
@@ -25,6 +26,7 @@ export function statusInputOf(config: Config): StatusInput {
     maxRejectRatio: quality.max_reject_ratio,
     maxAge: maxAgeOf(config),
     websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    followers: configuredFollowers(config),
     now: Date.now(),
   };
 }

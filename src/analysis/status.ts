@@ -1,4 +1,5 @@
 import type { BucketConfig } from '../config/bucket.js';
+import type { ConfiguredFollower } from '../followers/follow.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
@@ -6,7 +7,7 @@ import { type LockHolder, probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { analyticsLag, bucketLag, type FollowerLag, followerLag } from './follower-lag.js';
+import { analyticsLag, bucketLag, copyLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import {
@@ -51,6 +52,8 @@ export interface StatusInput extends WebsitesInput {
   maxRejectRatio: number;
   /** Milliseconds: the age above which a newest snapshot is stale. */
   maxAge: number;
+  /** Copies of the log that the configuration asks for. */
+  followers?: readonly ConfiguredFollower[];
 }
 
 /**
@@ -70,6 +73,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const { markers, damaged } = log;
     const followers = [await followerLag(warehouse, markers, engine), await analyticsLag(warehouse, markers.length)];
     if (input.bucket) followers.push(await bucketLag(input.bucket, markers));
+    for (const follower of input.followers ?? []) followers.push(await copyLag(follower, log));
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -194,6 +198,9 @@ function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] 
   ];
 }
 
+/** What messages call a follower. */
+const NAMES: Readonly<Record<string, string>> = { duckdb: 'indexhouse.duckdb', bucket: 'the bucket' };
+
 function lagging(
   { name, behind, exact, held, error }: FollowerLag,
   running: boolean,
@@ -201,12 +208,12 @@ function lagging(
 ): string[] {
   // While a sync runs, the follower is behind until its end.
   if (running && (held === null || held.process_id === syncing)) return [];
-  if (error && name === 'bucket') return [`the bucket cannot be compared: ${error}`];
+  if (error && name !== 'duckdb') return [`${NAMES[name] ?? name} cannot be compared: ${error}`];
   if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
   if (behind === 0) return [];
   if (name === 'analytics')
     return ['analytics.duckdb is missing or shows another folder; the next sync writes it again'];
-  const by = `${name === 'bucket' ? 'the bucket' : `indexhouse.${name}`} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  const by = `${NAMES[name] ?? name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
   const why = held
     ? `${held.holder} has it open; the next sync catches up once it is closed`
     : 'the next sync catches up';

@@ -3,7 +3,7 @@ import { exitCodeOf, type MaintainReceipt, maintain } from '../maintain/maintain
 import { safe } from '../observe/terminal.js';
 import { configOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
-import { count, figures, formatJson, formatTable, size } from './output.js';
+import { count, figures, formatJson, formatTable, size, warningLines } from './output.js';
 import type { Globals } from './program.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
@@ -33,6 +33,7 @@ function summary(receipt: MaintainReceipt, width: number | undefined): string {
     receipt.thinned_before === null ? '' : parquetText(receipt, width),
     removedText(receipt),
     receipt.duckdb ? duckdbText(receipt.duckdb, receipt.dry_run) : '',
+    warningLines(receipt.followers.flatMap(({ reason }) => (reason ? [reason] : []))),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }

@@ -106,6 +106,17 @@ const sync = z.strictObject(
   mapping,
 );
 
+/** `iceberg`: durations in milliseconds. */
+const iceberg = z.strictObject(
+  {
+    enabled: yesOrNo()
+      .prefault(false)
+      .describe('Publish the warehouse as Apache Iceberg tables in its folder `iceberg`, for Spark, Trino and others.'),
+    history: duration().prefault('30d').describe('How far back readers of the Iceberg tables can travel in time.'),
+  },
+  mapping,
+);
+
 /** `retention`: durations in milliseconds (Infinity: unlimited). */
 const retention = z.strictObject(
   {
@@ -211,6 +222,7 @@ export const SECTIONS = {
   reports,
   warehouse,
   bucket,
+  iceberg,
   retention,
   sync,
   quality,
@@ -232,6 +244,7 @@ export const configSchema = z
       reports: reports.prefault({}).describe('Which URL reports are fetched.'),
       warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
       bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
+      iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
       retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
       sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
       quality: quality.prefault({}).describe('How many rejected records are acceptable.'),

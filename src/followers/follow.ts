@@ -1,9 +1,12 @@
 import type { Config } from '../config/schema.js';
 import type { Logger } from '../observe/log.js';
 import { withRemedy } from '../storage/disk-error.js';
+import { withEngine } from '../storage/engine.js';
+import { scratchFolder } from '../warehouse/layout.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { writeAnalytics } from './analytics.js';
 import { followDuckdb } from './duckdb.js';
-import type { FollowerState } from './follower.js';
+import { type CheckedFollower, catchUp, type FollowerState } from './follower.js';
 
 export interface FollowInput {
   config: Config;
@@ -18,6 +21,7 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
   const followers = [
     await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
     await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),
+    ...(await followConfigured(input)),
   ];
   const { bucket } = input.config;
   if (bucket) {
@@ -26,6 +30,38 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
   }
   for (const { name, behind, reason } of followers) if (reason) log.warn({ follower: name, behind }, reason);
   return followers;
+}
+
+/** A copy of the log elsewhere, and how to reach it. */
+export interface ConfiguredFollower {
+  name: string;
+  open(log: OpenWarehouse): Promise<CheckedFollower>;
+}
+
+/** The copies of the log that the configuration asks for, beside the DuckDB files. */
+export function configuredFollowers({ iceberg }: Config): ConfiguredFollower[] {
+  if (!iceberg.enabled) return [];
+  const open = async (log: OpenWarehouse) => {
+    // Only who has such tables waits for their library.
+    const { IcebergTables } = await import('./iceberg/follower.js');
+    return IcebergTables.open(log, Date.now() - iceberg.history);
+  };
+  return [{ name: 'iceberg', open }];
+}
+
+/** Lets the copies that the configuration asks for catch up. */
+export async function followConfigured({ config, warehouse }: Omit<FollowInput, 'log'>): Promise<FollowerState[]> {
+  const configured = configuredFollowers(config);
+  if (configured.length === 0) return [];
+  const options = { memoryLimit: config.warehouse.memory_limit, temporary: scratchFolder(warehouse) };
+  return withEngine(options, async (engine) => {
+    const log = await OpenWarehouse.read(engine, warehouse);
+    const states: FollowerState[] = [];
+    for (const { name, open } of configured) {
+      states.push(await settled(name, async () => catchUp(await open(log), log, options)));
+    }
+    return states;
+  });
 }
 
 async function settled(name: string, follow: () => Promise<FollowerState>): Promise<FollowerState> {

@@ -42,6 +42,14 @@ export interface Follower {
   finish(log: OpenWarehouse): Promise<string[]>;
 }
 
+/** A follower that can tell whether its copy is right, as `verify` wants to know. */
+export interface CheckedFollower extends Follower {
+  /** What makes a copy right that differs. */
+  readonly remedy: string;
+  /** How the copy differs from the commits that it holds: sentences; none where it does not. Reads only. */
+  differences(log: OpenWarehouse): Promise<string[]>;
+}
+
 /**
  * Brings a follower up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is
  * skipped, named, and tried again next time.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { writeAnalytics } from '../followers/analytics.js';
+import { followConfigured } from '../followers/follow.js';
 import { isDropped } from '../followers/native-file.js';
 import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
@@ -50,9 +51,9 @@ export async function maintain(options: MaintainOptions) {
   }
 }
 
-/** 3 where `indexhouse.duckdb` could not be made smaller now. */
-export function exitCodeOf({ dry_run, duckdb }: MaintainReceipt): 0 | 3 {
-  return !dry_run && duckdb?.reason ? 3 : 0;
+/** 3 where `indexhouse.duckdb` could not be made smaller now, or another copy lags. */
+export function exitCodeOf({ dry_run, duckdb, followers }: MaintainReceipt): 0 | 3 {
+  return (!dry_run && duckdb?.reason) || followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
 
 function maintainIn(options: MaintainOptions, temporary: string) {
@@ -111,6 +112,8 @@ class Maintenance {
         bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
       },
       duckdb: await this.#followers(configured, planned),
+      // Before the files are deleted, an hour later.
+      followers: dryRun ? [] : await followConfigured({ config: this.options.config, warehouse: this.#warehouse }),
     };
   }
 

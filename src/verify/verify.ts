@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
-import { BusyError } from '../exit.js';
+import { BusyError, messageOf } from '../exit.js';
+import { type ConfiguredFollower, configuredFollowers } from '../followers/follow.js';
 import { RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
@@ -29,6 +30,8 @@ export interface VerifyOptions {
   engine: EngineOptions;
   /** The bucket that holds a copy, if one is configured. */
   bucket?: Config['bucket'];
+  /** Copies of the log that the configuration asks for. */
+  followers?: readonly ConfiguredFollower[];
   /** Mends what is provably safe to mend. The caller holds the run lock. */
   repair: boolean;
 }
@@ -38,13 +41,13 @@ export interface VerifyOptions {
  *
  * @throws WarehouseError where there is no warehouse; BusyError
  */
-export async function verifyWarehouse(
-  { warehouse: { path: warehouse, memory_limit: memoryLimit }, bucket }: Pick<Config, 'warehouse' | 'bucket'>,
-  repair = false,
-) {
+export async function verifyWarehouse(config: Config, repair = false) {
+  const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
+  const { bucket } = config;
+  const followers = configuredFollowers(config);
   await checkWarehouseThere(warehouse);
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const options = { warehouse, bucket, memoryLimit, engine, repair };
+  const options = { warehouse, bucket, followers, memoryLimit, engine, repair };
   const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
   try {
     return await verify(options);
@@ -84,6 +87,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
     await lookAtDuckdb(engine, options, verified);
     if (options.bucket) await checkBucket(options.bucket, log, options.repair, verified);
+    for (const follower of options.followers ?? []) findings.push(...(await checkCopy(follower, log)));
     return verified;
   });
 }
@@ -151,6 +155,24 @@ async function lookAtStates(
       const remedy = '`indexhouse verify --repair` rebuilds it from the log';
       verified.findings.push({ check: 'state', level: kind === 'missing' ? 'note' : 'difference', message, remedy });
     }
+  }
+}
+
+/** Compares a copy of the log with the commits that it holds. */
+async function checkCopy({ name, open }: ConfiguredFollower, log: OpenWarehouse): Promise<Finding[]> {
+  try {
+    const follower = await open(log);
+    const known = await follower.known();
+    const lacking = log.markers.filter(({ commitId }) => !known.has(commitId)).length;
+    const { title, remedy } = follower;
+    const found = await follower.differences(log);
+    const findings = found.map((message): Finding => ({ check: name, level: 'difference', message, remedy }));
+    if (lacking === 0) return findings;
+    const message = `${title}: ${lacking} snapshots behind`;
+    return [...findings, { check: name, level: 'lag', message, remedy: 'the next sync catches up' }];
+  } catch (error) {
+    const message = `${name} cannot be compared: ${messageOf(error)}`;
+    return [{ check: name, level: 'lag', message, remedy: 'try again once it can be reached' }];
   }
 }
 

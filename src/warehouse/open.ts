@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
 import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
@@ -86,6 +87,15 @@ export class OpenWarehouse implements Log {
   async findTorn(): Promise<DamagedFile[]> {
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, this.markers, table)));
     return (await Promise.all(torn)).flat();
+  }
+
+  /** How many rows Parquet files hold, as their footers tell. @throws EngineError where one cannot be read */
+  async rowCounts(files: readonly string[]): Promise<Map<string, number>> {
+    if (files.length === 0) return new Map();
+    const row = z.object({ file: z.string(), rows: z.coerce.number() });
+    const query = 'select file_name as file, num_rows as rows from parquet_file_metadata($files)';
+    const counts = await this.engine.rows(row, query, { files: [...files] });
+    return new Map(counts.map(({ file, rows }) => [file, rows]));
   }
 
   /** The first file of a commit that cannot be read; null where all can be. */

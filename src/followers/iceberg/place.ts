@@ -1,0 +1,56 @@
+import { link, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { codeOf, ifThere, makeFolder, syncFolder, writeDurably } from '../../storage/durable.js';
+import { GRACE_MS } from '../../warehouse/commit.js';
+import { namesIn } from '../../warehouse/layout.js';
+
+/** Where the metadata of tables is kept. Paths are relative to the warehouse, with `/`. */
+export interface Place {
+  /** What readers call a file of the warehouse: an absolute address. */
+  address(path: string): string;
+  /** Null where there is no such file. */
+  read(path: string): Promise<Buffer | null>;
+  /** Writes a file whole, unless one of this name is there. @returns whether it wrote it */
+  create(path: string, bytes: Uint8Array): Promise<boolean>;
+  /** Writes a file whole, in the place of the one that is there. */
+  replace(path: string, bytes: Uint8Array): Promise<void>;
+  /** The names in a folder; none if it does not exist. */
+  names(folder: string): Promise<string[]>;
+  /** Removes a file that no new reader needs, an hour after it was written. @returns whether it is gone */
+  expire(path: string): Promise<boolean>;
+}
+
+/** The folder of the warehouse itself. */
+export function localPlace(warehouse: string): Place {
+  const local = (path: string) => join(warehouse, path);
+  return {
+    address: (path) => `file://${local(path)}`,
+    read: (path) => ifThere(readFile(local(path)), null),
+    create: (path, bytes) => createDurably(local(path), bytes),
+    replace: (path, bytes) => writeDurably(local(path), bytes),
+    names: (folder) => namesIn(local(folder)),
+    async expire(path) {
+      const found = await ifThere(stat(local(path)), null);
+      if (found && Date.now() - found.mtimeMs < GRACE_MS) return false;
+      await rm(local(path), { force: true });
+      return true;
+    },
+  };
+}
+
+/** A link, unlike a rename, replaces nothing. */
+async function createDurably(file: string, bytes: Uint8Array): Promise<boolean> {
+  const made = `${file}.new`;
+  await makeFolder(dirname(file));
+  await writeDurably(made, bytes);
+  try {
+    await link(made, file);
+    await syncFolder(dirname(file));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(made, { force: true });
+  }
+}
