@@ -103,6 +103,10 @@ warehouse:
   # session_token: \${LAKE_SESSION}     # of temporary credentials; by default from AWS_SESSION_TOKEN
   # journal: false                      # true: also upload unfinished runs, each minute
 
+iceberg:
+  enabled: false                        # publish Apache Iceberg tables in the warehouse, for Spark, Trino and others
+  history: 30d                          # how far back their readers can travel in time
+
 retention:                              # for: indexhouse maintain; by default everything is kept
   duckdb_keep: unlimited                # or such as 400d: older coverage and url_reports leave indexhouse.duckdb
   parquet_keep_daily: unlimited         # or such as 400d: older Parquet files of both are thinned

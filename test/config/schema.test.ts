@@ -34,6 +34,7 @@ describe('defaults', () => {
         min_free_disk: 1e9,
         lock_timeout: 30_000,
       },
+      iceberg: { enabled: false, history: 30 * DAY_MS },
       retention: {
         duckdb_keep: Number.POSITIVE_INFINITY,
         parquet_keep_daily: Number.POSITIVE_INFINITY,

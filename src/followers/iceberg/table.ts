@@ -162,7 +162,7 @@ export class IcebergTable {
 
   async #readAt(address: string): Promise<Buffer> {
     const bytes = await this.place.read(`${folderOf(this.table)}/${nameOf(address)}`);
-    if (!bytes) throw new Error(`${address} is missing; delete the folder iceberg/${this.table}, and it is made anew`);
+    if (!bytes) throw new Error(`${address} is missing; delete the warehouse's folder iceberg, and the next sync publishes the tables again`);
     return bytes;
   }
 
