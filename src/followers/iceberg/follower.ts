@@ -6,6 +6,7 @@ import { fileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
 import type { CheckedFollower, Commit } from '../follower.js';
+import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
 import { IcebergTable, type TableFile } from './table.js';
 
@@ -20,7 +21,7 @@ export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'tombstones', 'r
 export class IcebergTables implements CheckedFollower {
   readonly name = 'iceberg';
   readonly title = 'the Iceberg tables';
-  readonly remedy = "delete the warehouse's folder iceberg, and the next sync publishes the tables again";
+  readonly remedy = REMEDY;
   /** Tables whose earlier snapshots name files that are deleted. */
   readonly #withoutHistory = new Set<Table>(['page_state']);
 

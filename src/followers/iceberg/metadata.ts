@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { Table } from '../../warehouse/tables.js';
 import { fieldsOf, nameMapping, partitionFields, schemaSchema } from './schema.js';
 
+/** What makes tables right that cannot be read. */
+export const REMEDY = "delete the warehouse's folder iceberg, and the next sync publishes the tables again";
 /** The id of the current snapshot before there is one. */
 export const NO_SNAPSHOT = -1;
 

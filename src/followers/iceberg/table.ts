@@ -9,7 +9,15 @@ import {
   writeManifest,
   writeManifestList,
 } from './manifests.js';
-import { adoptSchema, emptyMetadata, type Metadata, NO_SNAPSHOT, parseMetadata, type Snapshot } from './metadata.js';
+import {
+  adoptSchema,
+  emptyMetadata,
+  type Metadata,
+  NO_SNAPSHOT,
+  parseMetadata,
+  REMEDY,
+  type Snapshot,
+} from './metadata.js';
 import type { Place } from './place.js';
 
 /** A property of the table: files that no snapshot needs any more, and that are still to be deleted. */
@@ -162,7 +170,7 @@ export class IcebergTable {
 
   async #readAt(address: string): Promise<Buffer> {
     const bytes = await this.place.read(`${folderOf(this.table)}/${nameOf(address)}`);
-    if (!bytes) throw new Error(`${address} is missing; delete the warehouse's folder iceberg, and the next sync publishes the tables again`);
+    if (!bytes) throw new Error(`${address} is missing; ${REMEDY}`);
     return bytes;
   }
 
