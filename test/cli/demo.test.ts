@@ -5,7 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
-const SMALL = ['--pages', '60', '--nights', '6'];
+const SMALL = ['--pages', '40', '--nights', '4'];
 const AT_LENGTH = { timeout: 120_000, interval: 20 };
 
 test('the demo ends with the story and what to try next, in 80 columns', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safe } from '../../src/observe/terminal.js';
+import { atLength, casesAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
 import { type Dashboard, HOSTILE, MARKUP, pageAt, SHOP_NIGHTS, SHOP_TOKEN, startDashboard } from './given.js';
@@ -92,50 +93,61 @@ describe('the overview', () => {
   });
 });
 
+/** Of the table of pages, and how many pages each leaves. */
+const FILTERS: [query: string, pages: number][] = [
+  ['indexed=yes', 77],
+  ['indexed=no', 37],
+  ['indexed=-', 9],
+  ['canonical=match', 69],
+  ['canonical=differ', 7],
+  ['canonical=undeclared', 1],
+  ['canonical=-', 46],
+  ['monitored=gone', 2],
+  ['monitored=all', 125],
+  [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
+  [`state=${encodeURIComponent(MARKUP)}`, 2],
+  ['state=-', 9],
+  ['q=/P/00', 10],
+  ['q=%25', 1],
+  ['q=_', 0],
+  ['q=nowhere', 0],
+  ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
+];
+/** One of each kind. */
+const A_FEW_FILTERS = [
+  'indexed=-',
+  'canonical=differ',
+  'canonical=undeclared',
+  'monitored=gone',
+  'state=Submitted%20and%20indexed',
+  'q=%25',
+  'q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1',
+];
+
 describe('the table of pages', () => {
   it('is read window by window, every page once', async () => {
     const windows = [];
-    for (const page of [1, 2, 3, 4, 5]) windows.push(await pagesOf(`per=25&page=${page}`));
+    for (const page of [1, 2, 3]) windows.push(await pagesOf(`per=50&page=${page}`));
     expect(windows.map(({ shown }) => shown)).toEqual([
-      '1 to 25 of 123 pages',
-      '26 to 50 of 123 pages',
-      '51 to 75 of 123 pages',
-      '76 to 100 of 123 pages',
+      '1 to 50 of 123 pages',
+      '51 to 100 of 123 pages',
       '101 to 123 of 123 pages',
     ]);
     const urls = windows.flatMap((window) => window.urls);
     expect(new Set(urls).size).toBe(123);
     expect(urls.filter((url) => url.includes('/p/'))).toEqual(Array.from({ length: 119 }, (_, at) => pageAt(at)));
     const next = linksOf(windows[0]?.answer ?? (await visitor.get('/'))).find((link) => link.endsWith('&page=2'));
-    expect(next).toBe(`${SHOP}/pages?per=25&sort=url&page=2`);
+    expect(next).toBe(`${SHOP}/pages?per=50&sort=url&page=2`);
   });
 
-  it.each([
-    ['indexed=yes', 77],
-    ['indexed=no', 37],
-    ['indexed=-', 9],
-    ['canonical=match', 69],
-    ['canonical=differ', 7],
-    ['canonical=undeclared', 1],
-    ['canonical=-', 46],
-    ['monitored=gone', 2],
-    ['monitored=all', 125],
-    [`state=${encodeURIComponent('Submitted and indexed')}`, 77],
-    [`state=${encodeURIComponent(MARKUP)}`, 2],
-    ['state=-', 9],
-    ['q=/P/00', 10],
-    ['q=%25', 1],
-    ['q=_', 0],
-    ['q=nowhere', 0],
-    ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
-  ])('filtered by %s', async (query, pages) => {
+  it.each(casesAtLength(FILTERS, ...A_FEW_FILTERS))('filtered by %s', async (query, pages) => {
     const { shown, urls } = await pagesOf(`${query}&per=200`);
     expect([shown, urls.length]).toEqual([pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`, pages]);
   });
 
   it('sorts by every column in both directions, what is not known last', async () => {
     for (const [column, at] of Object.entries({ url: 0, indexed: 1, state: 2, canonical: 3, crawl: 4 })) {
-      for (const sort of [column, `-${column}`]) {
+      for (const sort of atLength([column === 'state' ? '-state' : column], [column, `-${column}`])) {
         const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
         const known = rows.map((row) =>
           row[3] === 'itself' ? [...row.slice(0, 3), row[0] ?? '', ...row.slice(4)] : row,
@@ -184,9 +196,13 @@ describe('the table of pages', () => {
 });
 
 describe('what narrows the table of pages down', () => {
+  const EVERY_PAGE = 'monitored=all';
+  let answer: Promise<Answer> | null = null;
+  const everyPage = () => (answer ??= visitor.get(`${SHOP}/pages?per=200&${EVERY_PAGE}`));
+
   /** The links of a facet with the pages that each says, by their names. */
   async function facetOf(heading: string, query = ''): Promise<Map<string, { link: string; pages: string }>> {
-    const { text } = await visitor.get(`${SHOP}/pages?per=200&${query}`);
+    const { text } = query === EVERY_PAGE ? await everyPage() : await visitor.get(`${SHOP}/pages?per=200&${query}`);
     const part = new RegExp(`<h2>${heading}</h2><ul>([\\s\\S]*?)</ul>`).exec(text)?.[1] ?? '';
     const links = [...part.matchAll(/<a href="([^"]*)"[^>]*>(.*?)<\/a>(?: <span>([\d,]+)<\/span>)?/g)];
     return new Map(
@@ -197,9 +213,9 @@ describe('what narrows the table of pages down', () => {
   it.each(['Indexed', 'State', 'Directory', 'Sitemap', 'Canonical', 'Last crawl'])(
     'has as many pages for each value of %s as its link leads to',
     async (heading) => {
-      const values = await facetOf(heading, 'monitored=all');
+      const values = await facetOf(heading, EVERY_PAGE);
       expect(values.size).toBeGreaterThan(0);
-      for (const [name, { link, pages }] of values) {
+      for (const [name, { link, pages }] of [...values].slice(0, atLength(1, values.size))) {
         const found = await pagesOf(link.slice(link.indexOf('?') + 1));
         expect([name, `${found.urls.length}`]).toEqual([name, pages]);
       }
@@ -396,7 +412,7 @@ describe('hostile data', () => {
   });
 
   it('can be looked for and looked at', async () => {
-    for (const url of HOSTILE) {
+    for (const url of atLength(HOSTILE.slice(0, 2), HOSTILE)) {
       const { urls, answer } = await pagesOf(`q=${encodeURIComponent(url.slice(0, 80))}`);
       expect(urls).toHaveLength(1);
       const link = linksOf(answer).find((one) => one.startsWith(`${SHOP}/page?`)) ?? '';
@@ -406,18 +422,9 @@ describe('hostile data', () => {
   });
 
   it('in an address is an answer, never a failure', async () => {
-    const texts = [
-      MARKUP,
-      "'; drop table pages; --",
-      '\u0000',
-      '$sort',
-      '\ud800',
-      '%',
-      '%%zz',
-      '\\',
-      '💥'.repeat(100),
-      '{{7*7}}',
-    ];
+    const aFew = [MARKUP, '\u0000', '\ud800'];
+    const more = ["'; drop table pages; --", '$sort', '%', '%%zz', '\\', '💥'.repeat(100), '{{7*7}}'];
+    const texts = atLength(aFew, [...aFew, ...more]);
     for (const text of texts) {
       const value = text === '\ud800' ? '%ed%a0%80' : text === '%%zz' ? text : encodeURIComponent(text);
       for (const path of [

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { readTable } from '../given/parquet.js';
 
-const PAGES = 80;
+const PAGES = 40;
 
 let simulator: Simulator;
 
@@ -23,7 +23,7 @@ describe('with less free disk than warehouse.min_free_disk', () => {
     const start = Date.now();
     const receipt = await home.syncOne({
       clock: () => start + asked * 3000,
-      freeDisk: () => (++asked > 20 ? -1 : 10e9),
+      freeDisk: () => (++asked > 10 ? -1 : 10e9),
     });
     expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'interrupted' });
     expect(receipt.error).toContain('min_free_disk');

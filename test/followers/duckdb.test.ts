@@ -64,7 +64,7 @@ function databaseOf(home: Home): string {
 }
 
 async function withSimulator(use: (simulator: Simulator) => Promise<void>): Promise<void> {
-  const simulator = await startSimulator({ seed: 5, websites: [{ id: 'w', pages: 60 }], nights: 1 });
+  const simulator = await startSimulator({ seed: 5, websites: [{ id: 'w', pages: 20 }], nights: 1 });
   try {
     await use(simulator);
   } finally {

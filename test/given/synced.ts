@@ -2,8 +2,10 @@ import { loadConfig } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
 import { createLogger } from '../../src/observe/log.js';
 import type { Progress } from '../../src/observe/progress.js';
+import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
+import { noFollowers } from './warehouse.js';
 
 export function given(file: string): Promise<Config> {
   return loadConfig({ file, env: {}, cwd: '/' });
@@ -18,7 +20,7 @@ export interface StopAfter {
 /** One sync in this process, without a word. */
 export async function syncNow(
   file: string,
-  options: { stopAfter?: StopAfter; recoverOnly?: boolean } = {},
+  options: { stopAfter?: StopAfter; recoverOnly?: boolean; follow?: boolean } = {},
 ): Promise<Receipt> {
   const stop = new AbortController();
   return sync({
@@ -29,6 +31,7 @@ export async function syncNow(
     websites: [],
     recoverOnly: options.recoverOnly ?? false,
     signal: stop.signal,
+    ...(options.follow === false ? { effects: { ...realRunEffects, follow: noFollowers } } : {}),
   });
 }
 

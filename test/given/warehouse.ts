@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, configSchema } from '../../src/config/schema.js';
@@ -26,11 +27,31 @@ export const noFollowers: RunEffects['follow'] = async () => [];
 
 /**
  * A warehouse after these nights, in a folder of its own. Only where it is `followed` do its followers take them, all
- * with the last one.
+ * with the last one. Else the same nights are synced once for all tests, and copied: a follower knows its folder.
  */
 export async function buildWarehouse(nights: Night[], followed: 'followed' | null = null): Promise<BuiltWarehouse> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
   const path = join(folder, 'warehouse');
+  const digest = createHash('sha256').update(JSON.stringify(nights)).digest('hex');
+  const kept = join(tmpdir(), `indexhouse-nights-${digest}`);
+  if (followed || !existsSync(kept)) await syncNights(path, nights, followed);
+  else cpSync(kept, path, { recursive: true });
+  if (!followed && !existsSync(kept)) keep(path, kept);
+  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Whole or not at all: another process may want it, or keep the same. */
+function keep(path: string, kept: string): void {
+  const copy = mkdtempSync(`${kept}-`);
+  cpSync(path, copy, { recursive: true });
+  try {
+    renameSync(copy, kept);
+  } catch {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+async function syncNights(path: string, nights: Night[], followed: 'followed' | null): Promise<void> {
   const service = await startScriptedService();
   try {
     for (const [night, { at, lists, sections }] of nights.entries()) {
@@ -47,7 +68,6 @@ export async function buildWarehouse(nights: Night[], followed: 'followed' | nul
   } finally {
     await service.close();
   }
-  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 export interface GivenSync {

@@ -206,14 +206,24 @@ describe('indexhouse.duckdb', () => {
 
     await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
     expect(await counts()).toEqual(left);
-    await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
-    const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
-    const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
-    expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
-    expect(await counts()).toEqual(left);
-    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-    expect(await counts()).toMatchObject({ coverage: 14 });
   });
+
+  testAtLength(
+    'is mended to the same, and gets its old rows back where it is rebuilt from the first night',
+    async () => {
+      const warehouse = copyOf(followed.path);
+      await maintainAt(warehouse, { retention: KEEP });
+      const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
+      const left = await counts();
+      await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
+      const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
+      const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
+      expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
+      expect(await counts()).toEqual(left);
+      await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
+      expect(await counts()).toMatchObject({ coverage: 14 });
+    },
+  );
 
   testAtLength('gets smaller by what is deleted from it, once', async () => {
     const warehouse = copyOf(followed.path);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
 import { hourlyCheck } from '../../src/notify/hourly.js';
 import { tell, toldRun } from '../../src/notify/notify.js';
@@ -12,7 +12,7 @@ import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
-import { givenNights, urlOf } from '../given/nights.js';
+import { givenNights, type Nights, urlOf } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
 import { syncAt } from '../given/warehouse.js';
 import { startMailServer, startReceiver, telling } from './given.js';
@@ -32,16 +32,30 @@ function noticesIn(body: string | undefined) {
   return new Map<string, Record<string, unknown>>(notices.map((notice: { kind: string }) => [notice.kind, notice]));
 }
 
+const clean: (() => void | Promise<void>)[] = [];
+let first: Nights;
+beforeAll(async () => {
+  first = await givenNights((each) => void clean.push(each));
+  await first.night({ list: pages('a', 30, INDEXED) });
+});
+afterAll(async () => {
+  for (const each of clean) await each();
+});
+
+/** After a night with 30 indexed pages. */
+function afterOneNight(): Promise<Nights> {
+  return first.copy(onTestFinished);
+}
+
 describe('what is told', () => {
   test('nothing in a quiet world', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    for (let night = 1; night <= 2; night++) {
-      await nights.night({ list: pages('a', 30, INDEXED) });
-      expect(await tell({ config, log, now })).toEqual([]);
-    }
+    expect(await tell({ config, log, now })).toEqual([]);
+    await nights.night({ list: pages('a', 30, INDEXED) });
+    expect(await tell({ config, log, now })).toEqual([]);
     expect(receiver.got).toEqual([]);
   });
 
@@ -120,10 +134,9 @@ describe('what is told', () => {
   );
 
   test('a stale website, once for each run', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    await nights.night({ list: pages('a', 3, INDEXED) });
     const later = (days: number) => () => nights.clock.now + days * 86_400_000;
     expect(await tell({ config, log, now: later(1) })).toEqual([]);
     for (const days of [3, 3.1, 5]) await tell({ config, log, now: later(days) });
@@ -135,11 +148,10 @@ describe('what is told', () => {
   });
 
   test('a website that is configured and never synced, once it has been missing for long', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config: all, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const config = { ...all, websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] };
-    await nights.night({ list: pages('a', 3, INDEXED) });
     const later = (days: number) => () => nights.clock.now + days * 86_400_000;
     for (const days of [0, 1.9, 2.1, 4]) await tell({ config, log, now: later(days) });
     const told = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
@@ -191,11 +203,10 @@ describe('what is told', () => {
   });
 
   test('too many rejected records, which are no pages that left the index', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], { indexed_drop: 1 });
     const now = () => nights.clock.now;
-    await nights.night({ list: pages('a', 30, INDEXED) });
     expect(await tell({ config, log, now })).toEqual([]);
     await nights.night({ list: { ...pages('a', 30, INDEXED), ...pages('a', 15, { index_summary: 5 }) } });
     await tell({ config, log, now });
@@ -203,11 +214,10 @@ describe('what is told', () => {
   });
 
   testAtLength('what happened in each night since the last time', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    await nights.night({ list: pages('a', 30, INDEXED) });
     await tell({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     await nights.night({ list: pages('a', 30, FALLEN) });
@@ -220,7 +230,7 @@ describe('what is told', () => {
 
 describe('how it is told', () => {
   test('a channel that is down is told later, once, and holds up no other', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const [up, down] = [await startReceiver(), await startReceiver()];
     down.status = 503;
     const channels = [
@@ -229,7 +239,6 @@ describe('how it is told', () => {
     ];
     const { config, log, warnings } = telling(nights.warehouse, channels);
     const now = () => nights.clock.now;
-    await nights.night({ list: pages('a', 30, INDEXED) });
     await tell({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     const told = [
@@ -258,11 +267,10 @@ describe('how it is told', () => {
   });
 
   testAtLength('a death between sending and recording may repeat a message, and loses none', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    await nights.night({ list: pages('a', 30, INDEXED) });
     await tell({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     receiver.status = 500;
@@ -350,14 +358,13 @@ describe('a run', () => {
   });
 
   test('goes on where no channel answers, and holds no token in what it tells', async () => {
-    const nights = await givenNights(onTestFinished);
+    const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log, warnings } = telling(nights.warehouse, [
       { type: 'ping', url: 'http://127.0.0.1:9/gone' },
       { type: 'teams', url: 'http://127.0.0.1:9/gone' },
       { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
     ]);
-    await nights.night({ list: pages('a', 3, INDEXED) });
     const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
     expect(await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
       failing(error),

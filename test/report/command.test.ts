@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { atLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenWarehouse, indexed, out } from './given.js';
@@ -29,6 +30,9 @@ describe('indexhouse report', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(readdirSync(cwd)).toEqual(['report.html']);
     expect(readFileSync(join(cwd, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    expect(stdout).toMatch(
+      /^1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
+    );
     expect(stdout).toMatch(/indexed \(50\.0\s?%\) +1 +−1\n/);
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
@@ -46,11 +50,7 @@ describe('indexhouse report', () => {
     expect(readFileSync(file, 'utf8')).toContain('compared with the listing of 2025-03-01');
   });
 
-  it('tells the story first, in the terminal and in a mail without charts', async () => {
-    const told = await report('--warehouse', shop.path, '--out', join(temporaryFolder(), 'r.html'));
-    expect(told).toMatch(
-      /^1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
-    );
+  it('tells the story first, in a mail without charts, too', async () => {
     const mail = await report('--warehouse', shop.path, '--out', '-', '--format', 'mail');
     expect(mail).toContain('1 of 2 pages is indexed (50.0%), 1 fewer than on Mar');
     expect(mail).toMatch(/Crawled - currently not indexed<\/td><td [^>]*>1<\/td><td [^>]*>\+1</);
@@ -100,10 +100,11 @@ describe('indexhouse report', () => {
       );
       expect(readFileSync(out, 'utf8')).toBe(precious);
     }
-    for (const [name, gone] of [
-      ['empty.html', ''],
+    const replaced = [
       ['of-an-earlier-version.html', `${page}<title>Index report: shop</title>\n`],
-    ] as const) {
+      ['empty.html', ''],
+    ] as const;
+    for (const [name, gone] of replaced.slice(0, atLength(1, 2))) {
       const out = join(folder, name);
       writeFileSync(out, gone);
       await report('--warehouse', shop.path, '--out', out);

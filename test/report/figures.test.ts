@@ -3,7 +3,7 @@ import { QuestionError } from '../../src/analysis/errors.js';
 import { withReader } from '../../src/analysis/reader.js';
 import { shareChart } from '../../src/html/charts/trend-chart.js';
 import { analysisRows, type Row } from '../analysis/given.js';
-import { describeAtLength } from '../given/at-length.js';
+import { describeAtLength, testAtLength } from '../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
 
@@ -187,7 +187,7 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
     expect(words(document)).not.toContain('2025-03-11');
   });
 
-  it('takes what was first seen on the last date of a period, and nothing of the date after it', async () => {
+  testAtLength('takes what was first seen on the last date of a period, and nothing of the date after it', async () => {
     const drift = async (until: string) =>
       (await reportOf(shopInTheWest, { since: '2025-03-02', until })).report.sections[0]?.drift.map(
         ({ field }) => field,
@@ -284,7 +284,7 @@ describe('a report on several websites', () => {
     for (const name of names) expect(words(document)).toContain(`https://${name}.example`);
   });
 
-  it('tells one by its name as well as by its id', async () => {
+  testAtLength('tells one by its name as well as by its id', async () => {
     const { report } = await reportOf(many, { website: 'https://a.example' });
     expect(report.websites.map(({ website }) => website.website_id)).toEqual(['a']);
     expect(report.total).toMatchObject({ indexed: { now: 0, before: 1 } });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -190,7 +190,7 @@ describe('a run that died', () => {
       await expectAsUnbroken();
     });
 
-    test('asks again for a report whose last line is damaged, without an error', async () => {
+    testAtLength('asks again for a report whose last line is damaged, without an error', async () => {
       const reports = join(home.journal('w'), 'reports.ndjson');
       const bytes = readFileSync(reports);
       bytes[bytes.length - 3] = 0;
@@ -249,10 +249,15 @@ describe('a run that died', () => {
     await expectAsUnbroken();
   });
 
-  test.for<[string, number]>([
-    ['wrote the marker', 1],
-    ['recorded the run', 0],
-  ])('%s: --recover brings the rest up to date and starts nothing', async ([step, finished]) => {
+  test.for<readonly [string, number]>(
+    casesAtLength(
+      [
+        ['wrote the marker', 1],
+        ['recorded the run', 0],
+      ],
+      'wrote the marker',
+    ),
+  )('%s: --recover brings the rest up to date and starts nothing', async ([step, finished]) => {
     died(step);
     simulator.requests.reset();
     // The reader is told that something is missing, not that something is wrong.

@@ -8,9 +8,10 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.js
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
 import { testAtLength } from '../given/at-length.js';
-import { run, runProcess } from '../given/cli.js';
+import { run } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
+import { leftBehind } from '../given/left-behind.js';
 import { hashOf, inDuckdb, newestFile, onDuckdb, rewrite, truth } from '../given/tamper.js';
 
 const MEMORY_BYTES = 256e6;
@@ -93,8 +94,14 @@ describe('verify --repair', () => {
   });
 
   test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
-    const env = { INDEXHOUSE_TEST_CRASH_AT: 'moved url_reports' };
-    await runProcess(['sync', '--config', home.config], { env });
+    const left = mkdtempSync(join(root, 'home-'));
+    await leftBehind(
+      `${home.folder}/.`,
+      ['moved url_reports'],
+      () => left,
+      () => home.sync({ follow: false }),
+    );
+    home = new Home(left, simulator, ['w']);
     const moved = await newestFile(home.warehouse, 'coverage');
     expect((await home.verify(true)).repaired).toEqual([]);
     writeFileSync(join(home.journal('w'), 'run.json'), 'garbage');

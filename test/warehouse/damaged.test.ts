@@ -207,7 +207,7 @@ test('indexhouse.duckdb takes what can be read, and names what cannot', async ()
   expect(await followDuckdb(input)).toEqual({ name: 'duckdb', behind: 0 });
 });
 
-test('a report is made without what cannot be read', async () => {
+testAtLength('a report is made without what cannot be read', async () => {
   const { warehouse } = damagedCopy('coverage', DAMAGES.empty.damage);
   const reader = await openReader(warehouse);
   const { websites } = await readReport(reader, { version: 'test', now: NOW });

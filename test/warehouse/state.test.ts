@@ -49,7 +49,7 @@ const SPOILT: [string, (file: string) => void][] = [
   ['torn', (file: string) => writeFileSync(file, readFileSync(file).subarray(0, 500))],
   ['empty', (file: string) => writeFileSync(file, '')],
 ];
-test.each(casesAtLength(SPOILT, 'missing', 'torn'))(
+test.each(casesAtLength(SPOILT, 'torn'))(
   'a state file that is %s is made anew from the log, and the next sync compares with what it was',
   async (_, spoil) => {
     spoil(await stateIn(home.warehouse));
@@ -61,7 +61,7 @@ test.each(casesAtLength(SPOILT, 'missing', 'torn'))(
 );
 
 test('a state is made of files whose columns differ: a newer version may have written some', async () => {
-  await home.sync();
+  await home.sync({ follow: false });
   const file = await stateIn(home.warehouse);
   const before = await readParquet(file);
   await rewrite(await newestFile(home.warehouse, 'coverage'), 'select *, 1 as of_a_later_version from self');
