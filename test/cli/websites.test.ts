@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { websiteIds } from '../../src/config/websites.js';
+import { atLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -69,7 +70,7 @@ test('these are all commands that take websites', () => {
   expect(havingWebsite(program).sort()).toEqual([...names, MAKES_THEM].sort());
 });
 
-describe.each(['all', 'a list'])('where the configuration says %s', (config) => {
+describe.each(atLength(['a list'], ['all', 'a list']))('where the configuration says %s', (config) => {
   test.each(COMMANDS)('%s takes a website by its name', async (command, words) => {
     const { code, stdout, stderr } = await ran(command, config, ...words, '--website', NAME);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });

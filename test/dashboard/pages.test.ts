@@ -398,7 +398,7 @@ it('tells of every run what it brought, and what of it broke the contract', asyn
 describe('hostile data', () => {
   it('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
     const rooms = ['', '/changes?per=200&kind=all', '/pages?per=200&monitored=all', '/runs'].map((room) => SHOP + room);
-    for (const path of [...rooms, ...HOSTILE.map((url) => pageOf(url)), pageOf(pageAt(5))]) {
+    for (const path of [...rooms, ...atLength(HOSTILE.slice(0, 1), HOSTILE).map((url) => pageOf(url))]) {
       const answer = await visitor.get(path);
       expect([path, answer.status]).toEqual([path, 200]);
       const { tags, attributes } = parsed(answer.text);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { type Ended, run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -180,7 +181,7 @@ it('a service that is not there fails the run, and the next one begins anew', as
   );
 });
 
-it('a warehouse that another process works on is left alone', async () => {
+testAtLength('a warehouse that another process works on is left alone', async () => {
   const cwd = temporaryFolder(onTestFinished);
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3 }] });
   onTestFinished(() => simulator.close());

@@ -36,7 +36,7 @@ const COMMANDS = [
 const IN_TURN = atLength(COMMANDS.slice(0, -1), COMMANDS);
 const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0'];
 /** Those that take a process of their own in `npm test`; the others run in this one. */
-const PROCESSES = atLength(['init', 'sync', 'query indexing_trend'], COMMANDS);
+const PROCESSES = atLength(['query indexing_trend'], COMMANDS);
 const STOPPED = atLength(['serve --port 0'], UNTIL_STOPPED);
 
 /** A service, a folder, and the words of a command line for them. */

@@ -13,7 +13,7 @@ import type { Row } from '../given/parquet.js';
 import { asTruth, byHyparquet, type Truth, truthOf } from '../given/truth.js';
 
 const WEBSITES = ['a/b c.d', 'plain'];
-const PAGES = 200;
+const PAGES = atLength(60, 200);
 
 let simulator: Simulator;
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { seeds } from '../given/at-length.js';
+import { atLength, seeds } from '../given/at-length.js';
 import { start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -15,7 +15,7 @@ import { findingsOf } from '../given/verified.js';
 
 const MAX_KILLS = 5;
 const CONCURRENCY = 4;
-const PAGES = 120;
+const PAGES = atLength(60, 120);
 /** Long enough to fall into every part of a run, its start and its end included. */
 const LONGEST_LIFE_MS = 1_400;
 

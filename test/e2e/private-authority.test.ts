@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { HAS_OPENSSL, makeCertificate } from '../given/certificate.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -46,13 +47,18 @@ async function tunnels(): Promise<{ proxy: string; opened: string[] }> {
   return { proxy: `http://127.0.0.1:${await listening(server)}`, opened };
 }
 
-test.runIf(HAS_OPENSSL)('a sync trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
+/** A service behind a certificate of an authority that nobody knows, and a sync of it in a process of its own. */
+async function given() {
   const folder = temporaryFolder();
   makeCertificate(folder);
   const baseUrl = await secured(folder);
   const config = writeConfig(folder, { baseUrl, websites: ['w'] });
   const sync = (env: Record<string, string>) => runProcess(['sync', '--json', '--config', config], { env });
+  return { baseUrl, sync, trusted: { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } };
+}
 
+test.runIf(HAS_OPENSSL)('a sync trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
+  const { sync, trusted } = await given();
   const refused = await sync({});
   expect(refused.code).toBe(1);
   const [{ error }] = JSON.parse(refused.stdout).websites;
@@ -61,12 +67,16 @@ test.runIf(HAS_OPENSSL)('a sync trusts the authority that NODE_EXTRA_CA_CERTS na
   );
   expect(refused.stderr.split('\n').filter((line) => line.includes('NODE_EXTRA_CA_CERTS'))).toHaveLength(1);
 
-  const trusted = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };
   expect(JSON.parse((await sync(trusted)).stdout).websites).toMatchObject([{ status: 'committed' }]);
+});
 
+if (HAS_OPENSSL) testAtLength('behind a proxy, too', throughProxy);
+
+async function throughProxy(): Promise<void> {
+  const { baseUrl, sync, trusted } = await given();
   const { proxy, opened } = await tunnels();
   expect(JSON.parse((await sync({ ...trusted, HTTPS_PROXY: proxy })).stdout).websites).toMatchObject([
     { status: 'committed' },
   ]);
   expect(new Set(opened)).toEqual(new Set([new URL(baseUrl).host]));
-});
+}

@@ -185,14 +185,8 @@ describe('thinning the Parquet files', () => {
 
 describe('indexhouse.duckdb', () => {
   const KEEP = { duckdb_keep: '10d' };
-  let followed: BuiltWarehouse;
-  beforeAll(async () => {
-    followed = await buildNights([1, 2, 11, 18], { withBlog: false, followed: 'followed' });
-  });
-  afterAll(() => followed.remove());
-
   test('loses old rows only, for good, and verify and rebuild honour it', async () => {
-    const warehouse = copyOf(followed.path);
+    const warehouse = copyOf(built.path);
     const parquet = await fileCount(warehouse, 'coverage');
     const dry = await maintainAt(warehouse, { retention: KEEP, dryRun: true });
     const done = await maintainAt(warehouse, { retention: KEEP });
@@ -200,7 +194,7 @@ describe('indexhouse.duckdb', () => {
     expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
     const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
     const left = await counts();
-    expect(left).toMatchObject({ coverage: 6, url_reports: 3 });
+    expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
     expect(left['page_changes']).toBeGreaterThan(4);
     expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
 
@@ -211,7 +205,7 @@ describe('indexhouse.duckdb', () => {
   testAtLength(
     'is mended to the same, and gets its old rows back where it is rebuilt from the first night',
     async () => {
-      const warehouse = copyOf(followed.path);
+      const warehouse = copyOf(built.path);
       await maintainAt(warehouse, { retention: KEEP });
       const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
       const left = await counts();
@@ -221,12 +215,12 @@ describe('indexhouse.duckdb', () => {
       expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
       expect(await counts()).toEqual(left);
       await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-      expect(await counts()).toMatchObject({ coverage: 14 });
+      expect(await counts()).toMatchObject({ coverage: 36 });
     },
   );
 
   testAtLength('gets smaller by what is deleted from it, once', async () => {
-    const warehouse = copyOf(followed.path);
+    const warehouse = copyOf(built.path);
     await inDuckdb(
       warehouse,
       `insert into coverage select coverage.* replace (uuid()::varchar as url)
@@ -240,7 +234,7 @@ describe('indexhouse.duckdb', () => {
   });
 
   testAtLength('stays as it is while a reader holds it, and nothing is lost', async () => {
-    const warehouse = copyOf(followed.path);
+    const warehouse = copyOf(built.path);
     const database = join(warehouse, 'indexhouse.duckdb');
     const reader = await holdOpen(database, 'READ_ONLY');
     const held = await maintainAt(warehouse, {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/analysis/reader.js';
 import { analysisRows } from '../analysis/given.js';
+import { testAtLength } from '../given/at-length.js';
 import { givenWarehouse, indexed, out, reportOf } from './given.js';
 import { words } from './parsed.js';
 
@@ -59,7 +60,7 @@ describe('of more than 500 directories', () => {
     );
   });
 
-  it('a report tells what only won before what stayed as it was', async () => {
+  testAtLength('a report tells what only won before what stayed as it was', async () => {
     const { report, page } = await reportOf(shop, { since: '2025-03-03', until: '2025-03-03' });
     expect(report.sections[0]?.directories[0]).toMatchObject({ directory: '(other)', deindexed: 0, newly_indexed: 1 });
     expect(words(page)).not.toContain('No directory lost or gained');

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Engine } from '../../src/storage/engine.js';
+import { testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
 const CRAWLED = '2025-02-01T00:00:00.000Z';
@@ -119,8 +120,8 @@ describe('what is different about a page', () => {
     expect(back.state.get('deindexed')).toMatchObject({ report_wanted: 'changed' });
   });
 
-  it.concurrent('in its report, compared with its own last one, however long ago that was', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('in its report, compared with its own last one, however long ago that was', async () => {
+    const given = await givenNights(onTestFinished);
     const list = listOf(Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }])), 'was');
     expect((await given.night({ list, reports: reportsOf('was') })).changes).toEqual([]);
     // A report that is refused, fails or is missing says nothing about the page.

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import { type SyncOptions, sync } from '../../src/run/sync.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -102,17 +103,21 @@ const COMPLETE = { status: 'committed', listing_status: 'complete', reports_stat
 const BEGAN = expect.stringMatching(/^outage: .*503/);
 const ENDED = 'the outage of the service is over';
 
-test.each([
+const MOMENTS: [when: string, after: number][] = [
   ['before the first answer', 0],
   ['in the listing', 2],
   ['in the reports', 15],
-])('an outage %s is waited for; then the run resumes and repeats nothing', async (_, after) => {
-  const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
-  const { websites } = await world.sync(6 * HOUR_MS);
-  expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
-  expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
-  expect(world.told).toEqual([BEGAN, ENDED]);
-});
+];
+test.each(casesAtLength(MOMENTS, 'in the listing', 'in the reports'))(
+  'an outage %s is waited for; then the run resumes and repeats nothing',
+  async (_, after) => {
+    const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
+    const { websites } = await world.sync(6 * HOUR_MS);
+    expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
+    expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
+    expect(world.told).toEqual([BEGAN, ENDED]);
+  },
+);
 
 test('the waits are 5, 10, 20 and 30 minutes', async () => {
   const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
@@ -141,17 +146,21 @@ test('without a time to wait, or once it is over, the run commits what it has', 
   }
 });
 
-test.each([
+const POISONED: [where: string, from: number, to: number][] = [
   ['in the middle', 5, 20],
   ['at the start of a first run', 0, 10],
-])('pages %s that the service fails on are no outage', async (_, from, to) => {
-  const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
-  const { websites } = await world.sync(6 * HOUR_MS);
-  expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 - (to - from), failed: to - from } }]);
-  expect(world.told).toEqual([]);
-  // One request tells all that failed side by side.
-  expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
-});
+];
+test.each(casesAtLength(POISONED, 'at the start of a first run'))(
+  'pages %s that the service fails on are no outage',
+  async (_, from, to) => {
+    const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
+    const { websites } = await world.sync(6 * HOUR_MS);
+    expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 - (to - from), failed: to - from } }]);
+    expect(world.told).toEqual([]);
+    // One request tells all that failed side by side.
+    expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
+  },
+);
 
 test('where nothing but reports fails, one of them is asked for after each wait', async () => {
   const forMs = 100 * MINUTE_MS;
@@ -170,7 +179,7 @@ test('where nothing but reports fails, one of them is asked for after each wait'
   expect(world.probes).toBe(1);
 });
 
-test('reports that fail for longer than is waited end the run without further requests', async () => {
+testAtLength('reports that fail for longer than is waited end the run without further requests', async () => {
   const world = await new World({ down: { after: 5, forMs: 9 * HOUR_MS }, isOfReports: true }).start();
   const { websites } = await world.sync(HOUR_MS);
   expect(websites).toMatchObject([
@@ -181,7 +190,7 @@ test('reports that fail for longer than is waited end the run without further re
   expect(world.reportRequests).toBeLessThan(70);
 });
 
-test('a report of an earlier run tells an outage from bad pages', async () => {
+testAtLength('a report of an earlier run tells an outage from bad pages', async () => {
   const world = await new World({ down: { after: 30, forMs: HOUR_MS }, isOfReports: true }).start();
   await world.sync(6 * HOUR_MS);
   world.clock.now += 86_400_000;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 60 }] });
   clean = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
   for (let night = 0; night < 2; night++) {
-    await clean.sync();
+    await clean.sync({ follow: night === 1 });
     simulator.advance(2);
   }
 });

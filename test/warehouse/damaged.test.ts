@@ -54,16 +54,13 @@ let files: Record<Kind, string>;
 let whole: { state: Row[]; plan: unknown; websites: unknown };
 
 beforeAll(async () => {
-  built = await buildWarehouse(
-    [
-      {
-        at: '2025-03-01T02:00:00Z',
-        lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
-      },
-      { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
-    ],
-    'followed',
-  );
+  built = await buildWarehouse([
+    {
+      at: '2025-03-01T02:00:00Z',
+      lists: { shop: [page('a', 'Indexed'), page('b', 'Indexed')], blog: [page('x', 'Indexed')] },
+    },
+    { at: '2025-03-02T02:00:00Z', lists: { shop: [page('a', 'Not Indexed'), page('c', 'Indexed')] } },
+  ]);
   const markers = await withEngine({ memoryLimit: MEMORY, temporary: `${dirname(built.path)}/tmp` }, (engine) =>
     readMarkers(engine, built.path),
   );
@@ -187,7 +184,7 @@ test('indexhouse.duckdb takes what can be read, and names what cannot', async ()
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
   const runs = files.runs.replace(built.path, warehouse);
   writeFileSync(runs, '');
-  rmSync(`${warehouse}/indexhouse.duckdb`);
+  rmSync(`${warehouse}/indexhouse.duckdb`, { force: true });
   const input = { warehouse, memoryLimit: MEMORY, lockTimeout: 0 };
   const { behind, reason } = await followDuckdb(input);
   expect([behind, reason]).toEqual([2, expect.stringContaining(file)]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
     simulator,
     ['w'],
   );
-  await first.sync();
+  await first.sync({ follow: false });
   simulator.advance(3);
 });
 

@@ -29,8 +29,8 @@ const BROKEN = { index_summary: 7 };
 const MENDED = { '"index_summary":7': '"index_summary":"Not Indexed"' };
 
 /** Two nights: pages with and without a directory, one that was never inspected, and one in quarantine. */
-async function twoNights(): Promise<Nights> {
-  const given = await givenNights(onTestFinished, 'followed');
+async function twoNights(followed: 'followed' | null = null): Promise<Nights> {
+  const given = await givenNights(onTestFinished, followed);
   const blog = { 'blog/a': { ...INDEXED, ...CRAWLED }, 'blog/b': { ...INDEXED, ...CRAWLED, days_since_last_crawl: 3 } };
   const list = { ...blog, 'blog/c/d': { index_summary: 'Not Indexed' }, a: {}, 'b?c=/d/': INDEXED };
   await given.night({ list, sections: LISTING_ONLY });
@@ -113,7 +113,7 @@ describe('the summary of a snapshot', () => {
   });
 
   testAtLength('is made of the coverage where an older version left none, for every reader', async () => {
-    const given = await twoNights();
+    const given = await twoNights('followed');
     const before = await summaryEverywhere(given.warehouse);
     expect(before).toEqual(Array(4).fill(before[0]));
     expect(before[0]).toHaveLength(5);

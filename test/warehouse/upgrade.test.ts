@@ -22,7 +22,7 @@ const MEMORY = 256e6;
 
 /** A warehouse as a version left it that knew neither replays nor the last column of `coverage`. */
 async function ofAnOlderVersion(): Promise<string> {
-  const { warehouse, night } = await bound();
+  const { warehouse, night } = await bound('followed');
   await night({ list: { a: { index_summary: 'Indexed' } } });
   const coverage = schemaFile(warehouse, 'coverage');
   await inEngine(undefined, async (run) => {
@@ -39,8 +39,8 @@ async function ofAnOlderVersion(): Promise<string> {
   return warehouse;
 }
 
-async function bound() {
-  const nights = await givenNights(onTestFinished, 'followed');
+async function bound(followed: 'followed' | null) {
+  const nights = await givenNights(onTestFinished, followed);
   return { warehouse: nights.warehouse, night: nights.night.bind(nights) };
 }
 
@@ -108,7 +108,7 @@ testAtLength(
 );
 
 test('status tells what the newest snapshot showed for the first time, and what waits in quarantine', async () => {
-  const { warehouse, night } = await bound();
+  const { warehouse, night } = await bound(null);
   await night({ list: { a: { index_summary: 'Indexed', colour: 1 }, b: {} } });
   await night({ list: { a: { index_summary: 'Indexed', colour: 2, size: 3 }, b: { index_summary: 4 } } });
   const { new_drift, quarantine } = await statusOf(warehouse);
