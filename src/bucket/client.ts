@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { BucketConfig } from '../config/bucket.js';
 import { Failure } from '../exit.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import { dispatcherFor } from '../source/transport.js';
 import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
 import { SECOND_MS } from '../time.js';
+import { type Answer, Collector } from './answer.js';
 import { BucketError, codeIn, refusal } from './errors.js';
 import { type Listed, readListing } from './listing.js';
 
 const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
 const DEFAULT_REGION = 'us-east-1';
-const MAX_TEXT_BYTES = 64e6;
 const CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 250;
 /** What passes by itself. */
@@ -61,6 +59,8 @@ interface Ask {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   content?: Content;
+  /** The file that takes the answer. */
+  into?: string;
   /** A status other than 200 and 204 that is no error. 404 says that there is no such object. */
   also?: 404 | 412;
 }
@@ -108,13 +108,13 @@ export class Bucket {
    */
   async put(key: string, content: Content, { ifAbsent = true } = {}): Promise<boolean> {
     const headers: Record<string, string> = ifAbsent ? { 'if-none-match': '*' } : {};
-    const { status } = await this.#text({ method: 'PUT', key, headers, content, also: 412 });
+    const { status } = await this.#again({ method: 'PUT', key, headers, content, also: 412 });
     return status !== 412;
   }
 
   /** @returns null where there is no such object */
   async get(key: string): Promise<Found | null> {
-    const { status, body, headers } = await this.#text({ method: 'GET', key, also: 404 });
+    const { status, body, headers } = await this.#again({ method: 'GET', key, also: 404 });
     if (status === 404) return null;
     const timeOf = (name: string) => Date.parse(String(headers[name] ?? ''));
     return { body, ageMs: timeOf('date') - timeOf('last-modified') || 0 };
@@ -130,19 +130,11 @@ export class Bucket {
     await makeFolder(dirname(file));
     const temporary = `${file}.tmp`;
     try {
-      const ask: Ask = { method: 'GET', key, also: 404 };
-      const found = await this.#again(ask, async ({ statusCode, body }) => {
-        if (statusCode === 404) return null;
-        const hash = createHash('sha256');
-        const hashed = new Transform({
-          transform: (chunk: Buffer, _, done) => done(null, hash.update(chunk) && chunk),
-        });
-        await pipeline(body, hashed, createWriteStream(temporary));
-        return hash.digest('hex');
-      });
-      if (found === null) return false;
-      if (sha256 !== undefined && found !== sha256)
+      const { status } = await this.#again({ method: 'GET', key, into: temporary, also: 404 });
+      if (status === 404) return false;
+      if (sha256 !== undefined && (await sha256Of(temporary)) !== sha256) {
         throw new Failure(`${this.url}/${key} is damaged: its SHA-256 differs`);
+      }
       await syncFile(temporary);
       await publish(temporary, file);
       return true;
@@ -161,7 +153,7 @@ export class Bucket {
         prefix: `${this.#prefix}${prefix}`,
         ...(token === null ? {} : { 'continuation-token': token }),
       };
-      const { body } = await this.#text({ method: 'GET', key: '', query });
+      const { body } = await this.#again({ method: 'GET', key: '', query });
       const { objects, next }: ReturnType<typeof readListing> = readListing(body.toString('utf8'));
       for (const one of objects) yield { ...one, key: one.key.slice(this.#prefix.length) };
       if (next !== null && next === token) throw new BucketError(`${this.url}: its listing does not end`);
@@ -176,7 +168,7 @@ export class Bucket {
   }
 
   async remove(key: string): Promise<void> {
-    await this.#text({ method: 'DELETE', key, also: 404 });
+    await this.#again({ method: 'DELETE', key, also: 404 });
   }
 
   async close(): Promise<void> {
@@ -195,25 +187,18 @@ export class Bucket {
     throw new BucketError(`there are no credentials for ${this.url}: ${remedy}`);
   }
 
-  /** One request, whose answer is read whole. */
-  #text(ask: Ask) {
-    return this.#again(ask, async ({ statusCode: status, headers, body }) => {
-      return { status, headers, body: status === 200 ? await wholeBody(body) : Buffer.alloc(0) };
-    });
-  }
-
   /** Until an answer is there that does not pass by itself. */
-  async #again<T>(ask: Ask, read: (answer: Dispatcher.ResponseData) => Promise<T>): Promise<T> {
+  async #again(ask: Ask): Promise<Answer> {
     const what = `${ask.method} ${this.url}/${ask.key}`;
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt >= this.#attempts;
       try {
         const answer = await this.#send(ask);
-        const { statusCode: status } = answer;
-        if (status === 200) return await read(answer);
-        const code = codeIn((await wholeBody(answer.body)).toString('utf8'));
+        const { status, body } = answer;
+        if (status === 200 || status === 204) return answer;
+        const code = codeIn(body.toString('utf8'));
         // A missing object and a missing bucket are both 404.
-        if (status === 204 || (status === ask.also && code !== 'NoSuchBucket')) return await read(answer);
+        if (status === ask.also && code !== 'NoSuchBucket') return answer;
         if (isLast || !(PASSING.has(status) || PASSING_CODES.has(code))) throw refusal(what, status, code);
       } catch (error) {
         if (!(error instanceof Error) || !CONNECTION.test(codeOf(error))) throw error;
@@ -223,28 +208,24 @@ export class Bucket {
     }
   }
 
-  async #send({ method, key, query = {}, headers = {}, content }: Ask): Promise<Dispatcher.ResponseData> {
-    const path =
-      key === '' ? this.#path : `${this.#path}/${this.#prefix}${key}`.split('/').map(encodeURIComponent).join('/');
+  async #send({ method, key, query = {}, headers = {}, content, into }: Ask): Promise<Answer> {
+    const full = key === '' ? this.#path : `${this.#path}/${this.#prefix}${key}`;
     const search = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='));
-    const url = `${this.#server}${path}${search.length > 0 ? `?${search.join('&')}` : ''}`;
+    const path = `${full.split('/').map(encodeURIComponent).join('/')}${search.length > 0 ? `?${search.join('&')}` : ''}`;
     const { sha256, length, body } = await bodyOf(content);
     const signer = new AwsV4Signer({
       ...this.#credentials,
       service: 's3',
       method,
-      url,
+      url: `${this.#server}${path}`,
       headers: { ...headers, 'x-amz-content-sha256': sha256 },
       datetime: new Date(this.#effects.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     });
     const signed = Object.fromEntries((await signer.sign()).headers);
-    // The server hangs up on a body that it does not want: the answer counts.
-    body?.on('error', () => {});
-    return request(url, {
-      method,
-      headers: { ...signed, ...(content === undefined ? {} : { 'content-length': String(length) }) },
-      body: body ?? (typeof content === 'string' || content instanceof Uint8Array ? content : null),
-      dispatcher: this.#dispatcher,
+    const sized = content === undefined ? {} : { 'content-length': String(length) };
+    return new Promise((resolve, reject) => {
+      const request = { origin: this.#server, path, method, headers: { ...signed, ...sized }, body };
+      this.#dispatcher.dispatch(request, new Collector(into, resolve, reject));
     });
   }
 }
@@ -256,25 +237,13 @@ async function bodyOf(content: Content | undefined) {
     return {
       sha256: createHash('sha256').update(content).digest('hex'),
       length: Buffer.byteLength(content),
-      body: null,
+      body: content,
     };
   }
   const { file, sha256 } = content;
   const found = await sha256Of(file);
   if (sha256 !== undefined && found !== sha256) throw new Failure(`${file} was changed after its commit`);
   return { sha256: found, length: await sizeOf(file), body: createReadStream(file) };
-}
-
-async function wholeBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    const part = Buffer.from(chunk);
-    bytes += part.length;
-    if (bytes > MAX_TEXT_BYTES) throw new BucketError('the bucket answered with more than was asked for');
-    chunks.push(part);
-  }
-  return Buffer.concat(chunks);
 }
 
 function remedyOf(error: unknown): string {

@@ -82,6 +82,8 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     const found = given.objects.get(key);
     if (!found) return refuse(response, 404, 'NoSuchKey');
     response.setHeader('last-modified', found.modified.toUTCString());
+    // As some servers do, while the client still writes what came.
+    response.setHeader('connection', 'close');
     response.end(found.body);
   }
 
