@@ -8,6 +8,7 @@ import { secretsOf } from '../config/websites.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
+import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { EXIT, type Io } from './io.js';
 import type { Globals } from './program.js';
 
@@ -40,6 +41,12 @@ export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number
   if (damaged.length === 0) return EXIT.done;
   stderr.write(`${safeLines(`indexhouse: ${damageWarning(damaged)}`)}\n`);
   return EXIT.warnings;
+}
+
+/** Says on stderr what a restored warehouse lacks. */
+export async function tellHistory({ warehouse }: Pick<ReaderOptions, 'warehouse'>, { stderr }: Io): Promise<void> {
+  const restored = await readRestored(warehouse);
+  if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);
 }
 
 /** A logger on stderr that masks the configuration's tokens. */

@@ -5,7 +5,7 @@ import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/ca
 import { describe } from '../analysis/parameters.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
-import { exitFor, readerOptions } from './configured.js';
+import { exitFor, readerOptions, tellHistory } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
 import { printPaged } from './pager.js';
@@ -46,6 +46,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
   const asked = await questionTo({ ...flags, name }, given, io.cwd);
   const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await asked(reader), sink));
+  await tellHistory(options, io);
   return exitFor(damaged, io);
 }
 

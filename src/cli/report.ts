@@ -9,7 +9,7 @@ import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
-import { exitFor, readerOptions } from './configured.js';
+import { exitFor, readerOptions, tellHistory } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
@@ -51,6 +51,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     await writeDurably(file, page);
     io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
   }
+  await tellHistory(where, io);
   return exitFor(damaged, io);
 }
 

@@ -7,7 +7,7 @@ import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { safe } from '../observe/terminal.js';
-import { configOf, rebuiltLog } from './configured.js';
+import { configOf, rebuiltLog, tellHistory } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
@@ -30,6 +30,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const { metricsOf } = await import('../analysis/metrics.js');
     io.stdout.write(await metricsOf(status));
   } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+  await tellHistory(input, io);
   return status.warnings.length > 0 ? EXIT.warnings : EXIT.done;
 }
 

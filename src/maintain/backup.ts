@@ -31,8 +31,9 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
   const telling = await filesOf(warehouse, TELLING);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
-  const { identity, keys: keyFile, notices } = warehouseFolder(warehouse);
-  const sent = (await exists(notices)) ? [notices] : [];
+  const { identity, keys: keyFile, notices, restored } = warehouseFolder(warehouse);
+  const sent = [];
+  for (const file of [notices, restored]) if (await exists(file)) sent.push(file);
   // These are written again: by a newer version, for another key, or when somebody is notified.
   const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...sent, ...(keys ? [keyFile] : [])];
   const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...telling];

@@ -10,7 +10,7 @@ import { damaged, type Finding } from './finding.js';
 /**
  * Holds every file of every commit against its marker: there, the bytes of its SHA-256, and the rows it should have.
  *
- * @returns with the commits whose files are all whole: the only ones whose rows can be looked at
+ * @returns with the commits whose files are all there and whole: the only ones whose rows can be looked at
  */
 export async function checkFiles(engine: Engine, warehouse: string, markers: readonly Marker[]) {
   const whole: Marker[] = [];
@@ -26,7 +26,8 @@ export async function checkFiles(engine: Engine, warehouse: string, markers: rea
       const wrong = await whatIsWrong(engine, fileOf(warehouse, marker, table), expected);
       if (wrong) checked.findings.push(damaged(wrong));
     }
-    if (checked.findings.length === before) checked.whole.push(marker);
+    const isThere = Object.keys(marker.absent).length === 0;
+    if (checked.findings.length === before && isThere) checked.whole.push(marker);
   }
   return checked;
 }

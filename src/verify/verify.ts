@@ -12,6 +12,7 @@ import { RunLock } from '../warehouse/lock.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
+import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
 import { checkBucket } from './bucket.js';
@@ -81,7 +82,13 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
     // What follows from the log can be compared only where the whole log can be read.
-    if (whole.length < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
+    const absent = markers.filter((marker) => Object.keys(marker.absent).length > 0).length;
+    const restored = await readRestored(options.warehouse);
+    if (restored && absent > 0) {
+      const message = `${absent} snapshots were not compared: ${historyNotice(restored)}`;
+      findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
+    }
+    if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);

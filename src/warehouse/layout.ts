@@ -12,6 +12,8 @@ export function warehouseFolder(path: string) {
     analytics: join(path, 'analytics.duckdb'),
     /** Facts that never change once there is data: format, time zone. */
     identity: join(path, 'warehouse.json'),
+    /** What was left in a bucket when it was restored from there. */
+    restored: join(path, 'restored.json'),
     /** The keys that the service's own interface is opened with. */
     keys: join(path, 'service-keys.json'),
     /** When each of them was last used. */

@@ -5,7 +5,8 @@ import { whyNotParquet } from '../storage/parquet-file.js';
 import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
 import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
-import type { DataTable, MarkerTable } from './tables.js';
+import { readRestored } from './restored.js';
+import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
 
 const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
@@ -47,6 +48,8 @@ export interface Marker extends z.infer<typeof markerRow> {
   kind: MarkerKind;
   /** Those that a tombstone put out of use; they may be deleted. */
   dropped: CommittedFiles;
+  /** Those that were left in a bucket when the warehouse was restored from there. */
+  absent: CommittedFiles;
   /** Those that whoever reads found damaged, and leaves out. */
   unreadable: CommittedFiles;
   /** The marker's own file. */
@@ -101,10 +104,11 @@ export async function readLog(engine: Engine, warehouse: string, schemas: string
       `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
     );
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
+  const there = await withoutAbsent(warehouse, markers);
   const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
   return {
     // Commit ids sort by time.
-    markers: without(markers, dropped, 'dropped').sort((a, b) => (a.commitId < b.commitId ? -1 : 1)),
+    markers: without(there, dropped, 'dropped').sort((a, b) => (a.commitId < b.commitId ? -1 : 1)),
     damaged: [...damaged, ...others],
     tombstones,
     tombstoneFiles: [...readable],
@@ -150,8 +154,22 @@ async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kin
   return rows.map((row) => {
     const path = tableFile(warehouse, table, { ...row, id: row.commitId });
     if (!there.delete(path)) throw new Error(`it is the marker that belongs to ${path}`);
-    return { ...row, kind, dropped: {}, unreadable: {}, path };
+    return { ...row, kind, dropped: {}, absent: {}, unreadable: {}, path };
   });
+}
+
+/** Takes out of what the markers name what a restore left in the bucket. */
+async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
+  const restored = await readRestored(warehouse);
+  if (restored === null) return markers;
+  const absent = new Set<string>();
+  for (const table of DATA_TABLES) {
+    const there = new Set(await listTableFiles(warehouse, table));
+    for (const marker of markers.filter(({ date }) => date < restored.history_from)) {
+      if (!there.has(fileOf(warehouse, marker, table))) absent.add(`${table} ${marker.commitId}`);
+    }
+  }
+  return without(markers, absent, 'absent');
 }
 
 /** Takes the files that cannot be read out of what the markers name. */
@@ -161,7 +179,11 @@ export function withoutUnreadable(markers: readonly Marker[], damaged: readonly 
 }
 
 /** @param named tables and commits; their files stand under `as` from now on */
-function without(markers: readonly Marker[], named: ReadonlySet<string>, as: 'dropped' | 'unreadable'): Marker[] {
+function without(
+  markers: readonly Marker[],
+  named: ReadonlySet<string>,
+  as: 'dropped' | 'absent' | 'unreadable',
+): Marker[] {
   if (named.size === 0) return [...markers];
   return markers.map((marker) => {
     const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);

@@ -20,6 +20,7 @@ function markersOn(...commits: string[]): Marker[] {
       listingComplete: what === '',
       files: { coverage: { rows: 1, sha256: '' } },
       dropped: {},
+      absent: {},
       unreadable: {},
       path: '',
     };

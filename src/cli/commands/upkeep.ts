@@ -39,6 +39,16 @@ Examples:
   indexhouse backup /mnt/backup/warehouse
   indexhouse backup /mnt/backup/warehouse --keys     with the keys of \`indexhouse serve\``;
 
+const RESTORE_HELP = `
+Fetches what the section \`bucket\` of the configuration sent to a bucket: all of it, or with --history the data of so
+many days and what the next sync needs. Interrupted, run it again. With --from and --warehouse it needs no configuration;
+the credentials are then those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server that of AWS_ENDPOINT_URL.
+
+Examples:
+  indexhouse restore --if-missing                  before each start of a machine that may lose its disk
+  indexhouse restore --history 30d                 quick; queries say what history they lack
+  indexhouse restore --from s3://lake/indexhouse --warehouse ./copy`;
+
 const NOTIFY_HELP = `
 After every sync, and each hour of \`indexhouse schedule\`, the channels of the \`notify\` section get notices about what is
 wrong, each notice once. This command does the same now.
@@ -73,5 +83,12 @@ export function upkeepCommands(define: Define): Command[] {
       .option('--keys', 'also the keys of `indexhouse serve`')
       .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
       .addHelpText('after', BACKUP_HELP),
+    define('restore', () => import('../restore.js'))
+      .description('fetch the warehouse from the bucket that holds its copy')
+      .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
+      .option('--if-missing', 'do nothing where a warehouse is there already')
+      .option('--history <days>', 'fetch the data files of so many days, such as 30d (default: all)')
+      .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
+      .addHelpText('after', RESTORE_HELP),
   ];
 }

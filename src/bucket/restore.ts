@@ -1,0 +1,129 @@
+import { copyFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import pLimit from 'p-limit';
+import { Failure } from '../exit.js';
+import { exists, makeFolder, publish, sizeOf, syncFile } from '../storage/durable.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { writeRestored } from '../warehouse/restored.js';
+import { DATA_TABLES } from '../warehouse/tables.js';
+import type { Bucket } from './client.js';
+import { fileOfKey, idOfKey } from './keys.js';
+import type { Listed } from './listing.js';
+
+const AT_ONCE = 8;
+const MARKERS = ['parquet/tombstones/', 'parquet/replays/', 'parquet/snapshots/', 'parquet/runs/'];
+
+export interface Fetched {
+  /** Fetched now. */
+  files: number;
+  bytes: number;
+  /** Were there already. */
+  unchanged: number;
+  /** Data files that were left in the bucket. */
+  left: number;
+}
+
+/**
+ * Fetches the commits that a folder lacks, in the order in which they are made: data, then states, then markers, so that
+ * it may be interrupted anywhere and called again.
+ *
+ * @param historyFrom data files of earlier dates are left in the bucket, `YYYY-MM-DD`; null: none is
+ * @throws BucketError
+ */
+export async function fetchCommits(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched> {
+  const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0 };
+  const limit = pLimit(AT_ONCE);
+  const fetchAll = (objects: readonly Listed[]) =>
+    Promise.all(objects.map((object) => limit(() => fetchOne(bucket, warehouse, object, fetched))));
+  // Before the data, so that whatever is visible here has its data there.
+  const markers = await listed(bucket, MARKERS);
+  const states = newestStates(await listed(bucket, ['state/']), markers);
+  // A website without its newest state needs all of its data, which give it again.
+  const [within, earlier] = split(
+    await listed(
+      bucket,
+      DATA_TABLES.map((table) => `parquet/${table}/`),
+    ),
+    ({ key }) => historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key)),
+  );
+  for (const { key } of earlier) if (!(await exists(fileOfKey(warehouse, key) ?? ''))) fetched.left++;
+  if (fetched.left > 0) await writeRestored(warehouse, { from: bucket.url, history_from: historyFrom ?? '' });
+  await fetchAll(within);
+  await fetchAll(await listed(bucket, ['parquet/checkpoints/']));
+  await fetchAll([...states.values()]);
+  if (fetched.left > 0) for (const state of states.values()) await keepAsCheckpoint(warehouse, state.key, markers);
+  for (const prefix of MARKERS) await fetchAll(markers.filter(({ key }) => key.startsWith(prefix)));
+  return fetched;
+}
+
+/**
+ * Fetches a warehouse into a folder that has none, whose `warehouse.json` says that all is there.
+ *
+ * @throws BucketError; Failure where the bucket holds no warehouse
+ */
+export async function restore(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched> {
+  const identity = await bucket.get('warehouse.json');
+  if (identity === null) throw new Failure(`there is no warehouse at ${bucket.url}: check the address and its prefix`);
+  await makeFolder(warehouse);
+  const fetched = await fetchCommits(bucket, warehouse, historyFrom);
+  const { identity: file, restored } = warehouseFolder(warehouse);
+  if (fetched.left === 0) await rm(restored, { force: true });
+  await bucket.download('warehouse.json', file);
+  return fetched;
+}
+
+async function listed(bucket: Bucket, prefixes: readonly string[]): Promise<Listed[]> {
+  const objects: Listed[] = [];
+  for (const prefix of prefixes) for await (const object of bucket.list(prefix)) objects.push(object);
+  return objects;
+}
+
+/** By website: the state that follows its newest commit, where the bucket has it. */
+function newestStates(states: readonly Listed[], markers: readonly Listed[]): Map<string, Listed> {
+  const newest = new Map<string, string>();
+  for (const { key } of markers.filter((marker) => /^parquet\/(snapshots|replays)\//.test(marker.key))) {
+    const [website, id] = [websiteOf(key), idOfKey(key)];
+    if (id > (newest.get(website) ?? '')) newest.set(website, id);
+  }
+  const current = states.filter(({ key }) => newest.get(websiteOf(key)) === idOfKey(key));
+  return new Map(current.map((state) => [websiteOf(state.key), state]));
+}
+
+async function fetchOne(bucket: Bucket, warehouse: string, { key, size }: Listed, fetched: Fetched): Promise<void> {
+  const file = fileOfKey(warehouse, key);
+  // No file of a warehouse: somebody else's.
+  if (file === null) return;
+  if (size > 0 && (await sizeOf(file)) === size) {
+    fetched.unchanged++;
+    return;
+  }
+  // Retention may have removed it since it was listed; the tombstone says so.
+  if (!(await bucket.download(key, file))) return;
+  fetched.files++;
+  fetched.bytes += size;
+}
+
+/** What a state follows from stays in the bucket, so that it is kept as `maintain` keeps those of removed files. */
+async function keepAsCheckpoint(warehouse: string, key: string, markers: readonly Listed[]): Promise<void> {
+  const marker = markers.find((one) => idOfKey(one.key) === idOfKey(key) && !one.key.startsWith('parquet/runs/'));
+  const [from, to] = [key, marker?.key.replace(/^parquet\/\w+\//, 'parquet/checkpoints/')].map((one) =>
+    fileOfKey(warehouse, one ?? ''),
+  );
+  if (!from || !to || (await exists(to))) return;
+  await makeFolder(dirname(to));
+  await copyFile(from, `${to}.tmp`);
+  await syncFile(`${to}.tmp`);
+  await publish(`${to}.tmp`, to);
+}
+
+function websiteOf(key: string): string {
+  return /\/(website=[^/]+)\//.exec(key)?.[1] ?? '';
+}
+
+function dateOf(key: string): string {
+  return /\/date=([^/]+)\//.exec(key)?.[1] ?? '';
+}
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { Bucket } from '../bucket/client.js';
+import { restore } from '../bucket/restore.js';
+import { type BucketConfig, bucketUrl } from '../config/bucket.js';
+import { daysOrUnlimited } from '../config/scalars.js';
+import { UsageError } from '../exit.js';
+import { size } from '../observe/format.js';
+import { safe } from '../observe/terminal.js';
+import { exists, makeFolder } from '../storage/durable.js';
+import { calendarDate } from '../warehouse/dates.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
+import { checkPath } from '../warehouse/prepare.js';
+import { readRestored } from '../warehouse/restored.js';
+import { configOf } from './configured.js';
+import { EXIT, type Io } from './io.js';
+import { count, formatJson } from './output.js';
+import type { Globals } from './program.js';
+
+export interface Flags extends Globals {
+  from?: string;
+  history?: string;
+  ifMissing?: boolean;
+  warehouse?: string;
+}
+
+/** `indexhouse restore`: a warehouse from the bucket that holds its copy. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const { config, warehouse, timeZone } = await placesOf(flags, io);
+  const historyFrom = historyOf(flags.history, timeZone);
+  checkPath('the warehouse', warehouse);
+  const isThere = await exists(warehouseFolder(warehouse).identity);
+  if (isThere && flags.ifMissing) {
+    io.stdout.write(flags.json ? formatJson({ warehouse, restored: false }) : `${safe(warehouse)} is there already.\n`);
+    return EXIT.done;
+  }
+  if (isThere && (await readRestored(warehouse)) === null) {
+    throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
+  }
+  const bucket = new Bucket(config, { env: io.env });
+  await makeFolder(warehouse);
+  const lock = await RunLock.take(warehouse, 'restore');
+  try {
+    const fetched = await restore(bucket, warehouse, historyFrom);
+    const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${historyFrom} were left there.` : '';
+    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}\n`;
+    io.stdout.write(
+      flags.json ? formatJson({ warehouse, restored: true, history_from: historyFrom, ...fetched }) : text,
+    );
+    return EXIT.done;
+  } finally {
+    lock.release();
+    await bucket.close();
+  }
+}
+
+/** With both flags no configuration is needed. */
+async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
+  const named = from === undefined ? undefined : addressOf(from);
+  if (named !== undefined && warehouse !== undefined) {
+    return { config: { url: named, journal: false }, warehouse: resolve(io.cwd, warehouse), timeZone: 'UTC' };
+  }
+  const configured = await configOf(flags, io, { withoutTokens: true });
+  const url = named ?? configured.bucket?.url;
+  if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
+  const config: BucketConfig = { journal: false, ...configured.bucket, url };
+  const { path, time_zone } = configured.warehouse;
+  return { config, warehouse: warehouse === undefined ? path : resolve(io.cwd, warehouse), timeZone: time_zone };
+}
+
+function addressOf(text: string): string {
+  const parsed = bucketUrl().safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`--from ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+}
+
+/** @returns the date of the first data to fetch; null for all */
+function historyOf(text: string | undefined, timeZone: string): string | null {
+  if (text === undefined) return null;
+  const parsed = daysOrUnlimited().safeParse(text);
+  if (!parsed.success) throw new UsageError(`--history ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+  return Number.isFinite(parsed.data) ? calendarDate(new Date(Date.now() - parsed.data), timeZone) : null;
+}
