@@ -9,7 +9,7 @@ import { checkPeriod, valuesOf } from './parameters.js';
 import { ask, type Question, type Result } from './question.js';
 import type { Reader } from './reader.js';
 
-/** Asks a ready-made analysis and reads its whole answer. For answers that are small by their grain. */
+/** Runs a built-in analysis and reads its whole answer into memory. */
 export async function askAnalysis(
   reader: Reader,
   name: string,
@@ -34,11 +34,11 @@ export async function questionOf(
 ): Promise<Question> {
   const { name } = analysis;
   const parameters = valuesOf(analysis, given, reader.today);
-  // Without an end nothing is wrong: there may be no snapshot since. Nor is it where defaults count from no snapshot.
+  // A default end is the newest snapshot's date, after which a period may begin: it has no rows then.
   const ends = given.has('until') || given.has('to');
   const begins = given.has('since') || given.has('from');
   if (ends && (begins || reader.markers.length > 0)) checkPeriod(analysis, parameters);
-  // Before the first snapshot there is nothing that they could be compared with.
+  // Before the first snapshot no website or page is known, so none is an error.
   if (reader.markers.length === 0) return { name, sql: analysis.sql, parameters };
   const { website, url } = parameters;
   const [id = null] =
@@ -66,7 +66,7 @@ async function checkPage(reader: Reader, name: string, page: { url: string; webs
   );
 }
 
-/** Asks a statement of ours, by its name such as `report/snapshots`, and checks each row. */
+/** Runs a statement of `sql/`, by its name such as `report/snapshots`, and validates each row. */
 export async function askRows<T>(
   reader: Reader,
   name: string,
@@ -76,7 +76,7 @@ export async function askRows<T>(
   return askText(reader, sql(name), schema, parameters);
 }
 
-/** Asks a ready-made analysis of one website or of all (null), and checks each row. */
+/** Runs a built-in analysis for one website or for all (null), and validates each row. */
 export async function askOf<T>(
   reader: Reader,
   name: string,
@@ -91,7 +91,7 @@ export async function askOf<T>(
 
 const countRow = z.object({ rows: z.int() });
 
-/** How many rows a statement of ours selects. */
+/** How many rows a statement of `sql/` selects. */
 export async function countSelected(reader: Reader, name: string, selection: Parameters): Promise<number> {
   const text = `select count(*)::integer as rows from (${sql(name)}\n)`;
   const [counted] = await askText(reader, text, countRow, selection);

@@ -40,14 +40,14 @@ const analysisSchema = z.object({
   parameters: z.array(
     z.object({ name: filled, type: z.enum(PARAMETER_TYPES), default: z.string().nullable(), description: filled }),
   ),
-  /** The columns of a table for people, in their order; every other format has all columns as the statement gives them. */
+  /** The columns of tables for people, in their order. Other formats have all columns of the statement. */
   shown: z.array(z.object({ column: filled, kind: z.enum(KINDS), heading: filled })).nonempty(),
   sql: filled,
 });
-/** A ready-made question, as its file in `sql/analyses` describes it. */
+/** A built-in analysis, as its file in `sql/analyses` describes it. */
 export type Analysis = z.infer<typeof analysisSchema>;
 
-/** All ready-made analyses, by name. */
+/** All built-in analyses, by name. */
 export function analyses(): Analysis[] {
   return sqlNames('analyses').map((name) => parseAnalysis(basename(name), sql(name)));
 }

@@ -16,7 +16,7 @@ export interface FollowerLag {
   name: string;
   /** Snapshots, and replays of them, that it lacks. */
   behind: number;
-  /** False where the file is locked: counted are then the snapshots that are newer than the file. */
+  /** False if the file is locked: then the snapshots newer than the file are counted. */
   exact: boolean;
   /** Who has the file open. */
   held: LockHolder | null;
@@ -25,7 +25,7 @@ export interface FollowerLag {
 }
 
 /**
- * How far `indexhouse.duckdb` is behind the markers, without writing, and without waiting for who holds it.
+ * How far `indexhouse.duckdb` is behind the markers, without writing to it or waiting for a process that has it open.
  *
  * @param engine with a temporary folder outside the warehouse, into which nothing is written
  */

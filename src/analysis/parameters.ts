@@ -6,11 +6,11 @@ import { QuestionError } from './errors.js';
 export const PARAMETER_TYPES = ['text', 'integer', 'number', 'date', 'timestamp', 'boolean'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** A parameter of a ready-made analysis. */
+/** A parameter of a built-in analysis. */
 export interface Parameter {
   name: string;
   type: ParameterType;
-  /** As it is written: a value, a relative date, or `none` or `all` for null. Null: the parameter is required. */
+  /** As declared: a value, a relative date, or `none` or `all` for null. Null: the parameter is required. */
   default: string | null;
   description: string;
 }
@@ -96,14 +96,14 @@ function formOf(parameter: Parameter): string {
   return isLimit(parameter) ? `${FORMS[parameter.type]}, or none` : FORMS[parameter.type];
 }
 
-/** Every list can be asked for whole, whatever it is cut to by default. */
+/** `limit=none` gives the whole list, whatever the default limit is. */
 function isLimit({ name, type }: Parameter): boolean {
   return name === 'limit' && type === 'integer';
 }
 
 /** Undefined: the text is not of the parameter's type. */
 function readValue(parameter: Parameter, text: string, today: string): Scalar | undefined {
-  // A word for "no restriction" means that only where the default says so: it could be a page's or website's name.
+  // `none` and `all` mean "no restriction" only where that is the default: elsewhere they may be a name.
   if (NULL_WORDS.has(text) && parameter.default === text) return null;
   if (text === 'none' && isLimit(parameter)) return null;
   return READ[parameter.type](text, today);
@@ -111,7 +111,7 @@ function readValue(parameter: Parameter, text: string, today: string): Scalar | 
 
 const READ: Record<ParameterType, (text: string, today: string) => Scalar | undefined> = {
   text: (text) => text,
-  // They all count something.
+  // All integers are counts, so none is negative.
   integer: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
   number: (text) => (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
   boolean: (text) => ({ true: true, yes: true, false: false, no: false })[text.toLowerCase()],

@@ -25,7 +25,7 @@ const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to rea
 interface Seen {
   log: OpenWarehouse;
   states: StatesSeen;
-  /** While lacking states are made anew, for all connections. */
+  /** Pending while missing states are rebuilt, for all connections. */
   making: Promise<void> | null;
 }
 
@@ -34,17 +34,17 @@ interface Seen {
  * it opens. It takes no lock, so no sync can block it, nor it a sync. Its engine can read the log and the states, and
  * nothing else of the machine; of a question of somebody else's, `ask` lets only tables and views through.
  *
- * Files that cannot be read are left out and named in `damaged`. States are derived: one that is missing or damaged is
- * made anew from the log for the first question that reads it, and kept where the warehouse can be written.
+ * Files that cannot be read are left out and named in `damaged`. A missing or damaged state is rebuilt from the log when
+ * a query first reads it, and kept if the warehouse can be written.
  */
 export class Reader {
   #turn = 0;
 
   private constructor(
     readonly engine: Engine,
-    /** Null where it goes with the reader that this one is a connection of. */
+    /** Null for a further connection, whose folder belongs to the first reader. */
     private readonly ownFolder: string | null,
-    /** A folder of our own that goes with the reader, and the only one beside the warehouse that the engine sees. */
+    /** A temporary folder: the only one besides the warehouse that the engine may read. */
     readonly folder: string,
     private readonly options: ReaderOptions,
     private readonly seen: Seen,
@@ -57,8 +57,7 @@ export class Reader {
     const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
-      // Each file's footer is read once, when its view is made, and not again for each question; nor is each question
-      // to look whether the file is still the same, because none is ever changed.
+      // Footers are read once, when a view is created, and files are not checked for changes, because they never change.
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
@@ -76,7 +75,7 @@ export class Reader {
     return this.seen.log.markers;
   }
 
-  /** Files that cannot be read: every answer is without them. A question that makes a state anew may find more. */
+  /** Files that cannot be read, and that answers leave out. A query that rebuilds a state may find more. */
   get damaged(): readonly DamagedFile[] {
     return this.seen.log.damaged;
   }
@@ -97,7 +96,7 @@ export class Reader {
     return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
-  /** The files whose bytes are not those of their commit, and the states whose inside nobody can read. */
+  /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
     const { log, states } = this.seen;
     const changed = await log.findChanged();
@@ -108,7 +107,7 @@ export class Reader {
     return changed;
   }
 
-  /** Counts the questions: the engine gives up an answer that is still being read when the next one is asked. */
+  /** Counts queries: the engine drops an answer that is still being read when the next query starts. */
   get turn(): number {
     return this.#turn;
   }
@@ -119,9 +118,9 @@ export class Reader {
   }
 
   /**
-   * Runs what asks the engine a question; where that reads states that are missing, makes them anew and runs it again.
+   * Runs a query; if it reads missing states, rebuilds them and runs it again.
    *
-   * @throws CheckpointError where nothing is left that a state could be made from
+   * @throws CheckpointError where nothing is left to rebuild a state from
    */
   async withStates<T>(ask: () => Promise<T>): Promise<T> {
     try {
@@ -158,7 +157,7 @@ export class Reader {
     return dates.at(-1) ?? new Date().toISOString().slice(0, 10);
   }
 
-  /** The same state of the world on another connection, for a question beside this reader's. Closed before this one. */
+  /** Another connection to the same data, for a query beside this reader's. To be closed before this reader. */
   async connect(): Promise<Reader> {
     const engine = await this.engine.connect();
     await showStates(engine, this.seen.log.schemas, this.seen.states);
@@ -193,7 +192,7 @@ async function openViews(engine: Engine, warehouse: string, folder: string): Pro
   const log = await OpenWarehouse.read(engine, warehouse, folder);
   for (const table of TABLES) if (table !== 'page_state') await log.mount(table);
   const states = await findStates(engine, log);
-  // Over the files that a variable names, because some may have to be made first.
+  // Over the files in a variable, because some may have to be rebuilt first.
   await showStates(engine, log.schemas, { ...states, lacking: [] });
   await engine.view('page_state', variableQuery('page_state', 'state_files'));
   for (const statement of viewStatements(unsummarizedOf(log))) await engine.run(statement);
@@ -201,14 +200,14 @@ async function openViews(engine: Engine, warehouse: string, folder: string): Pro
   return { log, states, making: null };
 }
 
-/** The macro `unsummarized_coverage` over just the files that it is about, mostly none. */
+/** The macro `unsummarized_coverage` over the files of commits without a summary, usually none. */
 function unsummarizedOf(log: OpenWarehouse): string {
   const unsummarized = log.markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
   const query = log.query('coverage', filesOf(log.path, unsummarized, 'coverage'));
   return `create or replace macro unsummarized_coverage() as table ${query}`;
 }
 
-/** Lets `page_state` read the states, or, while some are lacking, be refused in a way that `lacksStates` knows. */
+/** Lets `page_state` read the states, or, while some are missing, fail with an error that `lacksStates` recognises. */
 async function showStates(engine: Engine, schemas: string, { present, lacking }: StatesSeen): Promise<void> {
   const files = present.map(({ file }) => file);
   await engine.set({ state_files: lacking.length > 0 ? null : withEmpty(schemas, 'page_state', files) });
@@ -218,7 +217,7 @@ function lacksStates(error: unknown): boolean {
   return error instanceof Error && error.message.includes('read_parquet cannot take NULL list');
 }
 
-/** From here on the engine can be told to read nothing but these folders, and not to forget that. */
+/** From here on the engine reads only these folders, and its settings cannot be changed. */
 async function lockDown(engine: Engine, folders: string[]): Promise<void> {
   await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
   await engine.run('set enable_external_access = false');

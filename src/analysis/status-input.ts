@@ -4,10 +4,10 @@ import { configuredFollowers } from '../followers/follow.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import type { StatusInput } from './status.js';
 
-/** DuckDB's memory where only a folder is named. */
+/** DuckDB's memory if only a folder is given. */
 export const DEFAULT_MEMORY_LIMIT_BYTES = 1e9;
 
-/** What holds where only a folder is named: the defaults of the configuration. */
+/** The defaults of the configuration, used if only a folder is given. */
 export const STATUS_DEFAULTS = {
   memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
   resumeWithin: 6 * HOUR_MS,
@@ -31,7 +31,7 @@ export function statusInputOf(config: Config): StatusInput {
   };
 }
 
-/** The age above which a snapshot is stale, in milliseconds. Without a time for the nightly sync, nights are assumed. */
+/** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */
 export function maxAgeOf({ status, schedule }: Config): number {
   if (status.max_age !== 'auto') return status.max_age;
   const cron = schedule['nightly-sync'];

@@ -36,21 +36,21 @@ export interface Status {
   new_drift: NewDrift[];
   /** Websites with rejected records. */
   quarantine: ReturnType<typeof quarantineOf>;
-  /** What channels of `notify` have not taken. */
+  /** Notices that channels have not taken. */
   notices: WaitingNotices[];
   /** Files of the log that cannot be read. */
   damaged: { path: string; table: string; website_id: string; reason: string }[];
-  /** What somebody should look at, a sentence each. */
+  /** What needs attention, a sentence each. */
   warnings: string[];
 }
 
 export interface StatusInput extends WebsitesInput {
   /** The bucket that gets a copy, if one is configured. */
   bucket?: BucketConfig | undefined;
-  /** Milliseconds: an unfinished run that is younger goes on, an older one is closed by the next sync. */
+  /** Milliseconds: the next sync resumes a younger unfinished run, and closes an older one. */
   resumeWithin: number;
   maxRejectRatio: number;
-  /** Milliseconds: the age above which a newest snapshot is stale. */
+  /** Milliseconds: a newest snapshot that is older is stale. */
   maxAge: number;
   /** Copies of the log that the configuration asks for. */
   followers?: readonly ConfiguredFollower[];
@@ -63,7 +63,7 @@ export interface StatusInput extends WebsitesInput {
 export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
   return withTemporary('status', async (temporary) => {
-    // Before the journals: a sync that ends in between is then no run that nobody works on.
+    // Before the journals, so that a sync that ends in between does not look abandoned.
     const running = await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
@@ -105,7 +105,7 @@ function quarantineOf(markers: readonly Marker[]) {
   return (
     [...counts]
       .filter(([, { records }]) => records > 0)
-      // What no replay has taken waits.
+      // What no replay has committed is still waiting.
       .map(([website_id, count]) => ({ website_id, ...count, waiting: count.records - count.replayed }))
   );
 }
@@ -113,12 +113,12 @@ function quarantineOf(markers: readonly Marker[]) {
 /** Clocks of two machines may differ by this much. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Of the folder of a damaged journal. */
+/** Said of the folder of a damaged journal. */
 const SET_ASIDE =
   'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
   'send it with a bug report';
 
-/** What somebody should look at, a sentence each, worst first; none where all is well. */
+/** What needs attention, a sentence each, worst first. */
 function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }: StatusInput): string[] {
   const { websites, unfinished, followers, running, set_aside, damaged } = status;
   const syncing = running?.process_id ?? null;
@@ -134,7 +134,7 @@ function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }
   ];
 }
 
-/** What waits for its first message is nobody's fault. */
+/** Notices that a channel refused. Those that were never sent yet are no warning. */
 function notTaken({ channel, notices, since, error }: WaitingNotices, checkedAt: string): string[] {
   if (since === null) return [];
   const age = duration(Math.max(0, Date.parse(checkedAt) - Date.parse(since)));
@@ -153,7 +153,7 @@ function failedRun(website: WebsiteStatus): string[] {
   return [`${nameOf(website)}: the last run failed: ${last_run.error ?? 'no reason was recorded'}`];
 }
 
-/** A night that nobody ran is no failed run: only the age of what is there shows it. */
+/** A night without a run leaves no failed run: only the age of the last snapshot shows it. */
 function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'>, maxAge: number): string[] {
   const name = nameOf(website);
   const last = website.last_snapshot;
@@ -185,7 +185,7 @@ function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] 
   const last = website.last_snapshot;
   if (!last) return [];
   const name = nameOf(website);
-  // Of a run that committed, the error says why its listing or its reports broke off.
+  // The error of a committed run says why its listing or its reports were interrupted.
   const reason =
     last.run_id === website.last_run?.run_id && website.last_run.error ? `: ${website.last_run.error}` : '';
   const rejected = last.reports_rejected > maxRejectRatio * last.reports_planned;

@@ -6,7 +6,7 @@ import { readReports, totalOf } from '../journal/reports.js';
 import { exists } from '../storage/durable.js';
 
 const NEXT = 'the next `indexhouse sync` sets the journal aside and keeps what is intact';
-/** Only bounds the memory of reading a listing back. */
+/** Only bounds the memory for reading a listing. */
 const RECENT_PAGES = 1000;
 
 /** The journal of a website's part of a run that is not committed, and how far it came. Times are ISO 8601 in UTC. */
@@ -26,7 +26,7 @@ export interface UnfinishedRun {
   reports_planned: number | null;
   /** Whether a process works on it now. */
   in_progress: boolean;
-  /** Whether the next sync goes on from it; else it commits or drops what is there, and begins anew. */
+  /** Whether the next sync resumes it; else it commits or drops what is there, and starts a new run. */
   resumable: boolean;
   /** Why the journal cannot be read. */
   error: string | null;
@@ -58,7 +58,7 @@ export async function unfinishedRuns(input: UnfinishedInput): Promise<Unfinished
   const runs: UnfinishedRun[] = [];
   for (const folder of await unfinishedJournals(input.warehouse)) {
     const run = await describe(folder, input);
-    // It may have been committed while we looked.
+    // It may have been committed meanwhile.
     if (run && (await exists(folder.path))) runs.push(run);
   }
   return runs;
@@ -76,7 +76,7 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
   };
   try {
     const header = await readHeader(folder);
-    // It died before its first request: there is nothing to go on from.
+    // It died before its first request: there is nothing to resume.
     if (header === null) return null;
     const { website_name, started_at } = header;
     return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)) };

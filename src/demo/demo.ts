@@ -19,7 +19,7 @@ const FIRST_LINE = '# Written by `indexhouse demo`, which replaces this folder w
 const MEMORY_LIMIT_BYTES = 500e6;
 /** The hour at which the simulated nights are synced. */
 const NIGHT_HOUR = 'T02:00:00.000Z';
-/** A sitemap is submitted so many nights before the last. */
+/** How many nights before the last a sitemap is submitted. */
 const NIGHTS_AFTER_THE_SITEMAP = 9;
 /** The night of the story: much of one directory falls out of the index, five nights before the last. */
 const NIGHTS_AFTER_THE_FALL = 4;
@@ -102,7 +102,7 @@ function clockOf(simulator: Simulator): RunEffects {
 }
 
 /**
- * Makes the demo's folder, over that of an earlier demo and over nothing else.
+ * Creates the demo's folder; one of an earlier demo is replaced, and nothing else.
  *
  * @throws UsageError where the folder is somebody else's
  */

@@ -8,14 +8,14 @@ const TOOLTIP_CHARACTERS = 500;
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text that is HTML already. Everything else is escaped in a template. */
+/** Text that is HTML. Everything else is escaped in a template. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type Part = Html | string | number | null | undefined | readonly Part[];
 
-/** HTML with values in it: what is not `Html` itself is escaped, nothing and null leave nothing. */
+/** HTML with values in it: what is not `Html` itself is escaped; null and undefined are left out. */
 export function html(texts: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(texts.reduce((joined, text, at) => joined + render(values[at - 1]) + text));
 }

@@ -8,11 +8,11 @@ import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from '
 import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
 import { storyOf } from './story.js';
 
-/** Up to this many websites get a section each; more share one, with a line each. */
+/** Up to so many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
 
 export interface ReportOptions {
-  /** Id or name; all websites without it. */
+  /** Id or name; left out: all websites. */
   website?: string | undefined;
   /** Dates in the forms that analyses take. */
   since?: string | undefined;
@@ -54,7 +54,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   };
 }
 
-/** What happened to one website in a period, as its report begins; null where it has no snapshot up to then. */
+/** What happened to one website in a period: the beginning of its report. */
 export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
   const period = periodOf(given, reader.today);
   const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
@@ -106,7 +106,7 @@ async function factsOf(
   });
 }
 
-/** Gives the rows of each website, in their order. */
+/** Groups rows by website, in their order. */
 function byWebsite<T extends { website_id: string }>(rows: readonly T[]): (id: string) => T[] {
   const groups = new Map<string, T[]>();
   for (const row of rows) {

@@ -32,7 +32,7 @@ import { trendOf } from './trend.js';
 
 const FLIPS_LISTED = 15;
 const STALE_PAGES_LISTED = 10;
-/** More than a listing tells by name, of any number of websites. */
+/** More than the 500 directories that a listing names, for several websites. */
 const DIRECTORIES_READ = 5000;
 const SITEMAPS_READ = 1000;
 const FALLEN_STATES = 8;
@@ -56,9 +56,9 @@ export interface WebsiteFacts {
   /** Those that the trend shows, oldest first. */
   snapshots: SnapshotRow[];
   headline: Headline;
-  /** How often pages fell out of the index; one that did twice counts twice. */
+  /** How often pages fell out of the index; a page may count several times. */
   deindexed_times: number;
-  /** How often canonicals flipped, those that were chosen and those that were declared. */
+  /** How often selected and declared canonicals changed. */
   canonical_flip_times: number;
 }
 
@@ -179,7 +179,7 @@ async function readAges({ reader, website }: Scope) {
   };
 }
 
-/** Every span, also those without a page; of several websites together. */
+/** Every span, also those without a page, summed over the websites. */
 function agesOf(ages: readonly Age[]): Age[] {
   return SPANS.map((span) => ({
     span,
@@ -187,7 +187,7 @@ function agesOf(ages: readonly Age[]): Age[] {
   }));
 }
 
-/** The moves of several websites as one, most pages first. */
+/** The moves of several websites together, most pages first. */
 function together(rows: readonly TransitionRow[]): Omit<TransitionRow, 'website_id'>[] {
   const moves = new Map<string, Omit<TransitionRow, 'website_id'>>();
   for (const { from_state, to_state, pages } of rows) {
@@ -197,7 +197,7 @@ function together(rows: readonly TransitionRow[]): Omit<TransitionRow, 'website_
   return [...moves.values()].sort((one, other) => other.pages - one.pages);
 }
 
-/** The states of several websites as one, most pages first: those out of the index, without data, in the index. */
+/** The states of several websites together: out of the index, without data, in the index; most pages first. */
 function statesTogether(rows: readonly StateRow[]): StateRow[] {
   const states = new Map<string, StateRow>();
   for (const row of rows) {
