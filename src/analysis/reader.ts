@@ -96,6 +96,16 @@ export class Reader {
     return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
+  /** What the listings of some snapshots are counted from: their summaries, and the coverage of commits without one. */
+  filesOfListings(snapshotIds: readonly string[]): { summaries: string[]; unsummarized: string[] } {
+    const { path } = this.seen.log;
+    const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
+    return {
+      summaries: this.filled('coverage_summary', filesOf(path, markers, 'coverage_summary')),
+      unsummarized: this.filled('coverage', filesOf(path, markers.filter(isUnsummarized), 'coverage')),
+    };
+  }
+
   /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
     const { log, states } = this.seen;
@@ -202,9 +212,12 @@ async function openViews(engine: Engine, warehouse: string, folder: string): Pro
 
 /** The macro `unsummarized_coverage` over the files of commits without a summary, usually none. */
 function unsummarizedOf(log: OpenWarehouse): string {
-  const unsummarized = log.markers.filter((marker) => !Object.hasOwn(marker.files, 'coverage_summary'));
-  const query = log.query('coverage', filesOf(log.path, unsummarized, 'coverage'));
+  const query = log.query('coverage', filesOf(log.path, log.markers.filter(isUnsummarized), 'coverage'));
   return `create or replace macro unsummarized_coverage() as table ${query}`;
+}
+
+function isUnsummarized({ files }: Marker): boolean {
+  return !Object.hasOwn(files, 'coverage_summary');
 }
 
 /** Lets `page_state` read the states, or, while some are missing, fail with an error that `lacksStates` recognises. */

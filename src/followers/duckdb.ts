@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
@@ -7,7 +8,7 @@ import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
-import { readReadable } from '../warehouse/damage.js';
+import { readReadable, websiteOf } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { fileOf, type Marker, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
@@ -171,13 +172,21 @@ class DuckdbFile implements Follower {
   async finish(log: OpenWarehouse): Promise<string[]> {
     const { engine } = this;
     crashPoint('followed all markers');
-    const { damaged } = await readReadable(engine, 'runs', log.runs, (files) => {
+    const { damaged } = await readReadable(engine, 'runs', await lackingRuns(engine, log), (files) => {
       const lacking = `(${log.query('runs', files)}) anti join runs using (run_id, website_id)`;
       return inTransaction(engine, () => engine.run(`insert into runs by name select * from ${lacking}`));
     });
     await engine.run('checkpoint');
     return damaged.map(({ path, reason }) => `${path} ${reason}`);
   }
+}
+
+/** The files of runs that it has no row of, by their names: there is one for each night. */
+async function lackingRuns(engine: Engine, log: OpenWarehouse): Promise<string[]> {
+  const ids = z.object({ website_id: z.string(), run_id: z.string() });
+  const rows = await engine.rows(ids, 'select website_id, run_id from runs');
+  const known = new Set(rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`));
+  return log.runs.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
 }
 
 /** Runs all missing migrations in one transaction; the views are recreated when their text or the contract changes. */

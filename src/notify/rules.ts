@@ -11,7 +11,6 @@ import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 /** A drop of fewer pages is noise, whatever its share. */
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
-const ALL_DIRECTORIES = 1_000_000;
 
 /** A snapshot beside the listings before it, as `notify/snapshots` gives it. */
 export const snapshotRow = z.object({
@@ -39,7 +38,7 @@ const driftRow = z.object({
   sample: z.string().nullable(),
 });
 
-const directoryRow = z.object({ directory: z.string(), indexed: z.int(), indexed_before: z.int().nullable() });
+const directoryRow = z.object({ directory: z.string(), now: z.int(), before: z.int() });
 
 const placesRow = z.object({
   pages: z.int(),
@@ -72,7 +71,8 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const directories = await indexedIn(reader, { website, date: snapshot_date, now, before });
+  const files = reader.filesOfListings([now, before]);
+  const directories = await askRows(reader, 'notify/directories', directoryRow, { snapshot: now, ...files });
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
   // A quarantined page may still be indexed.
   const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
@@ -105,20 +105,6 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
 interface Fall {
   now: number;
   before: number;
-}
-
-/** The indexed pages of each directory in two listings. */
-async function indexedIn(
-  reader: Reader,
-  { website, date, now, before }: Record<'website' | 'date' | 'now' | 'before', string>,
-): Promise<(Fall & { directory: string })[]> {
-  const given = { website, since: date, until: date, limit: ALL_DIRECTORIES, now: [now], before: [before] };
-  const rows = await askRows(reader, 'report/directories', directoryRow, given);
-  return rows.map(({ directory, indexed, indexed_before }) => ({
-    directory,
-    now: indexed,
-    before: indexed_before ?? 0,
-  }));
 }
 
 function lossOf({ now, before }: Fall): number {

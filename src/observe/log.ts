@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
 import { colorsWanted, escapedJson, safe, safeLines } from './terminal.js';
 
-/** Loads pino when something is to be logged, and pino-pretty on a terminal alone: most commands need neither. */
+/** Loads pino where something may be logged, and pino-pretty with the first line for people: most commands need neither. */
 const load = createRequire(import.meta.url);
 const MASK = '[secret]';
 /** Pino's own fields of a line, which hold no foreign text. */
@@ -36,7 +36,10 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const color = options.color ?? colorsWanted(destination, process.env);
   const mask = masker(secrets);
   const jsonLine = (line: Line) => `${escapedJson(JSON.stringify(line))}\n`;
-  const render = pretty ? prettyRenderer(color) : jsonLine;
+  let render = (line: Line): string => {
+    render = pretty ? prettyRenderer(color) : jsonLine;
+    return render(line);
+  };
   const settings = {
     level,
     base: null,

@@ -4,8 +4,7 @@ import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../wareho
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
 import { calendarDate } from '../warehouse/dates.js';
-import { markersOf } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
+import { readLog } from '../warehouse/markers.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
 import { journalEngine, type WebsiteRun } from './context.js';
@@ -27,10 +26,10 @@ export interface Before {
  */
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
-  const log = await run.journal.use(null, (engine) => OpenWarehouse.read(engine, warehouse));
-  const damaged = log.damaged.filter((file) => file.websiteId === website.id);
-  if (damaged.length > 0) throw new DamageError(damaged);
-  const markers = markersOf(log.markers, website.id);
+  // Of this website alone: a warehouse may hold many, each with a marker of every night.
+  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, website.id));
+  if (log.damaged.length > 0) throw new DamageError(log.damaged);
+  const { markers } = log;
   return { state: await currentState(warehouse, markers, journalEngine(run)), hadComplete: hasComplete(markers) };
 }
 

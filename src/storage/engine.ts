@@ -166,7 +166,16 @@ export class Engine {
 
   /** Makes a view of a query that goes with this engine. */
   async view(name: string, query: string): Promise<void> {
-    await this.run(`create or replace ${this.options.sharedViews ? '' : 'temp '}view ${name} as ${query}`);
+    await this.#make('view', name, query);
+  }
+
+  /** Makes a table of what a query answers, which goes with this engine. */
+  async table(name: string, query: string): Promise<void> {
+    await this.#make('table', name, query);
+  }
+
+  async #make(kind: 'view' | 'table', name: string, query: string): Promise<void> {
+    await this.run(`create or replace ${this.options.sharedViews ? '' : 'temp '}${kind} ${name} as ${query}`);
   }
 
   /** The connection itself, for reading results by their types. */

@@ -57,11 +57,15 @@ export function schemaFile(warehouse: string, table: Table): string {
   return join(warehouse, 'schema', `${table}.parquet`);
 }
 
-/** Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read. */
-export async function listTableFiles(warehouse: string, table: LogFolder): Promise<string[]> {
+/**
+ * Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read.
+ *
+ * @param websiteId left out: of all websites
+ */
+export async function listTableFiles(warehouse: string, table: LogFolder, websiteId?: string): Promise<string[]> {
   const root = join(warehouse, 'parquet', table);
   const files: string[] = [];
-  for (const website of await namesIn(root)) {
+  for (const website of websiteId === undefined ? await namesIn(root) : [`website=${encodeId(websiteId)}`]) {
     for (const date of await namesIn(join(root, website))) {
       const folder = join(root, website, date);
       for (const name of await namesIn(folder)) if (name.endsWith('.parquet')) files.push(join(folder, name));

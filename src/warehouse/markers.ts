@@ -84,20 +84,21 @@ export interface Log {
  * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
  *
  * @param schemas the folder whose empty files give each table its columns
+ * @param websiteId left out: of all websites
  */
-export async function readLog(engine: Engine, warehouse: string, schemas: string): Promise<Log> {
+export async function readLog(engine: Engine, warehouse: string, schemas: string, websiteId?: string): Promise<Log> {
   const markers: Marker[] = [];
   const damaged: DamagedFile[] = [];
   // Replays are listed first, so that none is seen without its snapshot.
   const listed: [MarkerKind, string[]][] = [];
-  for (const kind of KINDS) listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table)]);
+  for (const kind of KINDS) listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table, websiteId)]);
   for (const [kind, paths] of listed) {
     const read = await readKind(engine, { warehouse, schemas, kind }, paths);
     markers.push(...read.markers);
     damaged.push(...read.damaged);
   }
   // After the markers: a tombstone is about commits that are there before it.
-  const files = await listTableFiles(warehouse, 'tombstones');
+  const files = await listTableFiles(warehouse, 'tombstones', websiteId);
   const read = (some: readonly string[]) =>
     engine.rows(
       tombstoneRow,

@@ -79,8 +79,17 @@ export class OpenWarehouse implements Log {
 
   /** Makes the view of a table over its files, or over these; what cannot be read is left out. */
   async mount(table: Table, files = table === 'page_state' ? [] : this.files(table)): Promise<void> {
-    const view = (some: readonly string[]) => this.engine.view(table, this.query(table, some));
-    this.leaveOut((await readReadable(this.engine, table, files, view)).damaged);
+    const mount = (some: readonly string[]) => this.#mount(table, this.query(table, some));
+    this.leaveOut((await readReadable(this.engine, table, files, mount)).damaged);
+  }
+
+  /**
+   * A file for each commit or run holds one row, and nearly every question reads them all: those are read once. Where
+   * that fails, whoever asks is told.
+   */
+  async #mount(table: Table, query: string): Promise<void> {
+    if (!hasRowPerFile(table)) return this.engine.view(table, query);
+    await this.engine.table(table, query).catch(() => this.engine.view(table, query));
   }
 
   /** Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick. */
@@ -135,6 +144,10 @@ export function knownWebsites(warehouse: string, memoryLimit: number): Promise<N
       (await OpenWarehouse.read(engine, warehouse, temporary)).websites(),
     ),
   );
+}
+
+function hasRowPerFile(table: Table): boolean {
+  return table === 'runs' || isMarkerTable(table);
 }
 
 function isMarkerTable(table: Table): table is (typeof MARKER_TABLES)[number] {

@@ -13,7 +13,7 @@ import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewP
 import { JournalEngine, keepOddRecords } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
-import { type DataTable, MARKER_TABLES, type MarkerTable, macroStatements, rowsQuery } from './tables.js';
+import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
 
@@ -34,6 +34,8 @@ const FROM_THE_JOURNAL = [
   'rejected_records',
   'drift_observations',
 ] as const satisfies DataTable[];
+/** Those that `stage/coverage_summary` stands over. */
+const SUMMARY_MACROS = ['macros/001_directory_of', 'macros/002_summary_of'];
 
 const manifestSchema = z.object({
   website_id: z.string(),
@@ -102,7 +104,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
-  for (const statement of macroStatements()) await engine.run(statement);
+  for (const name of SUMMARY_MACROS) await engine.run(sql(name));
   rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
   // Of the staged files DuckDB knows the sizes.

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -38,6 +39,16 @@ describe('indexhouse.duckdb', () => {
         { name: 'analytics', behind: 0 },
       ]);
       await expectEqualToParquet(home);
+    });
+  });
+
+  test('does not read again what it has taken', async () => {
+    await withSimulator(async (simulator) => {
+      const home = new Home(temporaryFolder(), simulator, ['w']);
+      await home.sync();
+      for (const run of await listTableFiles(home.warehouse, 'runs')) writeFileSync(run, 'damaged since');
+      simulator.advance(1);
+      expect((await home.sync()).followers[0]).toEqual({ name: 'duckdb', behind: 0 });
     });
   });
 
