@@ -28,14 +28,14 @@ export const HOUSEHOLDS: readonly Household[] = [
       { at: '2027-10-31T01:00Z', hours: 1 },
     ],
     // In spring this time does not come, in autumn twice.
-    cron: '30 2 * * 0,4',
-    weekdays: [0, 4],
+    cron: '30 2 * * 0',
+    weekdays: [0],
     minutes: 150,
     websites: [
       { id: 'alster', pages: 12, dropsAt: null },
       { id: 'spree', pages: 32, dropsAt: '2027-05-20' },
     ],
-    maxAgeMs: 108 * HOUR_MS,
+    maxAgeMs: 180 * HOUR_MS,
   },
   {
     name: 'new-york',
@@ -129,8 +129,7 @@ export function planFor(
     taken.push(time);
     return time;
   };
-  // A week apart is far enough.
-  const night = () => take(household.weekdays.length > 1 ? 2 : 1);
+  const night = () => take(1);
   const around = (time: number, hours: number) => ({
     from: time - random() * 20 * MINUTE_MS,
     to: time + hours * HOUR_MS,

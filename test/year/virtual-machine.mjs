@@ -180,12 +180,11 @@ function pumpSoon() {
 
 function pump() {
   isPumping = false;
-  const due = [...timers].filter(({ at }) => at <= timersNow()).sort((one, other) => one.at - other.at);
-  for (const timer of due) if (timers.has(timer)) timer.ring();
-  const waited = [...timers].filter(({ isRef }) => isRef);
-  if (waited.length === 0) return;
+  const hadDue = ringDue();
+  const next = nextAt();
+  if (next === Number.POSITIVE_INFINITY) return;
   isPumping = true;
-  if (due.length > 0) {
+  if (hadDue) {
     quiet = 0;
     real.setImmediate(pump);
   } else if (isBusy()) {
@@ -195,10 +194,26 @@ function pump() {
   else if (now() >= until) rest();
   else {
     quiet = 0;
-    const next = Math.min(until, Math.min(...waited.map(({ at }) => at)) + slept);
-    setOffset(offset + Math.max(0, next - now()));
+    setOffset(offset + Math.max(0, Math.min(until, next + slept) - now()));
     real.setImmediate(pump);
   }
+}
+
+function ringDue() {
+  const time = timersNow();
+  const due = [];
+  for (const timer of timers) if (timer.at <= time) due.push(timer);
+  if (due.length === 0) return false;
+  due.sort((one, other) => one.at - other.at);
+  for (const timer of due) if (timers.has(timer)) timer.ring();
+  return true;
+}
+
+/** When the next timer rings that keeps the process alive; Infinity if there is none. */
+function nextAt() {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { at, isRef } of timers) if (isRef && at < next) next = at;
+  return next;
 }
 
 function rest() {

@@ -10,8 +10,8 @@ import { dateOf, expectedOf } from './oracle.js';
 import { HOUSEHOLDS, type Plan, planFor } from './plan.js';
 
 const SEED = Number(process.env['INDEXHOUSE_TEST_SEED'] ?? 1);
-/** Nights in which the process is killed. */
-const KILLS = [12, 8];
+/** Nights in which the process is killed, `BLOWS` times each. */
+const KILLS = [10, 10];
 const DISK_BYTES = 400e6;
 /** More than that is a leak: it is a heap after a collection. */
 const HEAP_GROWTH_BYTES = 4e6;
