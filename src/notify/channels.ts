@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
-import { request } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
 import type { Channel } from '../config/notify.js';
 import { isLoopback } from '../config/scalars.js';
 import { dispatcherFor } from '../source/transport.js';
 import { SECOND_MS } from '../time.js';
 import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
 
+/** By its own file, as in `source/transport.ts`: every sync with a channel waits for it. */
+const request: Dispatcher['request'] = createRequire(import.meta.url)('undici/lib/api/api-request.js');
 /** For each attempt, whatever the channel. */
 const LIMIT_MS = 10 * SECOND_MS;
 
@@ -60,9 +63,11 @@ async function ask(
   options: { method: 'GET' | 'POST'; body?: string; headers?: Record<string, string> },
   limitMs: number,
 ): Promise<void> {
-  const dispatcher = dispatcherFor(new URL(url).origin, { connections: 1 });
+  const { origin, pathname, search } = new URL(url);
+  const dispatcher = dispatcherFor(origin, { connections: 1 });
+  const target = { origin, path: pathname + search, signal: AbortSignal.timeout(limitMs) };
   try {
-    const { statusCode, body } = await request(url, { ...options, dispatcher, signal: AbortSignal.timeout(limitMs) });
+    const { statusCode, body } = await request.call(dispatcher, { ...options, ...target });
     await body.dump({ limit: 100_000 });
     // Redirects are not followed: they would take the message elsewhere.
     if (statusCode < 200 || statusCode > 299) throw new Error(`it answered ${statusCode}`);
