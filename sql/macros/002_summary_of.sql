@@ -1,5 +1,5 @@
--- Rows of `coverage`, in the relation of this name, as rows of `coverage_summary`. The 500 largest directories of a
--- commit stand by their names: a site that has one for each page must not make a summary as long as the listing.
+-- Summarises the relation of this name, rows of `coverage`, as rows of `coverage_summary`. Only the 500 largest directories
+-- of a commit are named, so that a site with a directory per page does not get a summary as long as its listing.
 create or replace macro summary_of(listed) as table
 with counted as (
   select

@@ -1,6 +1,6 @@
--- Whether a page is among those that a list is cut to: by a directory of its URL's path, by a part of its URL in any
--- case, by its coverage state, `(none)` without one. Null cuts nothing. `/` stands for the pages at the root; any other
--- directory for all that is below it.
+-- Whether a page matches the filters of a list: a directory of its URL's path, a part of its URL in any case, and its
+-- coverage state, `(none)` without one. Null filters nothing. `/` means the pages at the root; any other directory all
+-- pages below it.
 create or replace macro is_selected(url, state, directory, part, asked_state) as
   (
     directory is null

@@ -1,4 +1,4 @@
--- What a URL is built like: its path with numbers as `{n}`, ids as `{id}`, and names of pages as `{slug}`, and the names of
+-- The form of a URL: its path with numbers as `{n}`, ids as `{id}`, and names of pages as `{slug}`, and the names of
 -- its parameters. `/blog/2025/red-shoes-12.html?page=2` is `/blog/{n}/{slug}.html?page`.
 create or replace macro template_of(url) as concat(
   array_to_string(

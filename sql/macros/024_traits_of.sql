@@ -1,5 +1,5 @@
--- What may have made a page fall out of the index: its address, and its listing and report of then (null: not known), each
--- as a dimension and a value; one for each of its sitemaps.
+-- What may have made a page fall out of the index, as dimensions and values: of its URL, and of its listing and report at
+-- that time (null: not known). Each of its sitemaps is a value of its own.
 create or replace macro traits_of(url, listing, report) as list_concat(
   [
     {dimension: 'directory', "value": directory_of(url)},

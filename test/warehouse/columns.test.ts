@@ -1,16 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { migrate } from '../../src/followers/duckdb.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { packageFolder } from '../../src/storage/sql.js';
+import { packageFolder, sqlNames } from '../../src/storage/sql.js';
 import { createTables, TABLES } from '../../src/warehouse/tables.js';
 
 const FILE = join(packageFolder(), 'sql', 'columns.json');
 
-it('holds the columns that the statements make; UPDATE_GENERATED=1 writes it anew', async () => {
+it.each(['tables', 'macros'])('numbers the statements of sql/%s in their order, each once', (folder) => {
+  const numbers = sqlNames(folder).map((name) => Number(basename(name).slice(0, 3)));
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+});
+
+it('holds the columns that the statements make; UPDATE_GENERATED=1 rewrites it', async () => {
   const lines = await withEngine(
     { memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') },
     async (engine) => {
