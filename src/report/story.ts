@@ -81,7 +81,8 @@ function mostOf({ what, direction, directory, directory_pages, state, state_page
 function causeSentence(common: readonly CommonRow[]): string | null {
   const telling = common.flatMap(({ dimension, value, share, overall_share }) => {
     const what = CAUSES[dimension];
-    return what === undefined
+    // What is not known, such as `(no report)`, is no cause.
+    return what === undefined || value.startsWith('(')
       ? []
       : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all that were indexed)`];
   });

@@ -56,6 +56,14 @@ describe('the story of a report', () => {
     ]);
   });
 
+  it('names no cause where nothing is known of it', () => {
+    const unknown = { ...IN_BLOG, dimension: 'sitemap', value: '(no report)' };
+    expect(told({ common: [unknown] })).toHaveLength(1);
+    expect(told({ common: [unknown, IN_BLOG] })[1]).toMatch(
+      /^Of the pages that fell out, 66\.8% were in the directory/,
+    );
+  });
+
   it('names the directory or state that an event happened to, and the nights between two listings', () => {
     const [, directory, state] = told({
       events: [
