@@ -16,6 +16,8 @@ const PREPARED = [
 ];
 /** Of more websites the pages are made when somebody looks at them. */
 const MOST_WEBSITES = 20;
+/** A busy machine may not answer within the time that a question has. */
+const MOST_TRIES = 3;
 const NOBODY = {
   _id: 'prepared',
   api_key_label: '',
@@ -25,28 +27,35 @@ const NOBODY = {
 
 /** Makes the pages that people look at first after each commit, before somebody does: of a large website they take seconds. */
 export class Preparation {
-  #prepared: readonly Marker[] | null = null;
+  #markers: readonly Marker[] | null = null;
+  #triesLeft = 0;
   #isBusy = false;
 
   constructor(private readonly reader: Pick<LiveReader, 'ask' | 'markers' | 'websites'>) {}
 
   /**
    * Prepares what is new since the last time, one question after the other, so that a visitor's go beside them. What
-   * fails is told to who asks for it.
+   * fails is tried again the next times; why it does is told to who asks for it.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
     try {
       const markers = await this.reader.markers();
-      if (markers === this.#prepared) return;
+      if (markers !== this.#markers) this.#triesLeft = MOST_TRIES;
+      this.#markers = markers;
+      if (this.#triesLeft === 0) return;
+      this.#triesLeft -= 1;
+      let hasFailed = false;
       for (const website of (await this.reader.websites()).slice(0, MOST_WEBSITES)) {
         for (const { page, query } of PREPARED) {
           signal.throwIfAborted();
-          await page(this.#contextOf(website, query, signal)).catch(() => null);
+          await page(this.#contextOf(website, query, signal)).catch(() => {
+            hasFailed = true;
+          });
         }
       }
-      this.#prepared = markers;
+      if (!hasFailed) this.#triesLeft = 0;
     } finally {
       this.#isBusy = false;
     }

@@ -74,3 +74,19 @@ test('what people look at first is prepared once for each commit, and makes no v
     expect(await questionsOf(views)).toBe(0);
   }
 });
+
+test('what could not be prepared is tried again, a few times', async () => {
+  await night(5);
+  const preparation = new Preparation(reader);
+  const prepare = () => preparation.prepare(new AbortController().signal);
+  const failing = vi.spyOn(reader, 'ask').mockRejectedValue(new Error('busy'));
+  await prepare();
+  failing.mockRestore();
+  expect(await questionsOf(prepare)).toBe(7);
+  expect(await questionsOf(prepare)).toBe(0);
+  await night(6);
+  const always = vi.spyOn(reader, 'ask').mockRejectedValue(new Error('busy'));
+  for (let times = 0; times < 10; times++) await prepare();
+  expect(always).toHaveBeenCalledTimes(3 * 7);
+  always.mockRestore();
+});
