@@ -70,7 +70,7 @@ describe('a window of a listing', () => {
         const body = `{"urls":[${entries.join(',')}${rest}`;
         expect(journaled(body)).toEqual(parsed(body));
       }),
-      { numRuns: atLength(600, 3000) },
+      { numRuns: atLength(300, 3000) },
     );
   });
 

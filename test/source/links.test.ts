@@ -111,7 +111,7 @@ describe('a next_page', () => {
         const sent = new URL(base + outcome.slice('followed to '.length));
         expect(sent.href.startsWith(`${base}/`)).toBe(true);
       }),
-      { numRuns: atLength(600, 3000) },
+      { numRuns: atLength(300, 3000) },
     );
   });
 });
