@@ -1,4 +1,4 @@
-import { link, readFile, rm, stat } from 'node:fs/promises';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, ifThere, makeFolder, syncFolder, writeDurably } from '../../storage/durable.js';
 import { GRACE_MS } from '../../warehouse/commit.js';
@@ -10,6 +10,8 @@ export interface Place {
   address(path: string): string;
   /** Null where there is no such file. */
   read(path: string): Promise<Buffer | null>;
+  /** Writes a file under a name that nobody else uses. Nobody reads it before another file names it. */
+  write(path: string, bytes: Uint8Array): Promise<void>;
   /** Writes a file whole, unless one of this name is there. @returns whether it wrote it */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Writes a file whole, in the place of the one that is there. */
@@ -26,6 +28,10 @@ export function localPlace(warehouse: string): Place {
   return {
     address: (path) => `file://${local(path)}`,
     read: (path) => ifThere(readFile(local(path)), null),
+    async write(path, bytes) {
+      await makeFolder(dirname(local(path)));
+      await writeFile(local(path), bytes, { flush: true });
+    },
     create: (path, bytes) => createDurably(local(path), bytes),
     replace: (path, bytes) => writeDurably(local(path), bytes),
     names: (folder) => namesIn(local(folder)),
@@ -38,7 +44,7 @@ export function localPlace(warehouse: string): Place {
   };
 }
 
-/** A link, unlike a rename, replaces nothing. */
+/** A link, unlike a rename, replaces nothing. The names of what was written before reach the disk with it. */
 async function createDurably(file: string, bytes: Uint8Array): Promise<boolean> {
   const made = `${file}.new`;
   await makeFolder(dirname(file));

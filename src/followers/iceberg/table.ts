@@ -213,7 +213,7 @@ export class IcebergTable {
   /** Under a name that no other attempt has: what one that died wrote is replaced by nobody. */
   async #write(name: string, bytes: Uint8Array): Promise<string> {
     const path = `${folderOf(this.table)}/${name}-${randomUUID().slice(0, 8)}.avro`;
-    await this.place.create(path, bytes);
+    await this.place.write(path, bytes);
     return this.place.address(path);
   }
 
