@@ -167,7 +167,13 @@ async function indexhouse(site: Site): Promise<Side> {
     writeFileSync(run.folder.plan, site.urls.map((url) => `${JSON.stringify({ url, reason: 'new' })}\n`).join(''));
     const planned = { planned: site.urls.length, wanted: site.urls.length };
     return await timed(async () => {
-      const { status, message } = await fetchReports(run, planned, { state: null, hadComplete: false });
+      const { status, message } = await fetchReports(run, planned, {
+        state: null,
+        hadComplete: false,
+        commits: 0,
+        newest: null,
+        newestAt: null,
+      });
       const whole = status === 'complete' && run.requests.sent === site.urls.length;
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);
     });

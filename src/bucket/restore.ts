@@ -2,11 +2,12 @@ import { copyFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { Failure } from '../exit.js';
-import { exists, makeFolder, publish, sizeOf, syncFile } from '../storage/durable.js';
+import { exists, makeFolder, publish, readIfThere, sizeOf, syncFile } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { writeRestored } from '../warehouse/restored.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 import type { Bucket } from './client.js';
+import { BucketError } from './errors.js';
 import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
@@ -30,20 +31,27 @@ export interface Fetched {
  * @param historyFrom data files of earlier dates are left in the bucket, `YYYY-MM-DD`; null: none is
  * @throws BucketError
  */
-export async function fetchCommits(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched> {
+async function fetchCommits(
+  bucket: Bucket,
+  warehouse: string,
+  historyFrom: string | null,
+  isWanted: (id: string) => boolean = () => true,
+): Promise<Fetched> {
   const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0 };
   const limit = pLimit(AT_ONCE);
   const fetchAll = (objects: readonly Listed[]) =>
     Promise.all(objects.map((object) => limit(() => fetchOne(bucket, warehouse, object, fetched))));
   // Before the data, so that whatever is visible here has its data there.
-  const markers = await listed(bucket, MARKERS);
+  const markers = (await listed(bucket, MARKERS)).filter(({ key }) => isWanted(idOfKey(key)));
   const states = newestStates(await listed(bucket, ['state/']), markers);
   // A website without its newest state needs all of its data, which give it again.
   const [within, earlier] = split(
-    await listed(
-      bucket,
-      DATA_TABLES.map((table) => `parquet/${table}/`),
-    ),
+    (
+      await listed(
+        bucket,
+        DATA_TABLES.map((table) => `parquet/${table}/`),
+      )
+    ).filter(({ key }) => isWanted(idOfKey(key))),
     ({ key }) => historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key)),
   );
   for (const { key } of earlier) if (!(await exists(fileOfKey(warehouse, key) ?? ''))) fetched.left++;
@@ -70,6 +78,27 @@ export async function restore(bucket: Bucket, warehouse: string, historyFrom: st
   if (fetched.left === 0) await rm(restored, { force: true });
   await bucket.download('warehouse.json', file);
   return fetched;
+}
+
+/**
+ * Fetches the commits of other machines, and what they put out of use.
+ *
+ * @returns how many there were
+ * @throws BucketError where it holds another warehouse
+ */
+export async function fetchNew(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<number> {
+  const identity = await bucket.get('warehouse.json');
+  if (identity === null) return 0;
+  if (String(identity.body) !== (await readIfThere(warehouseFolder(warehouse).identity))) {
+    throw new BucketError(`${bucket.url} holds another warehouse than ${warehouse}`);
+  }
+  const lacking = new Set<string>();
+  for (const { key } of await listed(bucket, MARKERS)) {
+    const file = fileOfKey(warehouse, key);
+    if (file !== null && !(await exists(file))) lacking.add(idOfKey(key));
+  }
+  if (lacking.size > 0) await fetchCommits(bucket, warehouse, historyFrom, (id) => lacking.has(id));
+  return lacking.size;
 }
 
 async function listed(bucket: Bucket, prefixes: readonly string[]): Promise<Listed[]> {

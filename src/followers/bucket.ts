@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { claimPlace } from '../bucket/claims.js';
 import { Bucket, type BucketOptions } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
 import type { BucketConfig } from '../config/bucket.js';
+import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { withEngine } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { fileOf } from '../warehouse/markers.js';
+import { fileOf, type Marker, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
@@ -77,6 +79,7 @@ export class BucketCopy implements Follower {
   }
 
   async take({ marker, state }: Commit): Promise<void> {
+    await this.#claim(marker);
     const data = DATA_TABLES.flatMap((table) => {
       const sha256 = marker.files[table]?.sha256;
       return sha256 === undefined ? [] : [{ file: fileOf(this.log.path, marker, table), sha256 }];
@@ -87,6 +90,20 @@ export class BucketCopy implements Follower {
     crashPoint('sent the state');
     await this.#send({ file: marker.path });
     crashPoint('sent the marker');
+  }
+
+  /** Most have their place since they were committed; what was committed while the bucket was down has none yet. */
+  async #claim(marker: Marker): Promise<void> {
+    const { websiteId, commitId, path } = marker;
+    // Where a marker cannot be read, nobody knows how many there are.
+    if (this.log.damaged.some((file) => file.websiteId === websiteId)) return;
+    const n = markersOf(this.log.markers, websiteId).indexOf(marker);
+    const winner = await claimPlace(this.bucket, { websiteId, n, commitId, marker: keyOf(this.log.path, path) });
+    if (winner === null) return;
+    throw new Failure(
+      `another machine committed ${winner.commitId} in its place while the bucket could not be reached here: ` +
+        `keep this folder, and restore another from ${this.title} and continue there`,
+    );
   }
 
   /** The checkpoint comes before the tombstone that makes it needed, and that before the data that it puts out of use. */

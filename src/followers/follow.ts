@@ -12,6 +12,8 @@ export interface FollowInput {
   config: Config;
   warehouse: string;
   log: Logger;
+  /** Only this one. */
+  only?: 'bucket';
 }
 
 /** Lets all followers catch up. One that cannot lags behind: nothing here can fail a sync. */

@@ -1,5 +1,8 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
 import { toldOf } from '../journal/mend.js';
+import { DAY_MS, timeOfId } from '../time.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/commit.js';
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
@@ -7,6 +10,7 @@ import { calendarDate } from '../warehouse/dates.js';
 import { readLog } from '../warehouse/markers.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
+import { claimCommit } from './claim.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import type { Fetched } from './fetch-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
@@ -17,6 +21,11 @@ export interface Before {
   state: string | null;
   /** Whether any commit has a complete listing. */
   hadComplete: boolean;
+  /** How many commits there are, and the newest one's id. */
+  commits: number;
+  newest: string | null;
+  /** The start of its walk, ISO 8601. */
+  newestAt: string | null;
 }
 
 /**
@@ -30,11 +39,17 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, website.id));
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
   const { markers } = log;
-  return { state: await currentState(warehouse, markers, journalEngine(run)), hadComplete: hasComplete(markers) };
+  return {
+    state: await currentState(warehouse, markers, journalEngine(run)),
+    hadComplete: hasComplete(markers),
+    commits: markers.length,
+    newest: markers.at(-1)?.commitId ?? null,
+    newestAt: markers.at(-1)?.snapshotAt ?? null,
+  };
 }
 
 export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
-  const snapshotAt = new Date(listed.startedAt);
+  const snapshotAt = new Date(startAfter(run, listed, before));
   return {
     commitId: run.header.snapshot_id,
     snapshotId: run.header.snapshot_id,
@@ -47,8 +62,16 @@ export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: 
   };
 }
 
+/** A walk that another machine overtook is dated right after that one's: time and commits have one order. */
+function startAfter({ config }: Pick<WebsiteRun, 'config'>, { startedAt }: Listed, { newestAt }: Before): number {
+  const start = new Date(startedAt).getTime();
+  const newest = Date.parse(newestAt ?? '');
+  return config.bucket && newest >= start && newest - start < DAY_MS ? newest + 1 : start;
+}
+
 /** Makes every file of the commit from the journal. Nothing of it is visible yet. */
-export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
+export async function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
+  run.header = await headerAfter(run, before);
   const { header, requests } = run;
   const facts = commitFacts(run, listed, before);
   const finishedAt = new Date(run.effects.now()).toISOString();
@@ -94,12 +117,22 @@ export function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: 
       snapshot_date: facts.date,
     },
     setAside: header.set_aside?.folder,
+    follows: before.commits,
   };
   return stageCommit(input, run.journal);
 }
 
+/** Commits sort by their ids: one that another machine overtook needs a new one. */
+async function headerAfter({ header, folder, effects }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
+  if (newest === null || newest < header.snapshot_id) return header;
+  const renamed = { ...header, snapshot_id: uuidv7({ msecs: Math.max(effects.now(), timeOfId(newest) + 1) }) };
+  await writeHeader(folder, renamed);
+  return renamed;
+}
+
 /** Makes the snapshot visible, and says what it holds. */
 export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
+  await claimCommit(run, manifest);
   await commitStaged(run.warehouse, run.folder, manifest);
   await dropOldStates(run.warehouse, run.website.id, run.effects.now());
   return committedReceipt(manifest, fetched.reused, run.effects.now());

@@ -16,6 +16,7 @@ import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
 import { markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readManifest } from '../warehouse/stage.js';
+import { claimCommit, OvertakenError, takeWinner, untilFirst } from './claim.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
@@ -55,7 +56,7 @@ export interface RecoverDeps {
  * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a line in `runs`.
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
-  await recoverReplays(context.warehouse, context.log);
+  await recoverReplays(context);
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
   // Other folders are not ours.
   const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
@@ -123,11 +124,19 @@ async function isEmpty(folder: JournalFolder): Promise<boolean> {
 }
 
 /** Commits what is staged. Damaged files count as not staged: they can be staged again from the journal. */
-async function finishStaged({ warehouse, effects, log }: RunContext, folder: JournalFolder) {
+async function finishStaged(context: RunContext, folder: JournalFolder) {
+  const { warehouse, effects, log } = context;
   const manifest = await readManifest(folder);
   if (!manifest) return null;
   if (!(await isStagedWhole(warehouse, folder, manifest))) {
     log.warn({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
+    return null;
+  }
+  try {
+    await claimCommit(context, manifest);
+  } catch (error) {
+    if (!(error instanceof OvertakenError)) throw error;
+    await takeWinner(context, error);
     return null;
   }
   const reused = await countAnswers(folder);
@@ -222,10 +231,12 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
   const wanted = (await readPlanned(run.folder))?.wanted ?? null;
   const fetched = { ...end, reused: await countAnswers(run.folder), wanted };
-  const before = await readBefore(run);
   // The pace of this process says nothing about that run.
   const old = { ...run, utilisation: () => null };
-  return commit(run, await stage(old, listing.listed, before, fetched), fetched);
+  return untilFirst(run, async () => {
+    const before = await readBefore(run);
+    return commit(run, await stage(old, listing.listed, before, fetched), fetched);
+  });
 }
 
 async function countAnswers(folder: JournalFolder): Promise<number> {

@@ -17,7 +17,8 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, factsOf } from '../warehouse/state.js';
-import { engineOptions } from './context.js';
+import { claimCommit } from './claim.js';
+import { engineOptions, type RunContext } from './context.js';
 import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
 
 export interface ReplayOptions {
@@ -79,7 +80,7 @@ class Replay {
 
   async run() {
     const { config, dryRun, signal } = this.options;
-    if (!dryRun) await recoverReplays(this.#warehouse, this.options.log);
+    if (!dryRun) await recoverReplays(this.#claimant);
     const log = await this.#readLog();
     // A website that is no longer configured may still have records in quarantine.
     const known = [...(await log.websites()), ...(namedWebsites(config) ?? [])];
@@ -124,6 +125,7 @@ class Replay {
       return { ...about, ...receiptOf(judged, null) };
     }
     const manifest = await this.#stage(snapshot, folder, judged);
+    await claimCommit(this.#claimant, manifest);
     await commitStaged(this.#warehouse, folder, manifest);
     await dropOldStates(this.#warehouse, websiteId, this.#now());
     this.options.log.info({ website: websiteId, snapshot: snapshotId, ...judged }, 'replayed');
@@ -168,7 +170,12 @@ class Replay {
         version,
       },
       run: {},
+      follows: markers.length,
     });
+  }
+
+  get #claimant() {
+    return { config: this.options.config, warehouse: this.#warehouse, log: this.options.log };
   }
 
   #now(): number {
@@ -181,12 +188,14 @@ class Replay {
  * is quarantined still. To be called, with the run lock held, before anything else is committed, because a staged
  * replay was compared with the state as it was then.
  */
-export async function recoverReplays(warehouse: string, log: Logger): Promise<void> {
+export async function recoverReplays(context: Pick<RunContext, 'config' | 'warehouse' | 'log'>): Promise<void> {
+  const { warehouse, log } = context;
   for (const folder of await unfinishedReplays(warehouse)) {
     const about = { website: folder.websiteId, replay: folder.runId };
     const staged = await readManifest(folder);
     try {
       const manifest = staged && (await isStagedWhole(warehouse, folder, staged)) ? staged : null;
+      if (manifest) await claimCommit(context, manifest);
       if (manifest) await commitStaged(warehouse, folder, manifest);
       log.info(about, manifest ? 'finished an interrupted replay' : 'dropped an interrupted replay');
     } catch (error) {

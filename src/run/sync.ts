@@ -15,6 +15,7 @@ import { JournalEngine } from '../warehouse/journal-views.js';
 import { dropScratch, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
+import { sendCommit, takeOthers, untilFirst } from './claim.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, readBefore, recordFailure, stage } from './commit-snapshot.js';
 import {
@@ -123,6 +124,7 @@ class Sync {
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse, effects } = this.#context;
     try {
+      await takeOthers(this.#context);
       const { runId, runs, receipts, unlisted } = await this.#begin();
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
@@ -248,7 +250,9 @@ class Sync {
     };
     const limits = { deadline: deadlineOf(begun), whose: begun.website };
     try {
-      const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), goOn);
+      const work = () => untilFirst(begun, () => syncWebsite(run), goOn);
+      const receipt = await this.#context.outage.during(limits, work, goOn);
+      await sendCommit(this.#context);
       run.log.info(toldOf(receipt), 'committed');
       if (exitCodeOf({ run_id: null, websites: [receipt], followers: [] }, run.config.quality.max_reject_ratio) !== 0) {
         const why = receipt.error ?? 'more records were rejected than quality.max_reject_ratio allows';

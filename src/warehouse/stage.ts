@@ -51,6 +51,8 @@ const manifestSchema = z.object({
   others: z.record(z.string(), z.string()).default({}),
   /** A damaged journal that the commit comes from in part: where it is kept. */
   set_aside: z.string().optional(),
+  /** How many commits of the website it follows. */
+  follows: z.int().optional(),
 });
 /** What a commit consists of; once it is written, every file of the commit lies beside it. */
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -69,6 +71,8 @@ export interface StageInput {
   run: Record<string, Scalar>;
   /** Where a damaged journal is kept that the commit comes from in part. */
   setAside?: string | undefined;
+  /** How many commits of the website are known. */
+  follows?: number;
 }
 
 export function stagedFile(folder: JournalFolder, table: string): string {
@@ -186,6 +190,7 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
     run: input.run,
     others,
     ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
+    ...(input.follows === undefined ? {} : { follows: input.follows }),
   };
   crashPoint('staged all');
   const text = seal(JSON.stringify(manifest), seedOf(input.folder)).text;

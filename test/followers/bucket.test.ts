@@ -44,7 +44,7 @@ function held(): Map<string, Buffer> {
 /** Of a website's states only the newest two are kept here, and the newest alone there if it came with several nights. */
 function expectEqual(warehouse: string) {
   const files = copiedFiles(warehouse);
-  for (const [key, body] of held()) expect(files.get(key)?.equals(body), key).toBe(true);
+  for (const [key, body] of held()) if (!key.startsWith('log/')) expect(files.get(key)?.equals(body), key).toBe(true);
   for (const key of files.keys()) if (!key.startsWith('state/')) expect([...held().keys()]).toContain(key);
   expect([...held().keys()].filter((key) => key.startsWith('state/'))).not.toEqual([]);
 }

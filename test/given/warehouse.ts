@@ -82,6 +82,8 @@ export interface GivenSync {
   sections?: Record<string, Record<string, unknown>>;
   /** Whether the followers take it; else only the Parquet files are written. */
   followed?: 'followed' | null;
+  /** Other followers. */
+  follow?: RunEffects['follow'];
 }
 
 let prepared: Promise<string> | null = null;
@@ -103,7 +105,7 @@ export async function givenSchemas(warehouse: string): Promise<void> {
 }
 
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
-export async function syncAt({ at, websites = [], followed = null, ...given }: GivenSync): Promise<Receipt> {
+export async function syncAt({ at, websites = [], followed = null, follow, ...given }: GivenSync): Promise<Receipt> {
   await givenSchemas(given.warehouse);
   return sync({
     config: configFor(given),
@@ -113,7 +115,7 @@ export async function syncAt({ at, websites = [], followed = null, ...given }: G
     websites,
     recoverOnly: false,
     signal: new AbortController().signal,
-    effects: { ...clockAt(at), ...(followed ? {} : { follow: noFollowers }) },
+    effects: { ...clockAt(at), ...(followed ? {} : { follow: follow ?? noFollowers }) },
   });
 }
 
@@ -122,7 +124,7 @@ export function configFor({
   baseUrl,
   warehouse,
   sections = {},
-}: Omit<GivenSync, 'at' | 'websites' | 'followed'>): Config {
+}: Pick<GivenSync, 'baseUrl' | 'warehouse' | 'sections'>): Config {
   const parsed = configSchema.parse({
     ...sections,
     api: { base_url: baseUrl, token: TOKEN, requests_per_minute: 'unlimited', ...sections['api'] },

@@ -1,0 +1,136 @@
+import type { Place } from '../bucket/claims.js';
+import { BucketError } from '../bucket/errors.js';
+import { fileOfKey, keyOf } from '../bucket/keys.js';
+import { Failure } from '../exit.js';
+import { exists } from '../storage/durable.js';
+import { MINUTE_MS, SECOND_MS } from '../time.js';
+import { tableFile } from '../warehouse/layout.js';
+import { readRestored } from '../warehouse/restored.js';
+import type { Manifest } from '../warehouse/stage.js';
+import type { RunContext } from './context.js';
+
+/** Without an answer: a bucket that is down holds no commit up for long. */
+const TIMEOUT_MS = 10 * SECOND_MS;
+const ATTEMPTS = 3;
+/** The other machine sends its commit as soon as it is made. */
+const LONGEST_WAIT_MS = 3 * MINUTE_MS;
+const WAIT_MS = 2 * SECOND_MS;
+const MOST_TRIES = 5;
+
+/** Another machine was first to commit a website: what is staged here follows from an older state. */
+export class OvertakenError extends Failure {
+  constructor(readonly by: Place) {
+    super(
+      `another machine committed ${by.websiteId} first (${by.commitId}); the next sync commits what was fetched here`,
+    );
+  }
+}
+
+type Claimant = Pick<RunContext, 'config' | 'warehouse' | 'log'>;
+
+/**
+ * Claims the place of a staged commit in the bucket, before it becomes visible. Where the bucket cannot be asked it is
+ * committed all the same: nothing that follows the log stops a sync.
+ *
+ * @throws OvertakenError
+ */
+export async function claimCommit({ config, warehouse, log }: Claimant, manifest: Manifest): Promise<void> {
+  if (!config.bucket || manifest.follows === undefined) return;
+  const { website_id: websiteId, date, commit_id: commitId, follows: n } = manifest;
+  const marker = keyOf(warehouse, tableFile(warehouse, manifest.marker, { websiteId, date, id: commitId }));
+  try {
+    const winner = await withBucket(config, async (bucket) => {
+      const { claimPlace } = await import('../bucket/claims.js');
+      return claimPlace(bucket, { websiteId, n, commitId, marker });
+    });
+    if (winner) throw new OvertakenError(winner);
+  } catch (error) {
+    if (!(error instanceof BucketError)) throw error;
+    log.warn({ website: websiteId }, `committing without asking whether another machine does, too: ${error.message}`);
+  }
+}
+
+/**
+ * Does work that ends with a commit; again, from the journal and without a request, after another machine was first.
+ *
+ * @param again prepares the work for another time
+ */
+export async function untilFirst<T>(
+  context: Claimant & Pick<RunContext, 'effects' | 'signal'>,
+  work: () => Promise<T>,
+  again: () => void = () => {},
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof OvertakenError) || tries === MOST_TRIES) throw error;
+      context.log.info(
+        { website: error.by.websiteId, winner: error.by.commitId },
+        'another machine was first: staging again',
+      );
+      await takeWinner(context, error);
+      again();
+    }
+  }
+}
+
+/** Fetches the commit that was first, once it is in the bucket. @throws OvertakenError where it does not come */
+export async function takeWinner(
+  { config, warehouse, effects, signal }: Omit<Claimant, 'log'> & Pick<RunContext, 'effects' | 'signal'>,
+  overtaken: OvertakenError,
+): Promise<void> {
+  const until = effects.now() + LONGEST_WAIT_MS;
+  const file = fileOfKey(warehouse, overtaken.by.marker);
+  await withBucket(config, async (bucket) => {
+    while ((await bucket.get(overtaken.by.marker)) === null) {
+      if (effects.now() >= until) throw overtaken;
+      await effects.sleep(WAIT_MS, signal);
+    }
+  });
+  await fetchOthers({ config, warehouse });
+  if (file === null || !(await exists(file))) throw overtaken;
+}
+
+/** What other machines committed is what a run goes on from. Not known while the bucket is down, it is found out later. */
+export async function takeOthers(context: Claimant): Promise<void> {
+  if (!context.config.bucket) return;
+  try {
+    const taken = await fetchOthers(context);
+    if (taken > 0) context.log.info({ files: taken }, 'fetched from the bucket what other machines committed');
+  } catch (error) {
+    if (!(error instanceof BucketError)) throw error;
+    context.log.warn(`what other machines committed is not known: ${error.message}`);
+  }
+}
+
+/** Sends a commit at once: other machines wait for it, and this one may vanish before its last website is done. */
+export async function sendCommit({
+  config,
+  warehouse,
+  log,
+  effects,
+  oneAtATime,
+}: Omit<RunContext, 'runId'>): Promise<void> {
+  if (config.bucket) await oneAtATime(() => effects.follow({ config, warehouse, log, only: 'bucket' }));
+}
+
+async function fetchOthers({ config, warehouse }: Pick<Claimant, 'config' | 'warehouse'>): Promise<number> {
+  const { fetchNew } = await import('../bucket/restore.js');
+  const historyFrom = (await readRestored(warehouse))?.history_from ?? null;
+  return withBucket(config, (bucket) => fetchNew(bucket, warehouse, historyFrom));
+}
+
+type OpenBucket = InstanceType<typeof import('../bucket/client.js').Bucket>;
+
+async function withBucket<T>(config: RunContext['config'], work: (bucket: OpenBucket) => Promise<T>): Promise<T> {
+  if (!config.bucket) throw new BucketError('no bucket is configured');
+  // Most warehouses have none, and should not wait for what it loads.
+  const { Bucket } = await import('../bucket/client.js');
+  const bucket = new Bucket(config.bucket, { attempts: ATTEMPTS, timeout: TIMEOUT_MS });
+  try {
+    return await work(bucket);
+  } finally {
+    await bucket.close();
+  }
+}
