@@ -1,13 +1,13 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { Failure } from '../exit.js';
 import { exists, makeFolder, publish, readIfThere, sizeOf, syncFile } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { writeRestored } from '../warehouse/restored.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
+import { fetchJournals } from './journals.js';
 import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
@@ -22,6 +22,8 @@ export interface Fetched {
   unchanged: number;
   /** Data files that were left in the bucket. */
   left: number;
+  /** Unfinished runs, which the next sync resumes. */
+  runs: number;
 }
 
 /**
@@ -37,7 +39,7 @@ async function fetchCommits(
   historyFrom: string | null,
   isWanted: (id: string) => boolean = () => true,
 ): Promise<Fetched> {
-  const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0 };
+  const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0, runs: 0 };
   const limit = pLimit(AT_ONCE);
   const fetchAll = (objects: readonly Listed[]) =>
     Promise.all(objects.map((object) => limit(() => fetchOne(bucket, warehouse, object, fetched))));
@@ -67,15 +69,16 @@ async function fetchCommits(
 /**
  * Fetches a warehouse into a folder that has none, whose `warehouse.json` says that all is there.
  *
- * @throws BucketError; Failure where the bucket holds no warehouse
+ * @returns null where the bucket holds none
+ * @throws BucketError
  */
-export async function restore(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched> {
-  const identity = await bucket.get('warehouse.json');
-  if (identity === null) throw new Failure(`there is no warehouse at ${bucket.url}: check the address and its prefix`);
+export async function restore(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched | null> {
+  if ((await bucket.get('warehouse.json')) === null) return null;
   await makeFolder(warehouse);
   const fetched = await fetchCommits(bucket, warehouse, historyFrom);
   const { identity: file, restored } = warehouseFolder(warehouse);
   if (fetched.left === 0) await rm(restored, { force: true });
+  fetched.runs = await fetchJournals(bucket, warehouse);
   await bucket.download('warehouse.json', file);
   return fetched;
 }

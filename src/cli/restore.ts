@@ -3,7 +3,7 @@ import { Bucket } from '../bucket/client.js';
 import { restore } from '../bucket/restore.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
 import { daysOrUnlimited } from '../config/scalars.js';
-import { UsageError } from '../exit.js';
+import { Failure, UsageError } from '../exit.js';
 import { size } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
 import { exists, makeFolder } from '../storage/durable.js';
@@ -14,7 +14,7 @@ import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
 import { configOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
-import { count, formatJson } from './output.js';
+import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
 
 export interface Flags extends Globals {
@@ -42,8 +42,10 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const lock = await RunLock.take(warehouse, 'restore');
   try {
     const fetched = await restore(bucket, warehouse, historyFrom);
+    if (fetched === null) return nothingThere(bucket, flags, io);
     const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${historyFrom} were left there.` : '';
-    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}\n`;
+    const runs = fetched.runs > 0 ? ` ${counted(fetched.runs, 'unfinished run')}: the next sync resumes.` : '';
+    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${runs}\n`;
     io.stdout.write(
       flags.json ? formatJson({ warehouse, restored: true, history_from: historyFrom, ...fetched }) : text,
     );
@@ -52,6 +54,13 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     lock.release();
     await bucket.close();
   }
+}
+
+/** A machine that starts for the first time restores nothing. */
+function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: Io): number {
+  if (!ifMissing) throw new Failure(`there is no warehouse at ${url}: check the address and its prefix`);
+  stdout.write(json ? formatJson({ restored: false }) : `There is no warehouse at ${url} yet: nothing to restore.\n`);
+  return EXIT.done;
 }
 
 /** With both flags no configuration is needed. */

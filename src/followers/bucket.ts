@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { claimPlace } from '../bucket/claims.js';
 import { Bucket, type BucketOptions } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
+import { removeEnded } from '../bucket/journals.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
 import type { BucketConfig } from '../config/bucket.js';
 import { Failure } from '../exit.js';
@@ -126,6 +127,7 @@ export class BucketCopy implements Follower {
   async finish({ path, runs }: OpenWarehouse): Promise<string[]> {
     await this.#sendLacking('parquet/runs/', runs);
     crashPoint('sent the runs');
+    await removeEnded(this.bucket, await this.bucket.keys('parquet/runs/'));
     await this.#sendSchemas(join(path, 'schema'));
     await this.#removeSuperseded('state/');
     return [];

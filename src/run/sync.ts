@@ -27,6 +27,7 @@ import {
   type WebsiteRun,
 } from './context.js';
 import { fetchReports } from './fetch-reports.js';
+import { mirrorJournals } from './mirror.js';
 import { Outage } from './outage.js';
 import { plan } from './plan-reports.js';
 import { exitCodeOf, failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
@@ -123,6 +124,7 @@ class Sync {
 
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse, effects } = this.#context;
+    const stopMirroring = await mirrorJournals(this.#context);
     try {
       await takeOthers(this.#context);
       const { runId, runs, receipts, unlisted } = await this.#begin();
@@ -136,6 +138,7 @@ class Sync {
       return { run_id: runId, websites: receipts, followers, ...(unlisted === undefined ? {} : { error: unlisted }) };
     } finally {
       progress.finish();
+      await stopMirroring();
       await this.#clients.close();
       await dropScratch(warehouse);
     }

@@ -87,6 +87,8 @@ describe('restore', () => {
     const { code } = await run(['restore', '--from', 's3://lake/nights/', '--warehouse', copy], { env });
     expect(code).toBe(0);
     expect(existsSync(join(copy, 'warehouse.json'))).toBe(true);
+    const nothing = await restore('--from', 's3://lake/days', '--if-missing');
+    expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to restore') });
     expect((await restore('--from', 's3://lake/days')).stderr).toContain('there is no warehouse at s3://lake/days');
     expect((await restore('--from', 'lake')).stderr).toContain('--from lake is not the address of a bucket');
     expect((await restore('--history', '30')).stderr).toContain('--history 30 is not a number of days');

@@ -69,10 +69,7 @@ describe('the bucket', () => {
       server.requests.length = 0;
       server.fault = () => (server.requests.length > at ? 'cut' : null);
       await expect(copyTo(server, built.path)).rejects.toThrow(/nights.*check the network/);
-      await expectNoMarkerBeforeItsFiles(
-        new Map([...held()].map(([key, body]) => [key, { body, modified: new Date() }])),
-        built.path,
-      );
+      await expectNoMarkerBeforeItsFiles(new Set(held().keys()), built.path);
       server.fault = null;
       expect(await copyTo(server, built.path)).toEqual({ name: 'bucket', behind: 0 });
       expect(held()).toEqual(whole);

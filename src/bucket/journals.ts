@@ -1,0 +1,193 @@
+import { type FileHandle, open, rename, rm, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { type JournalFolder, journalFolder, unfinishedJournals } from '../journal/folder.js';
+import { JournalError, readHeader, writeHeader } from '../journal/header.js';
+import { exists, ifThere, makeFolder, readIfThere, syncFolder } from '../storage/durable.js';
+import { decodeId, encodeId } from '../storage/names.js';
+import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
+import type { Bucket } from './client.js';
+import { idOfKey } from './keys.js';
+import type { Listed } from './listing.js';
+
+const MAX_PART_BYTES = 16e6;
+/** Enough of what was sent last to tell whether a file was written over: each line ends with a checksum. */
+const TAIL_BYTES = 64;
+/** In the order in which a run makes them: each is about those before it. */
+const FILES = ['header', 'listing', 'plan', 'planned', 'remaining', 'reports'] as const;
+/** `runs/<run>/website=<id>/<file>/<generation>-<offset>` */
+const PART = /^runs\/([^/]+)\/website=([^/]+)\/(\w+)\/(\d{6})-(\d{14})$/;
+
+/** How far a file is in the bucket. One that is written over begins a new generation there. */
+interface Sent {
+  generation: number;
+  inode: number;
+  bytes: number;
+  tail: Buffer;
+}
+
+/**
+ * Keeps what unfinished runs have received in a bucket, for a machine that may vanish: of files that grow only what is
+ * new, in parts.
+ */
+export class JournalMirror {
+  readonly #sent = new Map<string, Sent>();
+
+  constructor(
+    private readonly bucket: Bucket,
+    private readonly warehouse: string,
+  ) {}
+
+  /** Sends what is new since the last time. @throws BucketError */
+  async send(): Promise<void> {
+    // Of a first night nothing else is there yet.
+    const identity = await readIfThere(warehouseFolder(this.warehouse).identity);
+    if (this.#sent.size === 0 && identity !== null) await this.bucket.put('warehouse.json', identity);
+    for (const folder of await unfinishedJournals(this.warehouse)) {
+      // How long they are is asked in the other order, so that nothing is sent without what it is about.
+      const opened: { name: string; handle: FileHandle; bytes: number; inode: number }[] = [];
+      try {
+        for (const name of [...FILES].reverse()) {
+          const handle = await ifThere(open(folder[name]), null);
+          if (handle === null) continue;
+          const { size: bytes, ino: inode } = await handle.stat();
+          opened.unshift({ name, handle, bytes, inode });
+        }
+        for (const { name, ...file } of opened) await this.#sendFile(`${prefixOf(folder)}/${name}`, file);
+      } finally {
+        for (const { handle } of opened) await handle.close();
+      }
+    }
+  }
+
+  async #sendFile(key: string, { handle, bytes, inode }: { handle: FileHandle; bytes: number; inode: number }) {
+    let sent = this.#sent.get(key);
+    const tail = sent ? await read(handle, sent.bytes - sent.tail.length, sent.tail.length) : null;
+    const goesOn = sent?.inode === inode && bytes >= sent.bytes && tail?.equals(sent.tail);
+    const older = goesOn ? [] : await this.bucket.keys(`${key}/`);
+    if (!sent || !goesOn) {
+      const newest = Math.max(0, ...older.map((one) => Number(PART.exec(one)?.[4] ?? 0)));
+      sent = { generation: newest + 1, inode, bytes: 0, tail: Buffer.alloc(0) };
+    }
+    while (sent.bytes < bytes) {
+      const part = await read(handle, sent.bytes, Math.min(MAX_PART_BYTES, bytes - sent.bytes));
+      if (part.length === 0) break;
+      const place = `${String(sent.generation).padStart(6, '0')}-${String(sent.bytes).padStart(14, '0')}`;
+      await this.bucket.put(`${key}/${place}`, part, { ifAbsent: false });
+      sent = { ...sent, bytes: sent.bytes + part.length, tail: part.subarray(-TAIL_BYTES) };
+    }
+    this.#sent.set(key, sent);
+    for (const each of older) await this.bucket.remove(each);
+  }
+}
+
+/** Removes the journals of runs that are recorded in the bucket. @param runs keys of `parquet/runs/` */
+export async function removeEnded(bucket: Bucket, runs: readonly string[]): Promise<void> {
+  const ended = new Set(runs.map(runOfKey));
+  for (const key of await bucket.keys('runs/')) {
+    const [, run, website] = PART.exec(key) ?? [];
+    if (ended.has(`${website}/${run}`)) await bucket.remove(key);
+  }
+}
+
+/**
+ * Fetches the journals of runs that nobody has recorded. The machine that wrote them may be alive: their commits get ids
+ * of their own here, so that only one of both has its place.
+ *
+ * @returns how many there were
+ */
+export async function fetchJournals(bucket: Bucket, warehouse: string): Promise<number> {
+  const ended = new Set((await bucket.keys('parquet/runs/')).map(runOfKey));
+  const journals = new Map<string, Listed[]>();
+  for await (const part of bucket.list('runs/')) {
+    const [, run, website = ''] = PART.exec(part.key) ?? [];
+    if (run === undefined || ended.has(`${website}/${run}`)) continue;
+    const name = `${run}/${website}`;
+    journals.set(name, [...(journals.get(name) ?? []), part]);
+  }
+  let fetched = 0;
+  for (const [name, parts] of journals) {
+    const [run = '', website = ''] = name.split('/');
+    const id = decodeId(website.replaceAll('!', '%'));
+    if (id === null || run.startsWith('.')) continue;
+    const folder = journalFolder(warehouse, run, id);
+    if (await exists(folder.path)) continue;
+    await fetchJournal(bucket, { warehouse, folder }, parts);
+    fetched++;
+  }
+  return fetched;
+}
+
+/** Beside its place first, so that a run is there as a whole or not at all. */
+async function fetchJournal(
+  bucket: Bucket,
+  { warehouse, folder }: { warehouse: string; folder: JournalFolder },
+  parts: readonly Listed[],
+): Promise<void> {
+  const root = join(scratchFolder(warehouse), 'restored');
+  const made = journalFolder(root, folder.runId, folder.websiteId);
+  await rm(root, { recursive: true, force: true });
+  await makeFolder(made.path);
+  for (const name of FILES) {
+    const own = newestGeneration(parts.filter(({ key }) => PART.exec(key)?.[3] === name));
+    const handle = own.length > 0 ? await open(made[name], 'w') : null;
+    for (const { key } of own) await handle?.appendFile((await bucket.get(key))?.body ?? '');
+    await handle?.sync();
+    await handle?.close();
+  }
+  await renameCommit(made);
+  for (const name of FILES) {
+    const [last] = parts
+      .filter(({ key }) => PART.exec(key)?.[3] === name)
+      .map(({ modified }) => new Date(modified))
+      .sort((a, b) => b.getTime() - a.getTime());
+    // How long ago the run received something decides whether it is resumed.
+    if (last && (await exists(made[name]))) await utimes(made[name], last, last);
+  }
+  await makeFolder(dirname(folder.path));
+  await rename(made.path, folder.path);
+  await syncFolder(dirname(folder.path));
+  await rm(root, { recursive: true, force: true });
+}
+
+async function renameCommit(folder: JournalFolder): Promise<void> {
+  try {
+    const header = await readHeader(folder);
+    if (header) await writeHeader(folder, { ...header, snapshot_id: uuidv7() });
+  } catch (error) {
+    // The next sync repairs it, and gives it a new id, too.
+    if (!(error instanceof JournalError)) throw error;
+  }
+}
+
+/** The parts of the newest generation, up to the first that is missing. */
+function newestGeneration(parts: readonly Listed[]): Listed[] {
+  const placed = parts.map((part) => {
+    const [, , , , generation, offset] = PART.exec(part.key) ?? [];
+    return { part, generation: Number(generation), offset: Number(offset) };
+  });
+  const newest = Math.max(...placed.filter(({ offset }) => offset === 0).map(({ generation }) => generation));
+  const own = placed.filter(({ generation }) => generation === newest).sort((a, b) => a.offset - b.offset);
+  let bytes = 0;
+  const whole = own.filter(({ offset, part }) => {
+    if (offset !== bytes) return false;
+    bytes += part.size;
+    return true;
+  });
+  return whole.map(({ part }) => part);
+}
+
+async function read(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+function prefixOf({ runId, websiteId }: JournalFolder): string {
+  return `runs/${runId}/website=${encodeId(websiteId).replaceAll('%', '!')}`;
+}
+
+/** `parquet/runs/website=<id>/date=<date>/<run>.parquet` → `<id>/<run>` */
+function runOfKey(key: string): string {
+  return `${/website=([^/]+)/.exec(key)?.[1]}/${idOfKey(key)}`;
+}

@@ -1,0 +1,124 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Bucket } from '../../src/bucket/client.js';
+import { fetchJournals, JournalMirror } from '../../src/bucket/journals.js';
+import { createLogger } from '../../src/observe/log.js';
+import { mirrorJournals } from '../../src/run/mirror.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type GivenBucket, startBucket } from '../given/bucket.js';
+import { run } from '../given/cli.js';
+import { temporaryFolder } from '../given/folder.js';
+import { Home } from '../given/home.js';
+import { readTable } from '../given/parquet.js';
+import { given } from '../given/synced.js';
+
+const PAGES = 40;
+let simulator: Simulator;
+let server: GivenBucket;
+let home: Home;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ websites: [{ id: 'a/b', pages: PAGES }], nights: 2 });
+});
+afterAll(() => simulator.close());
+beforeEach(async () => {
+  server = await startBucket({ pageSize: 4 });
+  home = machine();
+});
+afterEach(() => server.close());
+
+/** A machine that shares nothing with others but the bucket. */
+function machine(journal = true): Home {
+  return new Home(temporaryFolder(), simulator, ['a/b'], { bucket: { ...server.config, journal } });
+}
+
+const keys = (prefix: string) => [...server.objects.keys()].filter((key) => key.startsWith(prefix));
+/** Of these reports, those that were asked for since the counts began. */
+const asked = (urls: readonly string[]) => urls.filter((url) => simulator.requests.reports().has(url));
+
+describe('the journal in the bucket', () => {
+  test('continues the night of a lost machine elsewhere, without asking for anything again', async () => {
+    await expect(home.sync({ stopAfter: { reports: 25 } })).rejects.toThrow('stopped');
+    const journaled = home.journaled('a%2Fb');
+    expect(journaled.length).toBeGreaterThanOrEqual(25);
+    rmSync(home.folder, { recursive: true });
+
+    const other = machine();
+    const { code, stdout } = await run(['restore', '--if-missing', '--config', other.config]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain('1 unfinished run: the next sync resumes');
+    expect(other.journaled('a%2Fb')).toEqual(journaled);
+    simulator.requests.reset();
+    const receipt = await other.sync();
+    expect(receipt.websites).toMatchObject([{ status: 'committed', resumed: true, reports: { fetched: PAGES } }]);
+    expect(receipt.followers).toContainEqual({ name: 'bucket', behind: 0 });
+    expect(asked(journaled)).toEqual([]);
+    expect(await readTable(other.warehouse, 'url_reports')).toHaveLength(PAGES);
+    expect(keys('runs/')).toEqual([]);
+    expect(keys('parquet/snapshots/')).toHaveLength(1);
+  });
+
+  test('costs a lost machine no more than what was received since it was last sent', async () => {
+    const lost = machine(false);
+    const bucket = new Bucket(server.config, { env: {} });
+    const mirror = new JournalMirror(bucket, lost.warehouse);
+    for (const stopAfter of [{ pages: 20 }, { reports: 5 }, { reports: 15 }]) {
+      await expect(lost.sync({ stopAfter })).rejects.toThrow('stopped');
+      await mirror.send();
+    }
+    const sent = lost.journaled('a%2Fb');
+    const before = server.requests.length;
+    await mirror.send();
+    expect(server.requests.slice(before).filter((request) => request.startsWith('PUT'))).toEqual([]);
+    await expect(lost.sync({ stopAfter: { reports: 30 } })).rejects.toThrow('stopped');
+    expect(lost.journaled('a%2Fb').length).toBeGreaterThan(sent.length);
+
+    const other = machine();
+    expect(await fetchJournals(bucket, other.warehouse)).toBe(1);
+    expect(await fetchJournals(bucket, other.warehouse), 'it is there').toBe(0);
+    for (const name of ['listing.ndjson', 'plan.ndjson']) {
+      const [here, there] = [lost, other].map((one) => readFileSync(join(one.journal('a%2Fb'), name)));
+      expect(there?.equals(here ?? Buffer.alloc(0)), name).toBe(true);
+    }
+    const [mine, theirs] = [lost, other].map((one) => readFileSync(join(one.journal('a%2Fb'), 'run.json'), 'utf8'));
+    const idIn = (text = '') => JSON.parse(text).snapshot_id;
+    expect(idIn(theirs), 'the other may be alive').not.toBe(idIn(mine));
+    simulator.requests.reset();
+    expect((await other.sync()).websites).toMatchObject([{ status: 'committed', reports: { fetched: PAGES } }]);
+    expect(asked(sent)).toEqual([]);
+
+    // It was not lost, but away.
+    const back = await lost.sync();
+    expect(back.websites[0]).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
+    expect(await readTable(lost.warehouse, 'snapshots')).toHaveLength(2);
+    expect((await lost.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
+    expect(keys('runs/')).toEqual([]);
+    await bucket.close();
+  });
+
+  test('is sent again and again while the run goes on', async () => {
+    const quiet = machine(false);
+    await expect(quiet.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');
+    const config = await given(machine().config);
+    const stop = await mirrorJournals(
+      { config, warehouse: quiet.warehouse, log: createLogger({ level: 'silent' }) },
+      5,
+    );
+    await vi.waitFor(() => expect(keys('runs/').map((key) => key.split('/')[3])).toContain('listing'));
+    const sent = keys('runs/').length;
+    await expect(quiet.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
+    await vi.waitFor(() => expect(keys('runs/').map((key) => key.split('/')[3])).toContain('reports'));
+    expect(keys('runs/').length).toBeGreaterThan(sent);
+    await stop();
+  });
+
+  test('fails no run while the bucket is down', async () => {
+    server.fault = () => '403 AccessDenied';
+    const { websites } = await home.sync();
+    expect(websites).toMatchObject([{ status: 'committed' }]);
+    server.fault = null;
+    await home.sync();
+    expect(keys('parquet/snapshots/')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,89 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bucket } from '../../src/bucket/client.js';
+import type { BucketConfig } from '../../src/config/bucket.js';
+import { atLength } from '../given/at-length.js';
+import { startBucket } from '../given/bucket.js';
+import { copiedFiles, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
+import { runProcess, start } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { copyOf, folderOnDisk, temporaryFolder } from '../given/folder.js';
+import { hasServer, startRealServer } from '../given/s3-servers.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+
+/** Servers of other people are for `npm run test:full`. */
+const isReal = atLength(false, true);
+const disk = folderOnDisk('s3');
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  const pages = ['p', 'q', 'r'].map((name) => ({ url: `https://a.example/${name}` }));
+  const lists = { 'a/b é%*': pages, shop: pages };
+  built = await buildWarehouse(['01', '02', '03'].map((day) => ({ at: `2025-03-${day}T02:00:00Z`, lists })));
+});
+afterAll(() => {
+  built.remove();
+  rmSync(disk, { recursive: true, force: true });
+});
+
+/** Kills `sync --recover`, which does nothing but catch up, at random moments, until it was quick enough each time. */
+async function killed(config: BucketConfig, kills: number) {
+  let left = kills;
+  for (let round = 1; left > 0; round++) {
+    const path = copyOf(built.path);
+    const { journal, ...bucket } = { ...config, url: `s3://lake/round-${round}` };
+    const file = writeConfig(temporaryFolder(), {
+      baseUrl: 'http://127.0.0.1:1',
+      sections: { bucket, warehouse: { path } },
+    });
+    const lake = new Bucket({ ...bucket, journal });
+    let code: number | null = null;
+    while (code !== 0 && left > 0) {
+      const running = start(['sync', '--recover', '--config', file]);
+      await Promise.race([running.ended, delay(300 + Math.random() * 900)]);
+      running.kill('SIGKILL');
+      ({ code } = await running.ended);
+      left--;
+      await expectNoMarkerBeforeItsFiles(new Set(await lake.keys('')), path);
+    }
+    const { code: last, stderr } = await runProcess(['sync', '--recover', '--config', file]);
+    expect(last, stderr).toBe(0);
+    const sizes = new Map<string, number>();
+    for await (const { key, size } of lake.list('')) if (!key.startsWith('log/')) sizes.set(key, size);
+    const here = [...copiedFiles(path)].filter(([key]) => sizes.has(key) || !key.startsWith('state/'));
+    expect(sizes).toEqual(new Map(here.map(([key, body]) => [key, body.length])));
+
+    const copy = join(temporaryFolder(), 'copy');
+    const env = {
+      AWS_ENDPOINT_URL: bucket.endpoint ?? '',
+      AWS_ACCESS_KEY_ID: bucket.access_key_id ?? '',
+      AWS_SECRET_ACCESS_KEY: bucket.secret_access_key ?? '',
+    };
+    const restored = await runProcess(['restore', '--from', bucket.url, '--warehouse', copy], { env });
+    expect(restored.code, restored.stderr).toBe(0);
+    for (const [key, body] of copiedFiles(copy)) expect(copiedFiles(path).get(key)?.equals(body), key).toBe(true);
+    await lake.close();
+  }
+}
+
+describe('SIGKILLs while the bucket catches up', () => {
+  test('leave no marker before its files, and the folder and the bucket end up equal', async () => {
+    const server = await startBucket({ pageSize: 7 });
+    await killed(server.config, atLength(2, 100));
+    await server.close();
+  });
+
+  test.runIf(isReal && hasServer('moto'))('the same with moto', () => withReal('moto', 50));
+  test.runIf(isReal && hasServer('versitygw'))('the same with versitygw', () => withReal('versitygw', 50));
+});
+
+async function withReal(name: 'moto' | 'versitygw', kills: number): Promise<void> {
+  const server = await startRealServer(name, join(disk, name));
+  try {
+    await killed(server.config, kills);
+  } finally {
+    server.close();
+  }
+}
