@@ -46,7 +46,7 @@ export function configuredFollowers({ iceberg }: Config): ConfiguredFollower[] {
   const open = async (log: OpenWarehouse) => {
     // Only who has such tables waits for their library.
     const { IcebergTables } = await import('./iceberg/follower.js');
-    return IcebergTables.open(log, Date.now() - iceberg.history);
+    return IcebergTables.open(log, iceberg);
   };
   return [{ name: 'iceberg', open }];
 }

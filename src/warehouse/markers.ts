@@ -16,6 +16,8 @@ const markerRow = z.object({
   commitId: z.string(),
   /** Of a replay: the snapshot whose rejects it took. */
   snapshotId: z.string(),
+  /** The run that committed it; of a replay, its own id. */
+  runId: z.string(),
   websiteId: z.string(),
   /** Null where it had none, and of a replay. */
   websiteName: z.string().nullable(),
@@ -34,12 +36,20 @@ const OF_KIND = {
   snapshot: {
     table: 'snapshots',
     id: 'snapshot_id',
+    run: 'run_id',
     name: 'website_name',
     complete: "listing_status = 'complete'",
     at: 'finished_at',
   },
-  replay: { table: 'replays', id: 'replay_id', name: 'null::varchar', complete: 'false', at: 'replayed_at' },
-} as const satisfies Record<string, { table: MarkerTable } & Record<'id' | 'name' | 'complete' | 'at', string>>;
+  replay: {
+    table: 'replays',
+    id: 'replay_id',
+    run: 'replay_id',
+    name: 'null::varchar',
+    complete: 'false',
+    at: 'replayed_at',
+  },
+} as const satisfies Record<string, { table: MarkerTable } & Record<'id' | 'run' | 'name' | 'complete' | 'at', string>>;
 export type MarkerKind = keyof typeof OF_KIND;
 const KINDS = ['replay', 'snapshot'] as const;
 
@@ -144,10 +154,11 @@ async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<Mark
 /** @throws Error where a file cannot be read, or holds the marker of another commit */
 async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kind, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
-  const { table, id, name, complete, at } = OF_KIND[kind];
+  const { table, id, run, name, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
-    `select ${id} as "commitId", snapshot_id as "snapshotId", website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
+    `select ${id} as "commitId", snapshot_id as "snapshotId", ${run} as "runId",
+       website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
        snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", files
      from (${tableQuery(schemas, table, paths)})`,
   );

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { catchUp, type FollowerState } from '../../src/followers/follower.js';
 import { readAvro } from '../../src/followers/iceberg/avro.js';
+import { type IcebergOptions, IcebergTables } from '../../src/followers/iceberg/follower.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { scratchFolder } from '../../src/warehouse/layout.js';
+import { OpenWarehouse } from '../../src/warehouse/open.js';
 import type { Table } from '../../src/warehouse/tables.js';
 
 const metadataSchema = z.object({
@@ -10,6 +15,19 @@ const metadataSchema = z.object({
 });
 const manifestSchema = z.object({ manifest_path: z.string() });
 const entrySchema = z.object({ data_file: z.object({ file_path: z.string(), record_count: z.int() }) });
+
+/** Publishes a warehouse that was synced without followers, with a clock and a history of the test's choosing. */
+export function publishIceberg(warehouse: string, options: Partial<IcebergOptions> = {}): Promise<FollowerState> {
+  const engineOptions = { memoryLimit: 256e6, temporary: scratchFolder(warehouse) };
+  return withEngine(engineOptions, async (engine) => {
+    const log = await OpenWarehouse.read(engine, warehouse);
+    return catchUp(
+      await IcebergTables.open(log, { history: Number.POSITIVE_INFINITY, ...options }),
+      log,
+      engineOptions,
+    );
+  });
+}
 
 /** The files and rows of an Iceberg table, by snapshot: found as a reader finds them, from the hint on. */
 export async function icebergSnapshots(warehouse: string, table: Table): Promise<Map<number, Record<string, number>>> {

@@ -12,6 +12,7 @@ function markersOn(...commits: string[]): Marker[] {
       kind: what === 'replay' ? 'replay' : 'snapshot',
       commitId: `id-${at}`,
       snapshotId: `id-${at}`,
+      runId: `id-${at}`,
       websiteId: 'w',
       websiteName: null,
       snapshotAt: `${date}T02:00:00.000Z`,

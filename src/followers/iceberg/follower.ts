@@ -14,9 +14,16 @@ const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
 /** In the order in which they are published: what a snapshot names comes before it. */
 export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'tombstones', 'replays', 'snapshots'] as const;
 
+export interface IcebergOptions {
+  /** How far back readers can travel: milliseconds. */
+  history: number;
+  place?: Place;
+  now?: () => number;
+}
+
 /**
  * Publishes the log as Apache Iceberg tables: metadata under `iceberg/<table>/metadata` that names the Parquet files
- * where they are. Each commit is a snapshot of the tables that it has rows in.
+ * where they are. The commits of a run, or of a replay, are one snapshot of the tables that they have rows in.
  */
 export class IcebergTables implements CheckedFollower {
   readonly name = 'iceberg';
@@ -24,22 +31,28 @@ export class IcebergTables implements CheckedFollower {
   readonly remedy = REMEDY;
   /** Tables whose earlier snapshots name files that are deleted. */
   readonly #withoutHistory = new Set<Table>(['page_state']);
+  /** The run whose commits are no snapshot yet, and when the newest of them was made. */
+  #run: { id: string; at: number } | null = null;
 
   private constructor(
     private readonly log: OpenWarehouse,
     private readonly tables: ReadonlyMap<Table, IcebergTable>,
     private readonly place: Place,
+    private readonly now: () => number,
+    /** Older commits are one snapshot together. Milliseconds since 1970. */
     private readonly historyFrom: number,
   ) {}
 
-  /** @param historyFrom commits before this are one snapshot together; milliseconds since 1970 */
-  static async open(log: OpenWarehouse, historyFrom: number, place = localPlace(log.path)): Promise<IcebergTables> {
+  static async open(log: OpenWarehouse, options: IcebergOptions): Promise<IcebergTables> {
+    const { history, place = localPlace(log.path), now = Date.now } = options;
     const tables = new Map<Table, IcebergTable>();
     for (const table of PUBLISHED) tables.set(table, await IcebergTable.open(place, table));
-    return new IcebergTables(log, tables, place, historyFrom);
+    return new IcebergTables(log, tables, place, now, now() - history);
   }
 
+  /** None where a table is missing: each commit is taken again, and the tables that have it stay as they are. */
   async known(): Promise<ReadonlySet<string>> {
+    if ([...this.tables.values()].some(({ isNew }) => isNew)) return new Set();
     return new Set([...(await this.#idsIn('snapshots')), ...(await this.#idsIn('replays'))]);
   }
 
@@ -67,21 +80,23 @@ export class IcebergTables implements CheckedFollower {
       const rows = marker.files[table]?.rows ?? 0;
       files.push([table, { ...this.#named(path), rows, bytes: (await stat(path)).size }]);
     }
+    const at = Date.parse(marker.committedAt);
+    if (marker.runId !== this.#run?.id && at >= this.historyFrom) await this.#endRun();
     const [markerFile, stateFile] = await this.#facts([marker.path, ...(state === null ? [] : [state])]);
     if (stateFile) await this.#replaceState(stateFile);
     for (const [table, file] of files) this.#table(table).add(file);
     if (markerFile) this.#table(tableOf(marker)).add(markerFile);
-    const at = Date.parse(marker.committedAt);
-    if (at < this.historyFrom) return;
-    for (const [table, one] of this.tables) if (!this.#withoutHistory.has(table)) await one.snapshot(at);
+    this.#run = { id: marker.runId, at: Math.max(at, this.#run?.at ?? 0) };
   }
 
   async finish({ runs }: OpenWarehouse): Promise<string[]> {
+    await this.#endRun();
+    const now = this.now();
     const taken = new Set(await this.#idsIn('runs'));
     for (const file of await this.#facts(runs.filter((path) => !taken.has(idOf(path))))) this.#table('runs').add(file);
     for (const [table, published] of this.tables) {
-      await published.snapshot(Date.now());
-      await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom);
+      await published.snapshot(now);
+      await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom, now);
       crashPoint(`published iceberg ${table}`);
     }
     return [];
@@ -100,6 +115,12 @@ export class IcebergTables implements CheckedFollower {
       if (more !== undefined) found.push(`the Iceberg table ${table} has ${there.size} files too many: ${more}`);
     }
     return found;
+  }
+
+  async #endRun(): Promise<void> {
+    if (!this.#run) return;
+    for (const [table, one] of this.tables) if (!this.#withoutHistory.has(table)) await one.snapshot(this.#run.at);
+    this.#run = null;
   }
 
   #table(table: Table): IcebergTable {

@@ -38,7 +38,11 @@ const entrySchema = z.object({
 });
 
 /** The bytes of a manifest: an entry for each file. */
-export function writeManifest(table: Table, files: readonly DataFile[], sequence: number): Promise<Buffer> {
+export function writeManifest(
+  table: Table,
+  files: readonly DataFile[],
+  { sequence, schemaId }: { sequence: number; schemaId: number },
+): Promise<Buffer> {
   const entries = files.map((file) => ({
     status: file.since === sequence ? ADDED : EXISTING,
     snapshot_id: file.since,
@@ -56,8 +60,8 @@ export function writeManifest(table: Table, files: readonly DataFile[], sequence
     },
   }));
   return writeAvro(manifestSchema(table), entries, {
-    schema: JSON.stringify({ type: 'struct', 'schema-id': 0, fields: fieldsOf(table) }),
-    'schema-id': '0',
+    schema: JSON.stringify({ type: 'struct', 'schema-id': schemaId, fields: fieldsOf(table) }),
+    'schema-id': String(schemaId),
     'partition-spec': JSON.stringify(partitionFields(table)),
     'partition-spec-id': '0',
     'format-version': '2',

@@ -14,7 +14,6 @@ const snapshotSchema = z.looseObject({
   'manifest-list': z.string(),
   summary: z.record(z.string(), z.string()),
 });
-export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** What a version of a table's metadata says, as far as we read it. */
 const metadataSchema = z.looseObject({

@@ -1,7 +1,6 @@
-import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, ifThere, makeFolder, syncFolder, writeDurably } from '../../storage/durable.js';
-import { GRACE_MS } from '../../warehouse/commit.js';
 import { namesIn } from '../../warehouse/layout.js';
 
 /** Where the metadata of tables is kept. Paths are relative to the warehouse, with `/`. */
@@ -18,8 +17,8 @@ export interface Place {
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /** The names in a folder; none if it does not exist. */
   names(folder: string): Promise<string[]>;
-  /** Removes a file that no new reader needs, an hour after it was written. @returns whether it is gone */
-  expire(path: string): Promise<boolean>;
+  /** Removes a file, if it is there. */
+  remove(path: string): Promise<void>;
 }
 
 /** The folder of the warehouse itself. */
@@ -35,12 +34,7 @@ export function localPlace(warehouse: string): Place {
     create: (path, bytes) => createDurably(local(path), bytes),
     replace: (path, bytes) => writeDurably(local(path), bytes),
     names: (folder) => namesIn(local(folder)),
-    async expire(path) {
-      const found = await ifThere(stat(local(path)), null);
-      if (found && Date.now() - found.mtimeMs < GRACE_MS) return false;
-      await rm(local(path), { force: true });
-      return true;
-    },
+    remove: (path) => rm(local(path), { force: true }),
   };
 }
 

@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { crashPoint } from '../../storage/crash-point.js';
+import { GRACE_MS } from '../../warehouse/commit.js';
+import { firstLine } from '../../warehouse/damage.js';
 import type { Table } from '../../warehouse/tables.js';
 import {
   type DataFile,
@@ -9,21 +13,15 @@ import {
   writeManifest,
   writeManifestList,
 } from './manifests.js';
-import {
-  adoptSchema,
-  emptyMetadata,
-  type Metadata,
-  NO_SNAPSHOT,
-  parseMetadata,
-  REMEDY,
-  type Snapshot,
-} from './metadata.js';
+import { adoptSchema, emptyMetadata, type Metadata, NO_SNAPSHOT, parseMetadata, REMEDY } from './metadata.js';
 import type { Place } from './place.js';
 
-/** A property of the table: files that no snapshot needs any more, and that are still to be deleted. */
+/** A property of the table: the metadata files that no new reader needs, and since when, in milliseconds since 1970. */
 const EXPIRED = 'indexhouse.expired';
 /** A property of a snapshot: the manifests of the one before that it has others for. */
 const REPLACED = 'indexhouse.replaced';
+
+const expiredSchema = z.record(z.string(), z.number());
 
 /** A file as it comes into a table, or leaves it. */
 export type TableFile = Omit<DataFile, 'since'>;
@@ -62,6 +60,8 @@ export class IcebergTable {
     private readonly metadata: Metadata,
     /** Whether the metadata differs from that file. */
     private isChanged: boolean,
+    /** Whether nothing was published at this address before. */
+    readonly isNew: boolean,
   ) {}
 
   /** The table as it was published last. One that was published under another address begins anew. */
@@ -69,12 +69,14 @@ export class IcebergTable {
     const folder = folderOf(table);
     const names = await place.names(folder);
     const version = Math.max(0, ...names.map((name) => Number(/^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? 0)));
-    const bytes = version === 0 ? null : await place.read(`${folder}/v${version}.metadata.json`);
-    const known = bytes && parseMetadata(bytes);
+    const file = `${folder}/v${version}.metadata.json`;
+    const bytes = version === 0 ? null : await place.read(file);
+    const known = bytes && (await readable(place.address(file), async () => parseMetadata(bytes)));
     const location = place.address(`iceberg/${table}`);
-    const metadata = known?.location === location ? known : emptyMetadata(table, location, known);
-    const isChanged = adoptSchema({ metadata, table }) || metadata !== known;
-    const opened = new IcebergTable(place, table, version, metadata, isChanged);
+    const isNew = known?.location !== location;
+    const metadata = isNew ? emptyMetadata(table, location, known) : known;
+    const isChanged = adoptSchema({ metadata, table }) || isNew;
+    const opened = new IcebergTable(place, table, version, metadata, isChanged, isNew);
     await opened.#readMonths();
     return opened;
   }
@@ -123,24 +125,26 @@ export class IcebergTable {
 
   /**
    * Publishes the snapshots that were made: the next version of the metadata, unless somebody else wrote it, and then
-   * the hint of which one it is.
+   * the hint of which one it is. Last, what nobody has needed for an hour is removed.
    *
-   * @param historyFrom earlier snapshots go, but for the newest; milliseconds since 1970
+   * @param historyFrom snapshots that were superseded before this go; milliseconds since 1970
    */
-  async publish(historyFrom: number): Promise<void> {
+  async publish(historyFrom: number, now: number): Promise<void> {
     const folder = folderOf(this.table);
+    const unneeded = this.isChanged ? await this.#expire(historyFrom, now) : [];
     if (this.isChanged) {
-      await this.#expire(historyFrom);
       this.version++;
       const file = `${folder}/v${this.version}.metadata.json`;
       if (!(await this.place.create(file, Buffer.from(JSON.stringify(this.metadata))))) {
         throw new Error(`${this.place.address(file)} was written by another process at the same time`);
       }
       this.isChanged = false;
+      crashPoint(`wrote iceberg ${this.table}`);
     }
     const hint = `${folder}/version-hint.text`;
     const hinted = await this.place.read(hint);
     if (hinted?.toString() !== String(this.version)) await this.place.replace(hint, Buffer.from(String(this.version)));
+    for (const name of unneeded) await this.place.remove(`${folder}/${name}`);
   }
 
   /** How many rows the newest snapshot holds. */
@@ -154,8 +158,7 @@ export class IcebergTable {
   async #readMonths(): Promise<void> {
     const current = this.metadata.snapshots.find((one) => one['snapshot-id'] === this.metadata['current-snapshot-id']);
     if (!current) return;
-    const bytes = await this.#readAt(current['manifest-list']);
-    for (const line of await readManifestList(bytes)) {
+    for (const line of await this.#readAt(current['manifest-list'], readManifestList)) {
       const month = /([^/]+)-\d+-[^-/]+\.avro$/.exec(line.manifest_path)?.[1] ?? '';
       this.#months.set(month, { line, files: null });
     }
@@ -164,14 +167,14 @@ export class IcebergTable {
   async #filesOf(name: string): Promise<DataFile[]> {
     const month = this.#months.get(name);
     if (!month) return [];
-    month.files ??= await readManifest(this.table, await this.#readAt(month.line.manifest_path));
+    month.files ??= await this.#readAt(month.line.manifest_path, (bytes) => readManifest(this.table, bytes));
     return month.files;
   }
 
-  async #readAt(address: string): Promise<Buffer> {
+  async #readAt<T>(address: string, read: (bytes: Uint8Array) => Promise<T>): Promise<T> {
     const bytes = await this.place.read(`${folderOf(this.table)}/${nameOf(address)}`);
     if (!bytes) throw new Error(`${address} is missing; ${REMEDY}`);
-    return bytes;
+    return readable(address, () => read(bytes));
   }
 
   async #writeMonth(month: string, files: DataFile[], sequence: number): Promise<void> {
@@ -179,7 +182,7 @@ export class IcebergTable {
       this.#months.delete(month);
       return;
     }
-    const bytes = await writeManifest(this.table, files, sequence);
+    const bytes = await writeManifest(this.table, files, { sequence, schemaId: this.#schemaId });
     const address = await this.#write(`${month}-${sequence}`, bytes);
     const line = manifestFile(files, { address, length: bytes.length, sequence });
     this.#months.set(month, { line, files });
@@ -197,7 +200,7 @@ export class IcebergTable {
       'sequence-number': sequence,
       'timestamp-ms': time,
       'manifest-list': await this.#write(`snap-${sequence}`, await writeManifestList(lines, sequence)),
-      'schema-id': metadata.schemas.length - 1,
+      'schema-id': this.#schemaId,
       summary: {
         operation,
         'total-records': String(this.rows),
@@ -217,31 +220,46 @@ export class IcebergTable {
     return this.place.address(path);
   }
 
-  /** A manifest was needed last by the snapshot before the one that replaced it. */
-  async #expire(historyFrom: number): Promise<void> {
+  get #schemaId(): number {
+    return this.metadata.schemas.length - 1;
+  }
+
+  /**
+   * Leaves what was current at a time, and all since. Files that these do not need, what died attempts wrote included,
+   * are noted with the time at which that was seen, so that who has just begun to read with an older version ends in peace.
+   *
+   * @returns the files that have not been needed for long
+   */
+  async #expire(historyFrom: number, now: number): Promise<string[]> {
     const { metadata } = this;
-    const current = metadata['current-snapshot-id'];
-    const isKept = (one: Snapshot) => one['snapshot-id'] === current || one['timestamp-ms'] >= historyFrom;
-    const kept = metadata.snapshots.filter(isKept);
-    const gone = metadata.snapshots.filter((one) => !isKept(one));
-    const unneeded = [
-      ...(metadata.properties[EXPIRED]?.split(' ') ?? []),
-      ...gone.map((one) => nameOf(one['manifest-list'])),
-      ...(gone.length === 0 ? [] : [...gone, ...kept.slice(0, 1)]).flatMap(
-        (one) => one.summary[REPLACED]?.split(' ') ?? [],
-      ),
-      ...(this.version > 0 ? [`v${this.version}.metadata.json`] : []),
-    ];
-    const left: string[] = [];
-    for (const name of new Set(unneeded)) {
-      if (name !== '' && !(await this.place.expire(`${folderOf(this.table)}/${name}`))) left.push(name);
-    }
+    const first = metadata.snapshots.findLastIndex((one) => one['timestamp-ms'] < historyFrom);
+    const kept = metadata.snapshots.slice(Math.max(0, first));
+    const needed = new Set([
+      'version-hint.text',
+      ...kept.map((one) => nameOf(one['manifest-list'])),
+      ...[...this.#months.values()].map(({ line }) => nameOf(line.manifest_path)),
+      // A manifest was needed last by the snapshot before the one that replaced it.
+      ...kept.slice(1).flatMap((one) => one.summary[REPLACED]?.split(' ') ?? []),
+    ]);
+    const names = await this.place.names(folderOf(this.table));
+    const before = expiredSchema.parse(JSON.parse(metadata.properties[EXPIRED] ?? '{}'));
+    const since = names.filter((name) => !needed.has(name)).map((name) => [name, before[name] ?? now] as const);
     metadata.snapshots = kept;
     metadata['snapshot-log'] = kept.map((one) => ({
       'snapshot-id': one['snapshot-id'],
       'timestamp-ms': one['timestamp-ms'],
     }));
-    metadata.properties[EXPIRED] = left.join(' ');
+    const isDue = (at: number) => now - at >= GRACE_MS;
+    metadata.properties[EXPIRED] = JSON.stringify(Object.fromEntries(since.filter(([, at]) => !isDue(at))));
+    return since.filter(([, at]) => isDue(at)).map(([name]) => name);
+  }
+}
+
+async function readable<T>(address: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new Error(`${address} cannot be read: ${firstLine(error)}; ${REMEDY}`, { cause: error });
   }
 }
 
