@@ -80,7 +80,7 @@ async function benchView(warehouse: string, name: string, path: string): Promise
         if (statusCode !== 200) throw new Error(`the dashboard answered ${statusCode} at ${url}`);
       };
       const context = { keyId: 'bench', signal: new AbortController().signal };
-      const scan = () => reader.ask(context, 'slow', ({ engine }) => engine.rows(z.unknown(), SCAN));
+      const scan = () => reader.ask(context, 'slow', (opened) => opened.rows(z.unknown(), SCAN));
       // The first time is for the caches.
       await scan();
       rounds.push({ scan: await costOf(scan), first: await costOf(view), repeated: await costOf(view) });

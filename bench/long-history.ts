@@ -94,7 +94,7 @@ async function benchAnalysis(
   { name }: Analysis,
   { given, columns, aim }: { given: Record<string, string>; columns: NamedColumns; aim: number },
 ): Promise<void> {
-  const scan = () => timed(() => reader.engine.rows(z.unknown(), scanOf(columns)));
+  const scan = () => timed(() => reader.rows(z.unknown(), scanOf(columns)));
   const ask = () => timed(() => askAnalysis(reader, name, given));
   const { rows } = await askAnalysis(reader, name, given);
   const pairs: { scanned: number; asked: number }[] = [];
@@ -110,7 +110,7 @@ async function benchAnalysis(
 
 async function aUrl(reader: Reader): Promise<string> {
   const query = `select url from page_state order by url limit 1 offset ${Math.min(A_PAGE, PAGES / 2)}`;
-  const [row] = await reader.engine.rows(z.object({ url: z.string() }), query);
+  const [row] = await reader.rows(z.object({ url: z.string() }), query);
   if (!row) throw new Error('the history has no pages');
   return row.url;
 }

@@ -46,7 +46,7 @@ export async function namedColumns(reader: Reader, text: string): Promise<NamedC
 }
 
 async function columnsOf(reader: Reader, table: string): Promise<string[]> {
-  const described = await reader.engine.rows(z.object({ column_name: z.string() }), `describe ${table}`);
+  const described = await reader.rows(z.object({ column_name: z.string() }), `describe ${table}`);
   return described.map(({ column_name }) => column_name);
 }
 

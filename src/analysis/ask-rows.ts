@@ -147,5 +147,5 @@ export async function askAbout<T>(
 
 async function askText<T>(reader: Reader, text: string, schema: z.ZodType<T>, parameters: Parameters): Promise<T[]> {
   reader.nextTurn();
-  return reader.withStates(() => reader.engine.rows(schema, text, parameters));
+  return reader.rows(schema, text, parameters);
 }

@@ -48,7 +48,7 @@ export interface Result {
  */
 export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
-  const result = await reader.withStates(async () => {
+  const result = await reader.withTables(async () => {
     const prepared = await prepare(reader, question);
     return explained(question, async () => {
       prepared.bind({ ...question.parameters });
@@ -99,7 +99,7 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
 /** Answers into a Parquet file with DuckDB's own types, but for JSON, which is text there. Throws as `ask` does. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
-  const prepared = await reader.withStates(() => prepare(reader, question));
+  const prepared = await reader.withTables(() => prepare(reader, question));
   const copy = `copy (${withJsonAsText(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
   await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
 }

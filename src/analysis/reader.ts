@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
-import { Engine } from '../storage/engine.js';
-import { literal } from '../storage/sql.js';
+import { Engine, type Parameters } from '../storage/engine.js';
+import { literal, sql } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
-import { filesOf, type Marker } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
-import { checkWarehouseThere, variableQuery, withEmpty } from '../warehouse/prepare.js';
-import { findStates, makeState, type StateOptions, type StatesSeen } from '../warehouse/state.js';
+import { filesOf, type Marker, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import { hasRowPerFile, OpenWarehouse } from '../warehouse/open.js';
+import { checkWarehouseThere, listedQuery, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
+import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, TABLES, type Table, viewStatements } from '../warehouse/tables.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
@@ -21,12 +21,17 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
 
-/** What a reader sees. */
+/** Coverage of commits without a summary, usually none. */
+const UNSUMMARIZED = 'unsummarized_coverage';
+/** What a question may name. */
+const SOURCES = [...TABLES, UNSUMMARIZED] as const;
+type Source = (typeof SOURCES)[number];
+
+/** What a reader and its further connections see. */
 interface Seen {
   log: OpenWarehouse;
-  states: StatesSeen;
-  /** Pending while missing states are rebuilt, for all connections. */
-  making: Promise<void> | null;
+  /** The files of what was named so far. Pending while they are looked at, and missing states are rebuilt. */
+  listed: Map<Source, Promise<string[]>>;
 }
 
 /**
@@ -34,11 +39,13 @@ interface Seen {
  * it opens. It takes no lock, so no sync can block it, nor it a sync. Its engine can read the log and the states, and
  * nothing else of the machine; of a question of somebody else's, `ask` lets only tables and views through.
  *
- * Files that cannot be read are left out and named in `damaged`. A missing or damaged state is rebuilt from the log when
- * a query first reads it, and kept if the warehouse can be written.
+ * The files of a table are looked at when a question first names it. Those that cannot be read are left out and named in
+ * `damaged`. A missing or damaged state is rebuilt from the log then, and kept if the warehouse can be written.
  */
 export class Reader {
   #turn = 0;
+  /** What this connection can read by now. */
+  readonly #listed = new Set<Source>();
 
   private constructor(
     readonly engine: Engine,
@@ -48,6 +55,8 @@ export class Reader {
     readonly folder: string,
     private readonly options: ReaderOptions,
     private readonly seen: Seen,
+    /** The first reader's, which lists files for all. */
+    private readonly first: Engine = engine,
   ) {}
 
   /** @throws WarehouseError where there is no warehouse */
@@ -57,7 +66,7 @@ export class Reader {
     const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
-      // Footers are read once, when a view is created, and files are not checked for changes, because they never change.
+      // Footers are read once, when a table is first named, and files are not checked for changes, because they never change.
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
@@ -75,7 +84,7 @@ export class Reader {
     return this.seen.log.markers;
   }
 
-  /** Files that cannot be read, and that answers leave out. A query that rebuilds a state may find more. */
+  /** Files that cannot be read, and that answers leave out. A query that names another table may find more. */
   get damaged(): readonly DamagedFile[] {
     return this.seen.log.damaged;
   }
@@ -108,9 +117,10 @@ export class Reader {
 
   /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
-    const { log, states } = this.seen;
+    const { log } = this.seen;
     const changed = await log.findChanged();
-    for (const { file } of states.present) {
+    for (const newest of newestMarkers(log.markers)) {
+      const file = stateFileOf(log.path, newest);
       const read = this.engine.rows(z.unknown(), 'select max(hash(columns(*))) from read_parquet($file)', { file });
       await read.catch((error) => changed.push(damagedFile('page_state', file, `cannot be read: ${firstLine(error)}`)));
     }
@@ -128,37 +138,62 @@ export class Reader {
   }
 
   /**
-   * Runs a query; if it reads missing states, rebuilds them and runs it again.
+   * Runs a query; while it names a table whose files were not looked at yet, looks at them and runs it again.
    *
    * @throws CheckpointError where nothing is left to rebuild a state from
    */
-  async withStates<T>(ask: () => Promise<T>): Promise<T> {
+  async withTables<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!lacksStates(error)) throw error;
-      const seen = this.seen;
-      if (seen.states.lacking.length > 0) {
-        seen.making ??= this.#makeStates().finally(() => {
-          seen.making = null;
-        });
-        await seen.making;
-      }
-      await showStates(this.engine, this.seen.log.schemas, seen.states);
-      return ask();
+      const source = SOURCES.find((one) => one === unlistedIn(error));
+      if (source === undefined || this.#listed.has(source)) throw error;
+      await this.#list(source);
+      return this.withTables(ask);
     }
   }
 
-  async #makeStates(): Promise<void> {
-    const { log, states } = this.seen;
-    const { warehouse, memoryLimit, onRebuilt } = this.options;
-    const options = { memoryLimit, temporary: this.folder, onRebuilt };
-    for (let newest = states.lacking.at(-1); newest; newest = states.lacking.at(-1)) {
-      const made = await makeState(warehouse, { log, newest }, options);
-      log.leaveOut(made.damaged);
-      if (made.file !== null) states.present.push({ newest, file: made.file });
-      states.lacking.pop();
+  /** Runs one query and checks each row, as `Engine.rows` does. */
+  rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
+    return this.withTables(() => this.engine.rows(schema, query, parameters));
+  }
+
+  /** Looks at the files of all tables, so that `damaged` names what cannot be read of any. */
+  async nameDamaged(): Promise<void> {
+    for (const table of TABLES) if (table !== 'page_state') await this.#list(table);
+  }
+
+  async #list(source: Source): Promise<void> {
+    const { listed } = this.seen;
+    const files = listed.get(source) ?? this.#filesOf(source);
+    listed.set(source, files);
+    // The next question looks again.
+    files.catch(() => listed.delete(source));
+    await listFiles(this.engine, source, await files);
+    this.#listed.add(source);
+  }
+
+  /** The files of a source that can be read. */
+  async #filesOf(source: Source): Promise<string[]> {
+    const { log } = this.seen;
+    if (source === 'page_state') {
+      const { memoryLimit, onRebuilt } = this.options;
+      const states = await readStates(this.first, log, { memoryLimit, temporary: this.folder, onRebuilt });
+      log.leaveOut(states.damaged);
+      return this.filled(source, states.files);
     }
+    const [table, files] = source === UNSUMMARIZED ? (['coverage', unsummarizedFiles(log)] as const) : [source];
+    const look = async (some: readonly string[]) => {
+      const all = this.filled(table, some);
+      if (hasRowPerFile(table)) {
+        const copied = join(this.folder, `${table}.parquet`);
+        const isCopied = await this.first.copy(log.query(table, some), copied, 'format parquet').catch(() => null);
+        if (isCopied !== null) return [copied];
+      }
+      await this.first.run(sql('query/look_at_files'), { files: all });
+      return all;
+    };
+    return log.readable(table, look, files);
   }
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
@@ -169,9 +204,7 @@ export class Reader {
 
   /** Another connection to the same data, for a query beside this reader's. To be closed before this reader. */
   async connect(): Promise<Reader> {
-    const engine = await this.engine.connect();
-    await showStates(engine, this.seen.log.schemas, this.seen.states);
-    return new Reader(engine, null, this.folder, this.options, this.seen);
+    return new Reader(await this.engine.connect(), null, this.folder, this.options, this.seen, this.first);
   }
 
   close(): void {
@@ -200,34 +233,21 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 
 async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
   const log = await OpenWarehouse.read(engine, warehouse, folder);
-  for (const table of TABLES) if (table !== 'page_state') await log.mount(table);
-  const states = await findStates(engine, log);
-  // Over the files in a variable, because some may have to be rebuilt first.
-  await showStates(engine, log.schemas, { ...states, lacking: [] });
-  await engine.view('page_state', variableQuery('page_state', 'state_files'));
-  for (const statement of viewStatements(unsummarizedOf(log))) await engine.run(statement);
-  await showStates(engine, log.schemas, states);
-  return { log, states, making: null };
+  const tableOf = (source: Source) => (source === UNSUMMARIZED ? 'coverage' : source);
+  for (const source of SOURCES) await listFiles(engine, source, withEmpty(log.schemas, tableOf(source), []));
+  for (const table of TABLES) await engine.view(table, listedQuery(table, table));
+  const unsummarized = `create or replace macro ${UNSUMMARIZED}() as table ${listedQuery('coverage', UNSUMMARIZED)}`;
+  for (const statement of viewStatements(unsummarized)) await engine.run(statement);
+  for (const source of SOURCES) await listFiles(engine, source, null);
+  return { log, listed: new Map() };
 }
 
-/** The macro `unsummarized_coverage` over the files of commits without a summary, usually none. */
-function unsummarizedOf(log: OpenWarehouse): string {
-  const query = log.query('coverage', filesOf(log.path, log.markers.filter(isUnsummarized), 'coverage'));
-  return `create or replace macro unsummarized_coverage() as table ${query}`;
+function unsummarizedFiles({ path, markers }: OpenWarehouse): string[] {
+  return filesOf(path, markers.filter(isUnsummarized), 'coverage');
 }
 
 function isUnsummarized({ files }: Marker): boolean {
   return !Object.hasOwn(files, 'coverage_summary');
-}
-
-/** Lets `page_state` read the states, or, while some are missing, fail with an error that `lacksStates` recognises. */
-async function showStates(engine: Engine, schemas: string, { present, lacking }: StatesSeen): Promise<void> {
-  const files = present.map(({ file }) => file);
-  await engine.set({ state_files: lacking.length > 0 ? null : withEmpty(schemas, 'page_state', files) });
-}
-
-function lacksStates(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('read_parquet cannot take NULL list');
 }
 
 /** From here on the engine reads only these folders, and its settings cannot be changed. */

@@ -118,7 +118,7 @@ export async function readWebsites(
   const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });
   log.leaveOut(states.damaged);
   for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
-  await log.mount('page_state', states.files);
+  await engine.view('page_state', log.query('page_state', states.files));
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
   const drift = await engine.rows(driftRow, sql('status/new_drift'));

@@ -88,11 +88,12 @@ export async function openKnown({ warehouse, reports }: Config, now: number, onR
 async function websitesIn(reader: Reader, reports: Config['reports'], now: number): Promise<KnownWebsite[]> {
   const { engine } = reader;
   try {
+    await reader.nameDamaged();
     await engine.setTimes({ planned_at: new Date(now) });
     await setPlanOrder(engine, { ...reports, max_per_run: Number.POSITIVE_INFINITY }, now);
-    await reader.withStates(() => engine.run(sql('plan/known_candidates')));
+    await reader.withTables(() => engine.run(sql('plan/known_candidates')));
     await engine.view('report_plan', sql('plan/report_plan'));
-    return await engine.rows(websiteRow, sql('forecast/websites'));
+    return await reader.rows(websiteRow, sql('forecast/websites'));
   } catch (error) {
     reader.close();
     throw error;

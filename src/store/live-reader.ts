@@ -160,7 +160,8 @@ export class LiveReader {
     const changed = await this.#changed();
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
-      const websites = await reader.engine.rows(websiteRow, sql('serve/websites'));
+      await reader.nameDamaged();
+      const websites = await reader.rows(websiteRow, sql('serve/websites'));
       const opened = { reader, websites, files, idle: [], users: 0, retired: false };
       for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);

@@ -77,10 +77,20 @@ export class OpenWarehouse implements Log {
     return tableQuery(this.schemas, table, files);
   }
 
-  /** Makes the view of a table over its files, or over these; what cannot be read is left out. */
-  async mount(table: Table, files = table === 'page_state' ? [] : this.files(table)): Promise<void> {
-    const mount = (some: readonly string[]) => this.#mount(table, this.query(table, some));
-    this.leaveOut((await readReadable(this.engine, table, files, mount)).damaged);
+  /** Reads the files of a table, or these; what cannot be read is left out. */
+  async readable<T>(
+    table: Exclude<Table, 'page_state'>,
+    read: (files: readonly string[]) => Promise<T>,
+    files = this.files(table),
+  ): Promise<T> {
+    const { value, damaged } = await readReadable(this.engine, table, files, read);
+    this.leaveOut(damaged);
+    return value;
+  }
+
+  /** Makes the view of a table over its files; what cannot be read is left out. */
+  async mount(table: Exclude<Table, 'page_state'>): Promise<void> {
+    await this.readable(table, (some) => this.#mount(table, this.query(table, some)));
   }
 
   /**
@@ -146,7 +156,8 @@ export function knownWebsites(warehouse: string, memoryLimit: number): Promise<N
   );
 }
 
-function hasRowPerFile(table: Table): boolean {
+/** Nearly every question that names such a table reads all of its files. */
+export function hasRowPerFile(table: Table): boolean {
   return table === 'runs' || isMarkerTable(table);
 }
 

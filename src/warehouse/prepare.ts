@@ -159,11 +159,25 @@ export function tableQuery(schemas: string, table: Table, files: readonly string
   return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
 }
 
+/** How DuckDB refuses a query over the files of something that `listFiles` has not named yet. */
+const UNLISTED = /files of (\w+) are not listed yet/;
+
 /**
- * The same over the files that a variable names whenever the query runs. By name: DuckDB refuses a view whose files have
- * other columns than when it was made.
+ * The same over the files that `listFiles` names for `source` whenever the query runs; until then it fails with an error
+ * that `unlistedIn` recognises. By name: DuckDB refuses a view whose files have other columns than when it was made.
  */
-export function variableQuery(table: Table, variable: string): string {
+export function listedQuery(table: Table, source: string): string {
   const names = columnsOf(table).map(({ name }) => identifier(name));
-  return `select ${names.join(', ')} from read_parquet(getvariable('${variable}'), union_by_name = true, hive_partitioning = false)`;
+  const files = `coalesce(getvariable('files_of_${source}'), error('files of ${source} are not listed yet'))`;
+  return `select ${names.join(', ')} from read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
+}
+
+/** @param files null: none, and none may be read */
+export function listFiles(engine: Engine, source: string, files: string[] | null): Promise<void> {
+  return engine.set({ [`files_of_${source}`]: files });
+}
+
+/** What a query failed for, if its files were not listed. */
+export function unlistedIn(error: unknown): string | null {
+  return error instanceof Error ? (UNLISTED.exec(error.message)?.[1] ?? null) : null;
 }

@@ -10,7 +10,7 @@ import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from
 import { type DamagedFile, findDamaged } from './damage.js';
 import { scratchFolder } from './layout.js';
 import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
-import { schemasOf, variableQuery, withEmpty } from './prepare.js';
+import { listedQuery, listFiles, schemasOf, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
 export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
@@ -229,12 +229,12 @@ class StateReplay {
   }
 
   #setFiles(view: string, table: Table, files: string[]): Promise<void> {
-    return this.engine.set({ [`files_of_${view}`]: withEmpty(this.#schemas, table, files) });
+    return listFiles(this.engine, view, withEmpty(this.#schemas, table, files));
   }
 
   async #view(facts: CommitFacts): Promise<void> {
     for (const [view, table] of Object.entries(VIEWS)) {
-      await this.engine.view(view, variableQuery(table, `files_of_${view}`));
+      await this.engine.view(view, listedQuery(table, view));
     }
     await viewComparison(this.engine, facts);
     this.#isForReplay = facts.isReplay;

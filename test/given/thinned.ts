@@ -92,7 +92,7 @@ export async function answersOf(warehouse: string, keptCommits: readonly string[
     const answers: Record<string, unknown> = {};
     for (const [name, query] of Object.entries(questions)) {
       const hashed = `select count(*) as rows, bit_xor(hash(asked))::varchar as hash from (${query}) as asked`;
-      answers[name] = await reader.withStates(() => reader.engine.rows(count, hashed));
+      answers[name] = await reader.rows(count, hashed);
     }
     return answers;
   });

@@ -94,7 +94,7 @@ describe('thinning the Parquet files', () => {
       const done = await maintainAt(warehouse);
       expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
       // Whoever listed the files before still finds them.
-      return opened.engine.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
+      return opened.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
     });
     expect(reader).toEqual([{ rows: '36' }]);
     expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files]);

@@ -145,9 +145,9 @@ describe('a client of a served warehouse', () => {
       ...given,
       findKey: async (token) => ({ ...keyTo(['w']), _id: token }),
       listCoverage: (_website, { limit }, _query, context) =>
-        reader.ask(context, 'slow', async ({ engine }) => {
+        reader.ask(context, 'slow', async (opened) => {
           if (limit === 1) begin();
-          const rows = await engine.rows(countRow, limit === 1 ? ENDLESS : 'select count(*) as n from pages');
+          const rows = await opened.rows(countRow, limit === 1 ? ENDLESS : 'select count(*) as n from pages');
           return { entries: [], count: rows[0]?.n ?? 0 };
         }),
     });

@@ -140,7 +140,7 @@ describe('indexhouse serve', () => {
       from coverage c join url_reports r using (website_id, url) join snapshots s on s.snapshot_id = c.snapshot_id
       order by all`;
     const rowsOf = (warehouse: string) =>
-      withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, ({ engine }) => engine.rows(z.unknown(), question));
+      withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, (reader) => reader.rows(z.unknown(), question));
     const rows = await rowsOf(second);
     expect(rows).toHaveLength(29);
     expect(rows).toEqual(await rowsOf(built.path));

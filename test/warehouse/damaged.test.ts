@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../src/analysis/status.js';
 import { followDuckdb } from '../../src/followers/duckdb.js';
@@ -178,6 +178,16 @@ describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that 
     expect((await planOf(warehouse)).damaged).toMatchObject(named);
     expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
   });
+});
+
+test('only the tables that a question names are looked at', async () => {
+  const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
+  const reader = await openReader(warehouse);
+  onTestFinished(() => reader.close());
+  expect(await rowsOf(reader, 'select count(*) as runs from runs')).toEqual([{ runs: 3 }]);
+  expect(reader.damaged).toEqual([]);
+  expect(await rowsOf(reader, 'select count(*) as listed from coverage')).toEqual([{ listed: 3 }]);
+  expect(reader.damaged).toMatchObject([{ path: file }]);
 });
 
 test('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
