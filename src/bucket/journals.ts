@@ -82,8 +82,8 @@ export class JournalMirror {
 }
 
 /** Removes the journals of runs that are recorded in the bucket. @param runs keys of `parquet/runs/` */
-export async function removeEnded(bucket: Bucket, runs: readonly string[]): Promise<void> {
-  const ended = new Set(runs.map(runOfKey));
+export async function removeEnded(bucket: Bucket, runs: ReadonlySet<string>): Promise<void> {
+  const ended = new Set([...runs].map(runOfKey));
   for (const key of await bucket.keys('runs/')) {
     const [, run, website] = PART.exec(key) ?? [];
     if (ended.has(`${website}/${run}`)) await bucket.remove(key);
@@ -112,18 +112,21 @@ export async function fetchJournals(bucket: Bucket, warehouse: string): Promise<
     if (id === null || run.startsWith('.')) continue;
     const folder = journalFolder(warehouse, run, id);
     if (await exists(folder.path)) continue;
-    await fetchJournal(bucket, { warehouse, folder }, parts);
-    fetched++;
+    if (await fetchJournal(bucket, { warehouse, folder }, parts)) fetched++;
   }
   return fetched;
 }
 
-/** Beside its place first, so that a run is there as a whole or not at all. */
+/**
+ * Beside its place first, so that a run is there as a whole or not at all.
+ *
+ * @returns false where the run was committed, and only its row was not sent any more
+ */
 async function fetchJournal(
   bucket: Bucket,
   { warehouse, folder }: { warehouse: string; folder: JournalFolder },
   parts: readonly Listed[],
-): Promise<void> {
+): Promise<boolean> {
   const root = join(scratchFolder(warehouse), 'restored');
   const made = journalFolder(root, folder.runId, folder.websiteId);
   await rm(root, { recursive: true, force: true });
@@ -135,7 +138,9 @@ async function fetchJournal(
     await handle?.sync();
     await handle?.close();
   }
-  await renameCommit(made);
+  const snapshotId = await renameCommit(made);
+  const commits = await bucket.keys(`parquet/snapshots/${prefixOf(folder).split('/')[2]}/`);
+  if (commits.some((key) => idOfKey(key) === snapshotId)) return false;
   for (const name of FILES) {
     const [last] = parts
       .filter(({ key }) => PART.exec(key)?.[3] === name)
@@ -148,15 +153,19 @@ async function fetchJournal(
   await rename(made.path, folder.path);
   await syncFolder(dirname(folder.path));
   await rm(root, { recursive: true, force: true });
+  return true;
 }
 
-async function renameCommit(folder: JournalFolder): Promise<void> {
+/** @returns the id that its commit had or would have had; null where that is lost */
+async function renameCommit(folder: JournalFolder): Promise<string | null> {
   try {
     const header = await readHeader(folder);
     if (header) await writeHeader(folder, { ...header, snapshot_id: uuidv7() });
+    return header?.snapshot_id ?? null;
   } catch (error) {
     // The next sync repairs it, and gives it a new id, too.
     if (!(error instanceof JournalError)) throw error;
+    return null;
   }
 }
 

@@ -20,6 +20,7 @@ import {
 } from './service.js';
 import {
   checkAnalytics,
+  checkBucket,
   checkDuckdb,
   checkFolder,
   checkJournals,
@@ -70,6 +71,7 @@ export async function examine(
   const { config, found } = await checkConfig(load);
   if (config === null) return { findings: [nodeVersion, ...found], configured: false };
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
+  const { bucket } = config;
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
   const findings = [
     nodeVersion,
@@ -81,6 +83,7 @@ export async function examine(
     await guarded('journals', () => checkJournals(config)),
     await guarded('duckdb', () => checkDuckdb(config)),
     await guarded('analytics', () => checkAnalytics(config)),
+    ...(bucket ? [await guarded('bucket', () => checkBucket(bucket))] : []),
     checkDisk(config, free, service.pages),
     checkMemory(config, effects.availableMemory()),
   ];

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { followerLag } from '../analysis/follower-lag.js';
+import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
 import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
@@ -21,6 +22,7 @@ const journals = resultsOf('journals');
 const log = resultsOf('log');
 const follower = resultsOf('duckdb');
 const analytics = resultsOf('analytics');
+const bucket = resultsOf('bucket');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
 export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
@@ -78,6 +80,19 @@ export function checkLog({ warehouse }: Config): Promise<CheckResult> {
     if (damaged.length > 0) return log.error(told(damaged), `${REMEDY}.`);
     return log.ok(`${opened.markers.length} commits, every file in place`);
   });
+}
+
+/** Whether the bucket can be read, and whose copy it holds. */
+export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
+  const { readCommits } = await import('../followers/bucket.js');
+  try {
+    return bucket.ok(`${config.url} can be read; it holds ${(await readCommits(config)).size} commits`);
+  } catch (error) {
+    return bucket.error(
+      messageOf(error),
+      'Until then no commit is copied there; the warehouse itself is not affected.',
+    );
+  }
 }
 
 /** Whether `analytics.duckdb` shows the files of this folder. */

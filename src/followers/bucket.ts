@@ -13,8 +13,9 @@ import { withEngine } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { fileOf, type Marker, markersOf } from '../warehouse/markers.js';
+import { fileOf, type Marker, markersOf, readLog } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
+import { currentState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
 
@@ -46,6 +47,27 @@ export async function followBucket(input: FollowBucketInput): Promise<FollowerSt
   }
 }
 
+/**
+ * Sends the newest commit of a website, without asking for all that is there. Where the one before it is not there
+ * either, the bucket catches up at the end of the run: a website's commits are sent in their order.
+ */
+export async function sendNewest(input: FollowBucketInput, websiteId: string): Promise<FollowerState> {
+  const { warehouse: path, memoryLimit } = input;
+  const bucket = new Bucket(input.bucket, input.options);
+  const options = { memoryLimit, temporary: scratchFolder(path) };
+  try {
+    const log = await withEngine(options, (engine) => readLog(engine, path, path, websiteId));
+    const [newest, before] = log.markers.slice(-2).reverse();
+    const isNext = !before || (await bucket.get(keyOf(path, before.path))) !== null;
+    if (!newest || !isNext || log.damaged.length > 0) return { name: 'bucket', behind: 1 };
+    const state = await currentState(path, log.markers, options);
+    await new BucketCopy(bucket, { ...log, path }).take({ marker: newest, state });
+    return { name: 'bucket', behind: 0 };
+  } finally {
+    await bucket.close();
+  }
+}
+
 /** Ids of the commits whose marker is in the bucket. */
 export async function commitsIn(bucket: Bucket): Promise<ReadonlySet<string>> {
   const keys = await Promise.all(MARKER_TABLES.map((table) => bucket.keys(`parquet/${table}/`)));
@@ -69,7 +91,7 @@ export class BucketCopy implements Follower {
 
   constructor(
     private readonly bucket: Bucket,
-    private readonly log: OpenWarehouse,
+    private readonly log: Pick<OpenWarehouse, 'path' | 'markers' | 'damaged'>,
     private readonly now: () => number = Date.now,
   ) {
     this.title = bucket.url;
@@ -125,9 +147,9 @@ export class BucketCopy implements Follower {
   }
 
   async finish({ path, runs }: OpenWarehouse): Promise<string[]> {
-    await this.#sendLacking('parquet/runs/', runs);
+    const ended = await this.#sendLacking('parquet/runs/', runs);
     crashPoint('sent the runs');
-    await removeEnded(this.bucket, await this.bucket.keys('parquet/runs/'));
+    await removeEnded(this.bucket, ended);
     await this.#sendSchemas(join(path, 'schema'));
     await this.#removeSuperseded('state/');
     return [];
@@ -148,9 +170,15 @@ export class BucketCopy implements Follower {
     await this.bucket.put(keyOf(this.log.path, content.file), content);
   }
 
-  async #sendLacking(prefix: string, files: readonly string[]): Promise<void> {
+  /** @returns the keys that are there then */
+  async #sendLacking(prefix: string, files: readonly string[]): Promise<ReadonlySet<string>> {
     const there = new Set(await this.bucket.keys(prefix));
-    for (const file of files) if (!there.has(keyOf(this.log.path, file))) await this.#send({ file });
+    for (const file of files) {
+      const key = keyOf(this.log.path, file);
+      if (!there.has(key)) await this.#send({ file });
+      there.add(key);
+    }
+    return there;
   }
 
   /** These change with the version. */

@@ -12,20 +12,24 @@ export interface FollowInput {
   config: Config;
   warehouse: string;
   log: Logger;
-  /** Only this one. */
-  only?: 'bucket';
+  /** Only into the bucket, and only the newest commit of this website. */
+  websiteId?: string;
 }
 
 /** Lets all followers catch up. One that cannot lags behind: nothing here can fail a sync. */
 export async function followAll(input: FollowInput): Promise<FollowerState[]> {
-  const { warehouse, log } = input;
+  const { warehouse, log, websiteId } = input;
   const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = input.config.warehouse;
+  const { bucket } = input.config;
+  if (bucket && websiteId !== undefined) {
+    const send = async () => (await import('./bucket.js')).sendNewest({ bucket, warehouse, memoryLimit }, websiteId);
+    return [await settled('bucket', send)];
+  }
   const followers = [
     await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
     await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),
     ...(await followConfigured(input)),
   ];
-  const { bucket } = input.config;
   if (bucket) {
     const follow = async () => (await import('./bucket.js')).followBucket({ bucket, warehouse, memoryLimit });
     followers.push(await settled('bucket', follow));

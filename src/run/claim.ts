@@ -7,7 +7,7 @@ import { MINUTE_MS, SECOND_MS } from '../time.js';
 import { tableFile } from '../warehouse/layout.js';
 import { readRestored } from '../warehouse/restored.js';
 import type { Manifest } from '../warehouse/stage.js';
-import type { RunContext } from './context.js';
+import type { RunContext, WebsiteRun } from './context.js';
 
 /** Without an answer: a bucket that is down holds no commit up for long. */
 const TIMEOUT_MS = 10 * SECOND_MS;
@@ -105,14 +105,10 @@ export async function takeOthers(context: Claimant): Promise<void> {
 }
 
 /** Sends a commit at once: other machines wait for it, and this one may vanish before its last website is done. */
-export async function sendCommit({
-  config,
-  warehouse,
-  log,
-  effects,
-  oneAtATime,
-}: Omit<RunContext, 'runId'>): Promise<void> {
-  if (config.bucket) await oneAtATime(() => effects.follow({ config, warehouse, log, only: 'bucket' }));
+export async function sendCommit({ config, warehouse, log, effects, oneAtATime, website }: WebsiteRun): Promise<void> {
+  if (!config.bucket) return;
+  // What cannot be sent now is sent, or reported, at the end of the run.
+  await oneAtATime(() => effects.follow({ config, warehouse, log, websiteId: website.id }));
 }
 
 async function fetchOthers({ config, warehouse }: Pick<Claimant, 'config' | 'warehouse'>): Promise<number> {

@@ -17,7 +17,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, factsOf } from '../warehouse/state.js';
-import { claimCommit } from './claim.js';
+import { claimCommit, takeOthers } from './claim.js';
 import { engineOptions, type RunContext } from './context.js';
 import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
 
@@ -80,7 +80,10 @@ class Replay {
 
   async run() {
     const { config, dryRun, signal } = this.options;
-    if (!dryRun) await recoverReplays(this.#claimant);
+    if (!dryRun) {
+      await takeOthers(this.#claimant);
+      await recoverReplays(this.#claimant);
+    }
     const log = await this.#readLog();
     // A website that is no longer configured may still have records in quarantine.
     const known = [...(await log.websites()), ...(namedWebsites(config) ?? [])];

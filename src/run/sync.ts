@@ -255,7 +255,7 @@ class Sync {
     try {
       const work = () => untilFirst(begun, () => syncWebsite(run), goOn);
       const receipt = await this.#context.outage.during(limits, work, goOn);
-      await sendCommit(this.#context);
+      await sendCommit(run);
       run.log.info(toldOf(receipt), 'committed');
       if (exitCodeOf({ run_id: null, websites: [receipt], followers: [] }, run.config.quality.max_reject_ratio) !== 0) {
         const why = receipt.error ?? 'more records were rejected than quality.max_reject_ratio allows';

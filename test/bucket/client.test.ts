@@ -96,6 +96,14 @@ describe('Bucket', () => {
     expect(server.requests).toHaveLength(4);
   });
 
+  it('does not wait for an answer for ever', async () => {
+    first(1, 'silent');
+    const lake = new Bucket(server.config, { env: {}, effects, timeout: 10 });
+    open.push(lake);
+    expect(await lake.get('k')).toBeNull();
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('is told that an object is there where the answer to its own request was cut', async () => {
     first(1, 'kept');
     expect(await bucket().put('k', 'text')).toBe(false);

@@ -97,6 +97,21 @@ describe('the journal in the bucket', () => {
     await bucket.close();
   });
 
+  test('of a run whose commit is there is not resumed, though its row was not sent any more', async () => {
+    await expect(home.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
+    const parts = [...server.objects].filter(([key]) => key.startsWith('runs/'));
+    expect(parts.length).toBeGreaterThan(3);
+    await home.sync();
+    for (const key of keys('parquet/runs/')) server.objects.delete(key);
+    for (const [key, part] of parts) server.objects.set(key, part);
+    const bucket = new Bucket(server.config, { env: {} });
+    const other = machine();
+    expect(await fetchJournals(bucket, other.warehouse)).toBe(0);
+    for (const key of keys('parquet/snapshots/')) server.objects.delete(key);
+    expect(await fetchJournals(bucket, other.warehouse)).toBe(1);
+    await bucket.close();
+  });
+
   test('is sent again and again while the run goes on', async () => {
     const quiet = machine(false);
     await expect(quiet.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bucket } from '../../src/bucket/client.js';
 import type { BucketConfig } from '../../src/config/bucket.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, describeAtLength } from '../given/at-length.js';
 import { startBucket } from '../given/bucket.js';
 import { copiedFiles, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { runProcess, start } from '../given/cli.js';
@@ -13,8 +13,6 @@ import { copyOf, folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { hasServer, startRealServer } from '../given/s3-servers.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
-/** Servers of other people are for `npm run test:full`. */
-const isReal = atLength(false, true);
 const disk = folderOnDisk('s3');
 let built: BuiltWarehouse;
 
@@ -74,9 +72,11 @@ describe('SIGKILLs while the bucket catches up', () => {
     await killed(server.config, atLength(2, 100));
     await server.close();
   });
+});
 
-  test.runIf(isReal && hasServer('moto'))('the same with moto', () => withReal('moto', 50));
-  test.runIf(isReal && hasServer('versitygw'))('the same with versitygw', () => withReal('versitygw', 50));
+describeAtLength('the same with servers of other people', () => {
+  test.runIf(hasServer('moto'))('moto', () => withReal('moto', 50));
+  test.runIf(hasServer('versitygw'))('versitygw', () => withReal('versitygw', 50));
 });
 
 async function withReal(name: 'moto' | 'versitygw', kills: number): Promise<void> {

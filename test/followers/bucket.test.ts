@@ -154,7 +154,10 @@ describe('status and verify', () => {
     await copyTo(server, path);
     expect(await found()).toEqual([]);
 
+    const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');
+    expect(await doctor()).toMatchObject({ level: 'ok', message: 's3://lake/nights can be read; it holds 3 commits' });
     server.fault = () => '403 AccessDenied';
+    expect(await doctor()).toMatchObject({ level: 'error', message: expect.stringContaining('AccessDenied') });
     const { code, stdout, stderr } = await run(['status', '--config', config]);
     expect(code).toBe(3);
     expect(stdout).toContain('the bucket cannot be compared: GET s3://lake/nights/: it answered 403 AccessDenied');

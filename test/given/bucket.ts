@@ -8,7 +8,7 @@ export const SECRET = 'hush/hush+hush';
 const SKEW_MS = 15 * 60_000;
 
 /** What goes wrong with a request: `kept` is carried out, and its answer is cut off. */
-export type Fault = 'cut' | 'kept' | 'slow' | 'wrong_bytes' | number | `${number} ${string}`;
+export type Fault = 'cut' | 'kept' | 'silent' | 'wrong_bytes' | number | `${number} ${string}`;
 
 interface Stored {
   body: Buffer;
@@ -60,7 +60,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     given.requests.push(what);
     const fault = given.fault?.(what) ?? null;
     if (fault === 'cut') return void request.socket.destroy();
-    if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, 40));
+    if (fault === 'silent') return;
     const [status, code] = String(fault ?? '').split(' ');
     if (Number(status) > 0) return refuse(response, Number(status), code ?? 'InternalError');
     const refused = refusalOf(request, fault === 'wrong_bytes' ? Buffer.from(`${body}!`) : body);

@@ -49,8 +49,7 @@ async function night(warehouse: string, at: string) {
     at: new Date().toISOString().replace(/T.*/, at),
     websites: ['shop'],
     sections: { bucket: { ...bucket } },
-    // Nothing else is asked of them.
-    follow: (input) => followAll({ ...input, only: 'bucket' }),
+    follow: async (input) => (await followAll(input)).filter(({ name }) => name === 'bucket'),
   });
   return { website: websites[0], bucket: followers.find(({ name: one }) => one === 'bucket') };
 }
