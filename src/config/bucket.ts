@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mapping, says, text, token, yesOrNo } from './scalars.js';
+import { mapping, says, serverUrl, text, token, yesOrNo } from './scalars.js';
 
 const BUCKET = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/;
 const PREFIX = /^[\w!.*'()=-]+$/;
@@ -19,20 +19,12 @@ export function bucketUrl() {
     }, bad);
 }
 
-function endpoint() {
-  const bad = says('is not the address of a server', 'Write it as https://s3.example.com, without the bucket.');
-  return z
-    .string(bad)
-    .refine((url) => URL.canParse(url) && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
-    .transform((url) => new URL(url).origin);
-}
-
 /** `bucket`: what is left out of it comes from the environment when it is opened. */
 export const bucket = z
   .strictObject(
     {
       url: bucketUrl().describe('Address of the bucket: s3://name, or s3://name/prefix.'),
-      endpoint: endpoint()
+      endpoint: serverUrl('Write it as https://s3.example.com, without the bucket.')
         .optional()
         .describe('Address of the server that speaks S3; by default AWS_ENDPOINT_URL, else AWS itself.'),
       region: text('the name of a region').optional().describe('Its region; by default AWS_REGION, else us-east-1.'),

@@ -24,8 +24,11 @@ export interface LoadOptions {
 }
 
 const NO_TOKEN = 'none';
-const CREDENTIALS = ['access_key_id', 'secret_access_key', 'session_token'];
-const BUCKET_SECRETS = new RegExp(`^bucket\\.(${CREDENTIALS.join('|')})$`);
+/** The keys of copies that hold secrets, by section. */
+const CREDENTIALS = {
+  bucket: ['access_key_id', 'secret_access_key', 'session_token'],
+  clickhouse: ['password', 'password_file'],
+};
 
 /**
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
@@ -36,8 +39,10 @@ const BUCKET_SECRETS = new RegExp(`^bucket\\.(${CREDENTIALS.join('|')})$`);
 export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens }: LoadOptions): Promise<Config> {
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
+  const { clickhouse } = document.value;
+  if (isMapping(clickhouse)) await readSecretFile(document, 'clickhouse', clickhouse, 'password');
   if (withoutTokens) leaveTokensOut(document);
-  else await readTokenFiles(document);
+  else for (const [at, section] of tokenSections(document)) await readSecretFile(document, at, section, 'token');
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(document.value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -79,31 +84,34 @@ function leaveTokensOut(document: ConfigDocument): void {
   }
   const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];
-  const { bucket } = document.value;
-  const ofBucket = document.problems.filter(({ path }) => BUCKET_SECRETS.test(path));
-  if (isMapping(bucket) && ofBucket.length > 0) for (const key of CREDENTIALS) delete bucket[key];
-  const left = /^((api|websites\[\d+\])\.token$|notify\.channels\b)/;
-  document.problems = document.problems.filter(({ path }) => !left.test(path) && !BUCKET_SECRETS.test(path));
+  let left = document.problems.filter(({ path }) => !/^((api|websites\[\d+\])\.token$|notify\.channels\b)/.test(path));
+  for (const [name, keys] of Object.entries(CREDENTIALS)) {
+    const section = document.value[name];
+    const others = left.filter(({ path }) => !keys.some((key) => path === `${name}.${key}`));
+    if (isMapping(section) && others.length < left.length) for (const key of keys) delete section[key];
+    left = others;
+  }
+  document.problems = left;
 }
 
-/** Fills in the tokens that stand in files of their own, as Docker and Kubernetes mount secrets. */
-async function readTokenFiles(document: ConfigDocument): Promise<void> {
-  for (const [path, section] of tokenSections(document)) {
-    const named = section['token_file'];
-    if (typeof named !== 'string') continue;
-    const place = document.values.get(`${path}.token_file`) ?? { line: null, column: null };
-    const problem = (message: string, remedy: string) =>
-      void document.problems.push({ file: document.file, ...place, path: `${path}.token_file`, message, remedy });
-    if (section['token'] !== undefined) {
-      problem('stands beside token', 'Remove one of the two.');
-      continue;
-    }
-    try {
-      section['token'] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
-    } catch (error) {
-      section['token'] = NO_TOKEN;
-      problem(`cannot be read (${codeOf(error)})`, 'Check the path, and that this user may read the file.');
-    }
+/** Fills in a secret that stands in a file of its own, as Docker and Kubernetes mount them. */
+async function readSecretFile(
+  document: ConfigDocument,
+  path: string,
+  section: Record<string, unknown>,
+  key: 'token' | 'password',
+): Promise<void> {
+  const named = section[`${key}_file`];
+  if (typeof named !== 'string') return;
+  const place = document.values.get(`${path}.${key}_file`) ?? { line: null, column: null };
+  const problem = (message: string, remedy: string) =>
+    void document.problems.push({ file: document.file, ...place, path: `${path}.${key}_file`, message, remedy });
+  if (section[key] !== undefined) return problem(`stands beside ${key}`, 'Remove one of the two.');
+  try {
+    section[key] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
+  } catch (error) {
+    section[key] = NO_TOKEN;
+    problem(`cannot be read (${codeOf(error)})`, 'Check the path, and that this user may read the file.');
   }
 }
 

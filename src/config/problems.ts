@@ -9,6 +9,7 @@ import { nearest } from './suggest.js';
 import { website } from './website-entries.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
+const SECRET_KEY = /^base_url$|token|password|access_key/;
 /** Keys are repeated in messages only if they look like keys: what stands there by mistake may be a token. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 
@@ -98,12 +99,14 @@ function placeOf(path: Path, { values, keys }: ConfigDocument) {
 function foundText(path: Path, { document, origins }: Source): string {
   const at = pathText(path);
   const [section, key] = path;
-  const plain = path.length === 2 && section !== 'websites' && key !== 'token' && key !== 'base_url';
+  const plain = path.length === 2 && section !== 'websites' && !SECRET_KEY.test(String(key));
   if (!plain || document.fromEnvironment.has(at) || origins.get(at)?.startsWith('environment')) return '';
   const value = at.split('.').reduce<unknown>(member, document.value);
   if (value === null || !['string', 'number', 'boolean'].includes(typeof value)) return '';
   const text = safe(String(value));
-  return text.length > MAX_SHOWN_CHARACTERS || holdsToken(text, document) ? '' : ` (found: ${text})`;
+  // An address may hold a password before an @.
+  const isSecret = text.includes('@') || holdsToken(text, document);
+  return text.length > MAX_SHOWN_CHARACTERS || isSecret ? '' : ` (found: ${text})`;
 }
 
 function member(parent: unknown, key: string): unknown {

@@ -156,6 +156,15 @@ function addressProblem(value: string): string | null {
   return null;
 }
 
+/** The address of a server, without user and path: encrypted or not, for many stand in a private network. */
+export function serverUrl(remedy: string) {
+  const bad = says('is not the address of a server', remedy);
+  return z
+    .string(bad)
+    .refine((url) => URL.canParse(url) && /^https?:\/\/[^/@?#\s]+\/?$/.test(url), bad)
+    .transform((url) => new URL(url).origin);
+}
+
 /** Where messages go, such as a webhook's address with all that it holds: https, except on loopback. */
 export function webhookUrl() {
   const remedy = 'Write it as https://hooks.example.com/…; http is for localhost only.';

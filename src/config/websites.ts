@@ -101,8 +101,9 @@ function listOf(websites: readonly NamedWebsite[]): string {
   return [...lines.slice(0, MOST_LISTED), ...more].join('\n');
 }
 
-/** What must never be shown: tokens, and the secrets of channels and of the bucket. */
-export function secretsOf({ api, websites, notify, bucket }: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
+/** What must never be shown: tokens, and the secrets of channels and of the copies. */
+export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket' | 'clickhouse'>): string[] {
+  const { api, websites, notify, bucket, clickhouse } = config;
   const own = websites === 'all' ? [] : websites.map(({ token }) => token);
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
@@ -117,6 +118,6 @@ export function secretsOf({ api, websites, notify, bucket }: Configured & Pick<C
       ...(channel.type === 'webhook' ? [channel.secret] : []),
     ];
   });
-  const ofBucket = [bucket?.secret_access_key, bucket?.session_token];
-  return [api.token, ...own, ...channels, ...ofBucket].filter((secret) => secret !== undefined);
+  const ofCopies = [bucket?.secret_access_key, bucket?.session_token, clickhouse?.password];
+  return [api.token, ...own, ...channels, ...ofCopies].filter((secret) => secret !== undefined);
 }

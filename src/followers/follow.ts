@@ -44,15 +44,24 @@ export interface ConfiguredFollower {
   open(log: OpenWarehouse): Promise<CheckedFollower>;
 }
 
-/** The copies of the log that the configuration asks for, beside the DuckDB files. */
-export function configuredFollowers({ iceberg }: Config): ConfiguredFollower[] {
-  if (!iceberg.enabled) return [];
-  const open = async (log: OpenWarehouse) => {
-    // Only who has such tables waits for their library.
-    const { IcebergTables } = await import('./iceberg/follower.js');
-    return IcebergTables.open(log, iceberg);
-  };
-  return [{ name: 'iceberg', open }];
+/** The copies of the log that the configuration asks for, beside the DuckDB files. Their libraries are loaded when opened. */
+export function configuredFollowers({ iceberg, clickhouse }: Config): ConfiguredFollower[] {
+  const configured: ConfiguredFollower[] = [];
+  if (iceberg.enabled) {
+    const open = async (log: OpenWarehouse) => {
+      const { IcebergTables } = await import('./iceberg/follower.js');
+      return IcebergTables.open(log, iceberg);
+    };
+    configured.push({ name: 'iceberg', open });
+  }
+  if (clickhouse) {
+    const open = async (log: OpenWarehouse) => {
+      const { ClickhouseTables } = await import('./clickhouse/follower.js');
+      return new ClickhouseTables(clickhouse, log);
+    };
+    configured.push({ name: 'clickhouse', open });
+  }
+  return configured;
 }
 
 /** Lets the copies that the configuration asks for catch up. */

@@ -1,0 +1,163 @@
+import { basename } from 'node:path';
+import { z } from 'zod';
+import type { ClickhouseConfig } from '../../config/clickhouse.js';
+import { messageOf, UnreachableError } from '../../exit.js';
+import { crashPoint } from '../../storage/crash-point.js';
+import { websiteOf } from '../../warehouse/damage.js';
+import { fileOf, type Marker, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
+import type { OpenWarehouse } from '../../warehouse/open.js';
+import { DATA_TABLES, type DataTable, THINNED_TABLES } from '../../warehouse/tables.js';
+import type { CheckedFollower, Commit } from '../follower.js';
+import { migrate, NEXT_STATE } from './schema.js';
+import { ClickhouseServer } from './server.js';
+
+/** Ids that one statement binds: they are part of its address, which servers limit. */
+const IDS_AT_ONCE = 200;
+
+const idRow = z.object({ id: z.string() });
+/** Counts are text, because they may be beyond JavaScript's numbers. */
+const countRow = z.object({ id: z.string(), rows: z.coerce.number() });
+const runRow = z.object({ website_id: z.string(), run_id: z.string() });
+
+/** The tables of a warehouse in a database of ClickHouse, into which the Parquet files go as they are. */
+export class ClickhouseTables implements CheckedFollower {
+  readonly name = 'clickhouse';
+  readonly title: string;
+  readonly remedy: string;
+  readonly #server: ClickhouseServer;
+
+  constructor(
+    config: ClickhouseConfig,
+    private readonly log: OpenWarehouse,
+  ) {
+    this.title = `the database ${config.database} in ClickHouse`;
+    this.remedy = `\`drop database ${config.database}\` in ClickHouse, and the next sync fills it again`;
+    this.#server = new ClickhouseServer(config);
+  }
+
+  async known(): Promise<ReadonlySet<string>> {
+    const query = 'select snapshot_id as id from snapshots union all select replay_id as id from replays';
+    return new Set((await this.#server.rowsIfThere(idRow, query)).map(({ id }) => id));
+  }
+
+  async drop({ tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
+    await migrate(this.#server);
+    const rows = await this.#server.rows(idRow, 'select distinct tombstone_id as id from tombstones');
+    const taken = new Set(rows.map(({ id }) => id));
+    const lacking = tombstones.filter(({ tombstone_id: id }) => !taken.has(id));
+    for (const table of THINNED_TABLES) {
+      const ids = lacking.filter(({ table_name }) => table_name === table).map(({ commit_id }) => commit_id);
+      for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+        const some = { ids: ids.slice(at, at + IDS_AT_ONCE) };
+        await this.#server.run(`delete from ${table} where commit_id in {ids:Array(String)}`, some);
+      }
+    }
+    crashPoint('followed the tombstones to ClickHouse');
+    for (const file of tombstoneFiles) {
+      if (!taken.has(basename(file, '.parquet'))) await this.#server.insertFile('tombstones', file);
+    }
+  }
+
+  async take({ marker, state }: Commit): Promise<void> {
+    for (const [table, rows] of await this.#counts(marker)) if (rows > 0) await this.#remove(table, marker);
+    for (const table of DATA_TABLES) {
+      if (!Object.hasOwn(marker.files, table)) continue;
+      await this.#server.insertFile(table, fileOf(this.log.path, marker, table));
+      crashPoint(`sent ${table} to ClickHouse`);
+    }
+    if (state !== null) await this.#replaceState(marker.websiteId, state);
+    // A statement of an attempt that died may have gone on for a while over there.
+    for (const [table, rows] of await this.#counts(marker)) {
+      const expected = marker.files[table]?.rows ?? 0;
+      if (rows !== expected) throw new Error(`${table} in ClickHouse has ${rows} rows of it, not ${expected}`);
+    }
+    await this.#server.insertFile(tableOf(marker), marker.path);
+    crashPoint('sent the marker to ClickHouse');
+  }
+
+  async finish({ runs }: OpenWarehouse): Promise<string[]> {
+    const rows = await this.#server.rows(runRow, 'select website_id, run_id from runs');
+    const known = new Set(rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`));
+    const skipped: string[] = [];
+    for (const file of runs) {
+      if (known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`)) continue;
+      try {
+        await this.#server.insertFile('runs', file);
+      } catch (error) {
+        if (error instanceof UnreachableError) throw error;
+        skipped.push(`${file}: ${messageOf(error)}`);
+      }
+    }
+    return skipped;
+  }
+
+  async differences(log: OpenWarehouse): Promise<string[]> {
+    const known = await this.known();
+    if (known.size === 0) return [];
+    const found: string[] = [];
+    const taken = log.markers.filter(({ commitId }) => known.has(commitId));
+    const waiting = new Set(log.markers.flatMap(({ commitId }) => (known.has(commitId) ? [] : [commitId])));
+    for (const table of DATA_TABLES) {
+      const there = await this.#countBy(table, 'commit_id');
+      for (const marker of taken) {
+        const rows = there.get(marker.commitId) ?? 0;
+        there.delete(marker.commitId);
+        const expected = marker.files[table]?.rows ?? 0;
+        if (rows === expected || Object.hasOwn({ ...marker.absent, ...marker.unreadable }, table)) continue;
+        found.push(`${table} in ClickHouse has ${rows} rows of the commit ${marker.commitId}, not ${expected}`);
+      }
+      const [other] = [...there.keys()].filter((id) => !waiting.has(id));
+      if (other !== undefined) found.push(`${table} in ClickHouse has rows of ${other}, which the log does not have`);
+    }
+    return [...found, ...(await this.#stateDifferences(log, known))];
+  }
+
+  async #stateDifferences(log: OpenWarehouse, known: ReadonlySet<string>): Promise<string[]> {
+    const newest = newestMarkers(log.markers).filter(({ commitId }) => known.has(commitId));
+    const files = new Map(newest.map((marker) => [marker.websiteId, stateFileOf(log.path, marker)]));
+    const expected = await log.rowCounts([...files.values()]);
+    const there = await this.#countBy('page_state', 'website_id');
+    return [...files].flatMap(([website, file]) => {
+      const [rows, wanted] = [there.get(website) ?? 0, expected.get(file)];
+      if (rows === wanted) return [];
+      return [`page_state in ClickHouse has ${rows} pages of the website ${website}, not ${wanted}`];
+    });
+  }
+
+  /** How many rows of a commit each table has. */
+  async #counts({ websiteId, commitId }: Marker): Promise<[DataTable, number][]> {
+    const selects = DATA_TABLES.map(
+      (table) =>
+        `select '${table}' as id, count() as rows from ${table}
+         where website_id = {website:String} and commit_id = {commit:String}`,
+    );
+    const bound = { website: websiteId, commit: commitId };
+    const counted = await this.#server.rows(countRow, selects.join(' union all '), bound);
+    const rows = new Map(counted.map(({ id, rows }) => [id, rows]));
+    return DATA_TABLES.map((table) => [table, rows.get(table) ?? 0]);
+  }
+
+  async #countBy(table: DataTable | 'page_state', key: 'commit_id' | 'website_id'): Promise<Map<string, number>> {
+    const rows = await this.#server.rows(countRow, `select ${key} as id, count() as rows from ${table} group by id`);
+    return new Map(rows.map(({ id, rows: count }) => [id, count]));
+  }
+
+  /** What an attempt that was killed has left. */
+  async #remove(table: DataTable, { websiteId, commitId }: Marker): Promise<void> {
+    const query = `delete from ${table} where website_id = {website:String} and commit_id = {commit:String}`;
+    await this.#server.run(query, { website: websiteId, commit: commitId });
+  }
+
+  /** All pages of a website at once: whoever asks meanwhile sees those of before. */
+  async #replaceState(website: string, file: string): Promise<void> {
+    const server = this.#server;
+    await server.run(`truncate table ${NEXT_STATE}`);
+    await server.insertFile(NEXT_STATE, file);
+    crashPoint('sent the state to ClickHouse');
+    const bound = { website };
+    const [first] = await server.rows(countRow, `select '' as id, count() as rows from ${NEXT_STATE}`);
+    if (first?.rows === 0) return server.run('alter table page_state drop partition {website:String}', bound);
+    await server.run(`alter table page_state replace partition {website:String} from ${NEXT_STATE}`, bound);
+    crashPoint('replaced the state in ClickHouse');
+  }
+}
