@@ -1,5 +1,8 @@
-import { Cron } from 'croner';
+import { createRequire } from 'node:module';
+import type { Cron } from 'croner';
 import { SECOND_MS } from '../time.js';
+
+const load = createRequire(import.meta.url);
 
 /** Enough for a week of working days. */
 const NEXT_RUNS = 10;
@@ -52,6 +55,8 @@ export function lastTime(
   return last && last.getTime() >= since ? last.getTime() : null;
 }
 
+/** Loaded with the first expression: most commands read none. */
 function parsed(cron: string, timezone: string): Cron {
-  return new Cron(cron, { timezone, mode: '5-or-6-parts' });
+  const { Cron: Parsed }: typeof import('croner') = load('croner');
+  return new Parsed(cron, { timezone, mode: '5-or-6-parts' });
 }

@@ -47,6 +47,8 @@ export class EngineError extends Failure {
 /** One DuckDB connection, set up the same everywhere: UTC, a memory limit, spill files where we say. */
 export class Engine {
   #signal: AbortSignal | null = null;
+  /** What `set` has set, as JSON. */
+  readonly #variables = new Map<string, string>();
 
   private constructor(
     /** Null where it is another engine's. */
@@ -106,10 +108,13 @@ export class Engine {
     }
   }
 
-  /** Sets variables that views and statements read with `getvariable`. */
+  /** Sets variables that views and statements read with `getvariable`, but for those that have this value already. */
   async set(variables: Parameters): Promise<void> {
     for (const [name, value] of Object.entries(variables)) {
+      const text = JSON.stringify(value);
+      if (this.#variables.get(name) === text) continue;
       await this.run(`set variable ${name} = $value`, { value });
+      this.#variables.set(name, text);
     }
   }
 

@@ -77,15 +77,15 @@ export async function viewComparison(engine: Engine, { isReplay }: CommitFacts):
  * depends on the memory limit and not on the number of pages.
  *
  * @param sortedBy columns, `url` first
+ * @param bounds where to cut the ranges, from `rangeBounds`
  * @returns rows
  */
 export async function copyComparison(
   engine: Engine,
   query: string,
-  { file, format, sortedBy }: { file: string; format: string; sortedBy: string },
+  { file, format, sortedBy, bounds }: { file: string; format: string; sortedBy: string; bounds: string[] },
 ): Promise<number> {
   const sorted = `select * from (${query}\n) order by ${sortedBy}`;
-  const bounds = await rangeBounds(engine);
   if (bounds.length < 2) return engine.copy(sorted, file, format);
   const parts = bounds.map((_, at) => `${file}.part${at}`);
   for (const [at, part] of parts.entries()) {
@@ -98,7 +98,8 @@ export async function copyComparison(
   return rows;
 }
 
-async function rangeBounds(engine: Engine): Promise<string[]> {
+/** Where to cut the pages that are compared into ranges, each of which fits into memory; empty where all fit. */
+export async function rangeBounds(engine: Engine): Promise<string[]> {
   const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('stage/joined_rows'));
   const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));
   const ranges = Math.ceil((row?.rows ?? 0) / rowsPerRange);

@@ -9,7 +9,14 @@ import { crashPoint } from '../storage/crash-point.js';
 import { makeFolder, readIfThere, sha256Of, syncFile, writeDurably } from '../storage/durable.js';
 import type { Engine, EngineOptions, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { type CommitFacts, copyComparison, setCommitFacts, viewComparison, viewPreviousState } from './comparison.js';
+import {
+  type CommitFacts,
+  copyComparison,
+  rangeBounds,
+  setCommitFacts,
+  viewComparison,
+  viewPreviousState,
+} from './comparison.js';
 import { JournalEngine, keepOddRecords } from './journal-views.js';
 import { tableQuery } from './prepare.js';
 import { STATE_FORMAT } from './state.js';
@@ -26,6 +33,7 @@ const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', 
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
 };
+const COMPARED_SORTED_BY = { page_changes: 'url, change', page_state: 'url' };
 /** Taken from the journal alone; the summary, the changes and the state then stand over these. */
 const FROM_THE_JOURNAL = [
   'coverage',
@@ -114,11 +122,11 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   // Of the staged files DuckDB knows the sizes.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
+  const bounds = await rangeBounds(engine);
   // A first night changes nothing.
-  const changes =
-    input.previousState === null ? 0 : await stageComparison(engine, input, 'page_changes', 'url, change');
+  const changes = input.previousState === null ? 0 : await stageComparison(engine, input, 'page_changes', bounds);
   rows.set('page_changes', changes);
-  await stageComparison(engine, input, 'page_state', 'url');
+  await stageComparison(engine, input, 'page_state', bounds);
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }
@@ -127,13 +135,13 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
 async function stageComparison(
   engine: Engine,
   input: StageInput,
-  table: 'page_changes' | 'page_state',
-  sortedBy: string,
+  table: keyof typeof COMPARED_SORTED_BY,
+  bounds: string[],
 ): Promise<number> {
   const file = stagedFile(input.folder, table);
   const format = table === 'page_state' ? STATE_FORMAT : parquetFormat(input.compression);
   const query = table === 'page_state' ? sql('stage/page_state') : ofTheCommit(sql('stage/page_changes'));
-  const rows = await copyComparison(engine, query, { file, format, sortedBy });
+  const rows = await copyComparison(engine, query, { file, format, sortedBy: COMPARED_SORTED_BY[table], bounds });
   if (rows === 0 && table !== 'page_state') await rm(file, { force: true });
   return rows;
 }

@@ -6,7 +6,7 @@ import { type Engine, type EngineOptions, withEngine } from '../storage/engine.j
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
 import { stateBase } from './checkpoints.js';
-import { type CommitFacts, copyComparison, setCommitFacts, viewComparison } from './comparison.js';
+import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './comparison.js';
 import { type DamagedFile, findDamaged } from './damage.js';
 import { scratchFolder } from './layout.js';
 import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
@@ -224,7 +224,8 @@ class StateReplay {
     }
     if (this.#isForReplay !== facts.isReplay) await this.#view(facts);
     const file = join(this.temporary, `state.${marker.commitId}`);
-    await copyComparison(this.engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url' });
+    const bounds = await rangeBounds(this.engine);
+    await copyComparison(this.engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
     return file;
   }
 
