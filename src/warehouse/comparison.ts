@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
-import { sql } from '../storage/sql.js';
+import { identifier, sql } from '../storage/sql.js';
 import { tableQuery } from './prepare.js';
+import { columnsOf, type DataTable } from './tables.js';
 
 /** What a commit is: its ids, and what the comparison with earlier commits needs to know. */
 export interface CommitFacts {
@@ -43,33 +44,43 @@ const BYTES_PER_ROW = 2_500;
 const LEAST_ROWS_PER_RANGE = 50_000;
 const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
-/** Relations of a commit, and the one before it, that are worked on range by range. Of a replay only what is newer. */
-const RANGED = {
-  ranged_coverage: 'now_coverage',
-  ranged_url_reports: 'now_url_reports',
-  ranged_report_failures: 'now_report_failures',
-  ranged_rejected_records: 'now_rejected_records',
-  ranged_state: 'previous_state',
-};
+/** What of a commit is compared, range by range. Of a replay only what is newer. */
+const COMPARED = ['coverage', 'url_reports', 'report_failures', 'rejected_records'] as const satisfies DataTable[];
+/** A journal has these once for all rows. */
+const OF_THE_COMMIT = ['commit_id', 'snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
+
+/** Engines that have the views of the comparison, and whether they are those for a replay. */
+const viewed = new WeakMap<Engine, boolean>();
 
 /**
- * Makes the views that compare this commit with the state before it. They stand over `now_coverage`,
- * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`, and do not care whether those
- * come from a journal or from the warehouse: a state that is rebuilt is made by the same statements.
+ * Makes the views that compare this commit with the state before it, once for each engine. They stand over
+ * `now_coverage`, `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`, and do not care
+ * whether those come from a journal or from the warehouse, nor whether they are replaced later: a state that is rebuilt
+ * is made by the same statements.
  */
 export async function viewComparison(engine: Engine, { isReplay }: CommitFacts): Promise<void> {
-  const newer: Record<string, string> = {
-    now_coverage: `(${sql('stage/newer_coverage')})`,
-    now_url_reports: `(${sql('stage/newer_url_reports')})`,
-  };
   await engine.set({ range_from: null, range_to: null });
+  if (viewed.get(engine) === isReplay) return;
+  const newer: Record<string, string> = {
+    coverage: `(${sql('stage/newer_coverage')})`,
+    url_reports: `(${sql('stage/newer_url_reports')})`,
+  };
   await engine.run(sql('stage/in_range'));
-  for (const [name, from] of Object.entries(RANGED)) {
-    await engine.view(name, `select * from ${(isReplay && newer[from]) || from} where in_range(url)`);
+  for (const table of COMPARED) {
+    const from = (isReplay && newer[table]) || `now_${table}`;
+    await engine.view(`ranged_${table}`, `select ${comparable(table)} from ${from} where in_range(url)`);
   }
+  await engine.view('ranged_state', 'select * from previous_state where in_range(url)');
   await engine.run(sql('stage/compared'));
   await engine.run(sql('stage/report_attempts'));
   await engine.run(sql('stage/absences'));
+  viewed.set(engine, isReplay);
+}
+
+/** The columns that a journal and a file have alike: a view stays good while those of its relation do. */
+function comparable(table: DataTable): string {
+  const columns = columnsOf(table).filter(({ name, type }) => type !== 'JSON' && !OF_THE_COMMIT.includes(name));
+  return columns.map(({ name }) => identifier(name)).join(', ');
 }
 
 /**

@@ -198,8 +198,6 @@ const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'p
 
 /** Makes one state after the other: the views are made once, and read other files for each commit. */
 class StateReplay {
-  /** Whether the views are those for a replay; null before there are any. */
-  #isForReplay: boolean | null = null;
   #schemas = '';
 
   constructor(
@@ -212,6 +210,10 @@ class StateReplay {
     // Each statement reads its files several times.
     await this.engine.run('set parquet_metadata_cache = true');
     this.#schemas = await schemasOf(this.engine, this.warehouse, this.temporary);
+    for (const [view, table] of Object.entries(VIEWS)) {
+      await this.#setFiles(view, table, []);
+      await this.engine.view(view, listedQuery(table, view));
+    }
   }
 
   /** @returns the file of the state after this commit, under a name that no other state had */
@@ -222,7 +224,7 @@ class StateReplay {
     for (const [view, table] of Object.entries(FOLLOWED)) {
       await this.#setFiles(view, table, filesOf(this.warehouse, [marker], table));
     }
-    if (this.#isForReplay !== facts.isReplay) await this.#view(facts);
+    await viewComparison(this.engine, facts);
     const file = join(this.temporary, `state.${marker.commitId}`);
     const bounds = await rangeBounds(this.engine);
     await copyComparison(this.engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
@@ -231,14 +233,6 @@ class StateReplay {
 
   #setFiles(view: string, table: Table, files: string[]): Promise<void> {
     return listFiles(this.engine, view, withEmpty(this.#schemas, table, files));
-  }
-
-  async #view(facts: CommitFacts): Promise<void> {
-    for (const [view, table] of Object.entries(VIEWS)) {
-      await this.engine.view(view, listedQuery(table, view));
-    }
-    await viewComparison(this.engine, facts);
-    this.#isForReplay = facts.isReplay;
   }
 }
 
