@@ -48,7 +48,7 @@ async function night(warehouse: string, at: string) {
     warehouse,
     at: new Date().toISOString().replace(/T.*/, at),
     websites: ['shop'],
-    sections: { bucket: { ...bucket } },
+    sections: { bucket: { ...bucket, journal: true } },
     follow: async (input) => (await followAll(input)).filter(({ name }) => name === 'bucket'),
   });
   return { website: websites[0], bucket: followers.find(({ name: one }) => one === 'bucket') };
