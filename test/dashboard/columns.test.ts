@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { atLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { indexed, out } from '../report/given.js';
 import { parsed } from '../report/parsed.js';
@@ -138,7 +139,8 @@ describe('the columns of the list of pages', () => {
     const live = linksOf(answer).filter((link) => link.startsWith(`${PAGES}?`) && link.includes('sort='));
     expect(live).toContain(`${PAGES}?per=25&q=%2Fp%2F&columns=url%2Cstate%2Csitemaps&sort=-crawl&page=2`);
     expect(live).toContain(`${PAGES}?per=25&q=%2Fp%2F&columns=url%2Cstate%2Csitemaps&sort=-url`.replace('-url', 'url'));
-    for (const link of live) expect(headsOf(await visitor.get(link))).toEqual(['Page', 'State', 'Sitemaps']);
+    for (const link of live.slice(0, atLength(2, live.length)))
+      expect(headsOf(await visitor.get(link))).toEqual(['Page', 'State', 'Sitemaps']);
     expect(answer.text).toContain('<input type="hidden" name="columns" value="url">');
     // What the list is sorted by need not be shown.
     expect(rowsOf(answer, 'pages')[0]?.[0]).toBe(pageAt(1));

@@ -1,7 +1,7 @@
-import { rmSync, statSync, truncateSync } from 'node:fs';
+import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
     { at: '2025-03-01T02:00:00Z', lists: { [ODD]: pages, shop: pages } },
     { at: '2025-03-02T02:00:00Z', lists: { [ODD]: pages.slice(1) } },
   ]);
-  nights = await buildNights([1, 3, 9, 18], { withBlog: false });
+  nights = await buildNights();
   server = await startBucket({ pageSize: 5, prefix: '/nights' });
 });
 afterAll(async () => {
@@ -117,22 +117,28 @@ describe('the bucket', () => {
     await maintainAt(warehouse, { now });
     await copyTo(server, warehouse, now);
     const gone = [...before.keys()].filter((key) => !held().has(key) && !key.startsWith('state/'));
-    expect(gone.length).toBeGreaterThan(0);
+    expect(gone.length).toBeGreaterThan(2);
     expect(gone.every((key) => /^parquet\/(coverage|url_reports)\//.test(key))).toBe(true);
     expectEqual(warehouse);
   });
 });
 
 describe('status and verify', () => {
-  test('compare the bucket with the log, and verify --repair lets the next sync send what differs', async () => {
-    const folder = temporaryFolder();
-    const path = copyOf(built.path);
+  /** Commands over a warehouse, and what `verify` finds about the bucket. */
+  function asking(path: string) {
     const { journal, ...bucket } = server.config;
-    const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:1', sections: { bucket, warehouse: { path } } });
+    const sections = { bucket, warehouse: { path } };
+    const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', sections });
     const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);
-    const followers = async () => (await ask('status')).followers;
     const found = async () =>
       (await ask('verify')).findings.filter(({ check }: { check: string }) => check === 'bucket');
+    return { config, ask, found };
+  }
+
+  test('compare the bucket with the log, and verify --repair lets the next sync send what differs', async () => {
+    const path = copyOf(built.path);
+    const { ask, found } = asking(path);
+    const followers = async () => (await ask('status')).followers;
     expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 3, exact: true }));
     await copyTo(server, path);
     expect(await followers()).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 0 }));
@@ -148,7 +154,11 @@ describe('status and verify', () => {
     expect(repaired.filter((what) => what.startsWith('removed s3://lake/nights/parquet/'))).toHaveLength(2);
     await copyTo(server, path);
     expect(await found()).toEqual([]);
+  });
 
+  testAtLength('tell of a bucket that refuses, without its secret', async () => {
+    await copyTo(server, built.path);
+    const { ask, found, config } = asking(copyOf(built.path));
     const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');
     expect(await doctor()).toMatchObject({ level: 'ok', message: 's3://lake/nights can be read; it holds 3 commits' });
     server.fault = () => '403 AccessDenied';
@@ -158,6 +168,5 @@ describe('status and verify', () => {
     expect(stdout).toContain('the bucket cannot be compared: GET s3://lake/nights/: it answered 403 AccessDenied');
     expect(stdout + stderr).not.toContain(SECRET);
     expect(await found()).toMatchObject([{ level: 'lag', message: expect.stringContaining('AccessDenied') }]);
-    rmSync(folder, { recursive: true });
   });
 });

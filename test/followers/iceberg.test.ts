@@ -91,22 +91,25 @@ testAtLength('what retention removed is in no version of a table', async () => {
   expect((await run(['verify', '--config', home.config])).code).toBe(0);
 });
 
-test('metadata that cannot be read makes them lag, never a sync fail; verify names what is lacking', async () => {
-  const home = copy();
-  await home.sync();
-  const folder = join(home.warehouse, 'iceberg', 'snapshots', 'metadata');
-  const [newest] = readdirSync(folder).filter((name) => /^2.*-2-/.test(name));
-  writeFileSync(join(folder, newest ?? ''), 'no Avro');
-  const broken = await run(['sync', '--json', '--recover', '--config', home.config]);
-  expect(JSON.parse(broken.stdout).followers).toContainEqual(expect.objectContaining({ name: 'iceberg', behind: 1 }));
-  expect(broken.code).toBe(3);
-  expect((await run(['verify', '--config', home.config])).stdout).toContain('iceberg cannot be compared');
+testAtLength(
+  'metadata that cannot be read makes them lag, never a sync fail; verify names what is lacking',
+  async () => {
+    const home = copy();
+    await home.sync();
+    const folder = join(home.warehouse, 'iceberg', 'snapshots', 'metadata');
+    const [newest] = readdirSync(folder).filter((name) => /^2.*-2-/.test(name));
+    writeFileSync(join(folder, newest ?? ''), 'no Avro');
+    const broken = await run(['sync', '--json', '--recover', '--config', home.config]);
+    expect(JSON.parse(broken.stdout).followers).toContainEqual(expect.objectContaining({ name: 'iceberg', behind: 1 }));
+    expect(broken.code).toBe(3);
+    expect((await run(['verify', '--config', home.config])).stdout).toContain('iceberg cannot be compared');
 
-  rmSync(join(home.warehouse, 'iceberg'), { recursive: true });
-  expect((await run(['verify', '--config', home.config])).stdout).toContain('the Iceberg tables: 4 snapshots behind');
-  await home.sync({ recoverOnly: true });
-  await expectWhole(home);
-});
+    rmSync(join(home.warehouse, 'iceberg'), { recursive: true });
+    expect((await run(['verify', '--config', home.config])).stdout).toContain('the Iceberg tables: 4 snapshots behind');
+    await home.sync({ recoverOnly: true });
+    await expectWhole(home);
+  },
+);
 
 function copy(): Home {
   return first.copyTo(join(temporaryFolder(onTestFinished), 'home'));

@@ -26,17 +26,24 @@ export interface BuiltWarehouse {
 export const noFollowers: RunEffects['follow'] = async () => [];
 
 /**
- * A warehouse after these nights, in a folder of its own. Only where it is `followed` do its followers take them, all
- * with the last one. Else the same nights are synced once for all tests, and copied: a follower knows its folder.
+ * A warehouse after these nights, in a folder of its own: they are synced once for all tests, and copied. Only where it
+ * is `followed` do its followers take them, in the copy, because a follower knows its folder.
  */
 export async function buildWarehouse(nights: Night[], followed: 'followed' | null = null): Promise<BuiltWarehouse> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-test-'));
   const path = join(folder, 'warehouse');
   const digest = createHash('sha256').update(JSON.stringify(nights)).digest('hex');
   const kept = join(tmpdir(), `indexhouse-nights-${digest}`);
-  if (followed || !existsSync(kept)) await syncNights(path, nights, followed);
-  else cpSync(kept, path, { recursive: true });
-  if (!followed && !existsSync(kept)) keep(path, kept);
+  if (existsSync(kept)) cpSync(kept, path, { recursive: true });
+  else {
+    await syncNights(path, nights);
+    keep(path, kept);
+  }
+  if (followed) {
+    const { sections = {} } = nights.at(-1) ?? {};
+    const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse: path, sections });
+    await realRunEffects.follow({ config, warehouse: path, log: createLogger({ level: 'silent' }) });
+  }
   return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -51,10 +58,10 @@ function keep(path: string, kept: string): void {
   }
 }
 
-async function syncNights(path: string, nights: Night[], followed: 'followed' | null): Promise<void> {
+async function syncNights(path: string, nights: Night[]): Promise<void> {
   const service = await startScriptedService();
   try {
-    for (const [night, { at, lists, sections }] of nights.entries()) {
+    for (const { at, lists, sections } of nights) {
       for (const [websiteId, pages] of Object.entries(lists)) service.list(websiteId, pages);
       await syncAt({
         baseUrl: service.baseUrl,
@@ -62,7 +69,6 @@ async function syncNights(path: string, nights: Night[], followed: 'followed' | 
         at,
         websites: Object.keys(lists),
         ...(sections ? { sections } : {}),
-        followed: night === nights.length - 1 ? followed : null,
       });
     }
   } finally {

@@ -144,9 +144,9 @@ describe('thinning the Parquet files', () => {
       await service.close();
     }
     const changes = async (warehouse: string) =>
-      withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => {
+      withReader({ warehouse, memoryLimit: MEMORY }, (reader) => {
         const told = "select url, change, from_value from page_changes where snapshot_date = '2025-03-31' order by all";
-        return engine.rows(z.record(z.string(), z.string().nullable()), told);
+        return reader.rows(z.record(z.string(), z.string().nullable()), told);
       });
     expect(await changes(thin)).toEqual(await changes(whole));
     expect((await changes(thin)).length).toBeGreaterThan(3);

@@ -37,11 +37,11 @@ test('a newest report that was replayed keeps its own file and not that of its s
     ['url_reports', 1, ['last_of_period', 'replayed']],
   ]);
   expect(await findingsOf(warehouse)).toEqual([]);
-  await withReader({ warehouse, memoryLimit: 256e6 }, async ({ engine }) => {
+  await withReader({ warehouse, memoryLimit: 256e6 }, async (reader) => {
     const row = z.object({ url: z.string(), page_fetch_status: z.string(), replayed: z.boolean().nullable() });
     const asked = `select url, page_fetch_status, quarantine.replayed
       from url_reports left join quarantine using (url) order by url`;
-    expect(await engine.rows(row, asked)).toEqual([
+    expect(await reader.rows(row, asked)).toEqual([
       { url: 'https://w.example/a', page_fetch_status: 'Successful', replayed: null },
       { url: 'https://w.example/b', page_fetch_status: 'Soft 404', replayed: true },
     ]);

@@ -282,7 +282,7 @@ describe('a damaged journal', () => {
     expect(old).toMatchObject({ reports_status: 'interrupted', reports_planned: had.length - 1 });
   });
 
-  test('never takes the place of an earlier one, and is told until it is deleted', async () => {
+  testAtLength('never takes the place of an earlier one, and is told until it is deleted', async () => {
     const [runId = ''] = home.unfinished();
     const earlier = join(home.warehouse, 'runs', 'damaged', runId, 'w');
     mkdirSync(earlier, { recursive: true });

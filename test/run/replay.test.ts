@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { journalFolder } from '../../src/journal/folder.js';
@@ -185,9 +186,8 @@ describe('replay', () => {
       coverage_daily: 5,
     });
     expect(await countsIn(join(warehouse, 'analytics.duckdb'), relations)).toEqual(native);
-    await withReader({ warehouse, memoryLimit: 256e6 }, async ({ engine }) => {
-      const reader = await engine.raw.runAndReadAll(question);
-      expect(reader.getRowObjectsJson()).toEqual([{ told: '3/3' }]);
+    await withReader({ warehouse, memoryLimit: 256e6 }, async (reader) => {
+      expect(await reader.rows(z.object({ told: z.string() }), question)).toEqual([{ told: '3/3' }]);
     });
     const where = '(select * from quarantine where replayed)';
     expect(await countsIn(join(warehouse, 'indexhouse.duckdb'), [where])).toEqual({ [where]: 3 });
@@ -276,44 +276,47 @@ describe('replay', () => {
     expect(await replayIds(warehouse)).toEqual([]);
   });
 
-  test('of two websites under a laxer contract: numbers as texts; and in a warehouse that knows no replays yet', async () => {
-    const entriesOf = (id: string) =>
-      pagesOf(id, 3).map((url, at) => ({ url, index_summary: at === 1 ? 5 : 'Indexed' }));
-    const service = await startOddService({
-      one: { listing: (window) => windowOf(entriesOf('one'), window) },
-      two: { listing: (window) => windowOf(entriesOf('two'), window) },
-    });
-    onTestFinished(() => service.close());
-    const warehouse = join(temporaryFolder(), 'warehouse');
-    const config = configFor({ baseUrl: service.url, warehouse, sections: { quality: { max_reject_ratio: 1 } } });
-    await sync({
-      config: { ...config, websites: [{ id: 'one' }, { id: 'two' }] },
-      version: 'test',
-      log: createLogger({ level: 'silent' }),
-      progress: null,
-      websites: [],
-      recoverOnly: false,
-      signal: new AbortController().signal,
-      effects: { ...realRunEffects, follow: noFollowers },
-    });
-    rmSync(schemaFile(warehouse, 'replays'));
-    const requests = service.requests.length;
-    const contract = {
-      ...currentContract,
-      judgeEntry: (payload: unknown) =>
-        currentContract.judgeEntry({ ...Object(payload), index_summary: String(Object(payload).index_summary) }),
-    };
-    const receipt = await replayOf(warehouse, { contract });
-    expect(receipt.snapshots).toMatchObject([{ coverage: 1 }, { coverage: 1 }]);
-    expect(new Set(receipt.snapshots.map(({ website_id }) => website_id))).toEqual(new Set(['one', 'two']));
-    expect(service.requests).toHaveLength(requests);
-    const rows = await readTable(warehouse, 'coverage');
-    expect(
-      rows
-        .filter(({ index_summary }) => index_summary === '5')
-        .map(({ website_id }) => website_id)
-        .sort(),
-    ).toEqual(['one', 'two']);
-    expect(await findingsOf(warehouse)).toEqual([]);
-  });
+  testAtLength(
+    'of two websites under a laxer contract: numbers as texts; and in a warehouse that knows no replays yet',
+    async () => {
+      const entriesOf = (id: string) =>
+        pagesOf(id, 3).map((url, at) => ({ url, index_summary: at === 1 ? 5 : 'Indexed' }));
+      const service = await startOddService({
+        one: { listing: (window) => windowOf(entriesOf('one'), window) },
+        two: { listing: (window) => windowOf(entriesOf('two'), window) },
+      });
+      onTestFinished(() => service.close());
+      const warehouse = join(temporaryFolder(), 'warehouse');
+      const config = configFor({ baseUrl: service.url, warehouse, sections: { quality: { max_reject_ratio: 1 } } });
+      await sync({
+        config: { ...config, websites: [{ id: 'one' }, { id: 'two' }] },
+        version: 'test',
+        log: createLogger({ level: 'silent' }),
+        progress: null,
+        websites: [],
+        recoverOnly: false,
+        signal: new AbortController().signal,
+        effects: { ...realRunEffects, follow: noFollowers },
+      });
+      rmSync(schemaFile(warehouse, 'replays'));
+      const requests = service.requests.length;
+      const contract = {
+        ...currentContract,
+        judgeEntry: (payload: unknown) =>
+          currentContract.judgeEntry({ ...Object(payload), index_summary: String(Object(payload).index_summary) }),
+      };
+      const receipt = await replayOf(warehouse, { contract });
+      expect(receipt.snapshots).toMatchObject([{ coverage: 1 }, { coverage: 1 }]);
+      expect(new Set(receipt.snapshots.map(({ website_id }) => website_id))).toEqual(new Set(['one', 'two']));
+      expect(service.requests).toHaveLength(requests);
+      const rows = await readTable(warehouse, 'coverage');
+      expect(
+        rows
+          .filter(({ index_summary }) => index_summary === '5')
+          .map(({ website_id }) => website_id)
+          .sort(),
+      ).toEqual(['one', 'two']);
+      expect(await findingsOf(warehouse)).toEqual([]);
+    },
+  );
 });

@@ -12,7 +12,7 @@ import { syncAt } from '../given/warehouse.js';
 const MEMORY_LIMIT = 256_000_000;
 
 async function rowsOf(warehouse: string, query: string): Promise<unknown[]> {
-  return withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, ({ engine }) => engine.rows(z.unknown(), query));
+  return withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, (reader) => reader.rows(z.unknown(), query));
 }
 
 it('a warehouse that is made from a served warehouse holds the same, field by field', async () => {
