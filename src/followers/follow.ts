@@ -32,7 +32,14 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
   ];
   if (bucket) {
     const follow = async () => (await import('./bucket.js')).followBucket({ bucket, warehouse, memoryLimit });
-    followers.push(await settled('bucket', follow));
+    const state = await settled('bucket', follow);
+    followers.push(state);
+    const { enabled, history } = input.config.iceberg;
+    const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
+    const publish = async () =>
+      (await import('./iceberg/bucket.js')).followIcebergInBucket(bucket, { warehouse, history, engine });
+    // What is not there cannot be in a table.
+    if (enabled && state.behind === 0) followers.push(await settled('bucket_iceberg', publish));
   }
   for (const { name, behind, reason } of followers) if (reason) log.warn({ follower: name, behind }, reason);
   return followers;

@@ -43,7 +43,8 @@ export async function checkBucket(config: BucketConfig, log: OpenWarehouse, repa
     }
     const known = new Set(log.markers.map(({ commitId }) => commitId));
     const others = [...sizes.keys()].filter((key) => isMarker(key) && !known.has(idOfKey(key))).length;
-    if (others > 0) found('note', `${config.url} holds ${others} snapshots of another machine`, 'nothing to do');
+    if (others > 0)
+      found('note', `${config.url} holds commits that are not here: ${others}`, 'the next sync fetches them');
   } catch (error) {
     if (!(error instanceof BucketError)) throw error;
     found('lag', `the bucket cannot be compared: ${error.message}`, 'try again later');

@@ -88,9 +88,9 @@ describe('the journal in the bucket', () => {
     expect((await other.sync()).websites).toMatchObject([{ status: 'committed', reports: { fetched: PAGES } }]);
     expect(asked(sent)).toEqual([]);
 
-    // It was not lost, but away.
+    // It was not lost, but away: its run was finished elsewhere, so it starts another.
     const back = await lost.sync();
-    expect(back.websites[0]).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
+    expect(back.websites[0]).toMatchObject({ status: 'committed', resumed: false, reports: { fetched: PAGES } });
     expect(await readTable(lost.warehouse, 'snapshots')).toHaveLength(2);
     expect((await lost.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
     expect(keys('runs/')).toEqual([]);

@@ -1,6 +1,10 @@
 import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Bucket } from '../../src/bucket/client.js';
+import { bucketPlace, followIcebergInBucket } from '../../src/followers/iceberg/bucket.js';
+import { PUBLISHED } from '../../src/followers/iceberg/follower.js';
+import { IcebergTable } from '../../src/followers/iceberg/table.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
@@ -121,6 +125,26 @@ describe('the bucket', () => {
     expect(gone.every((key) => /^parquet\/(coverage|url_reports)\//.test(key))).toBe(true);
     expectEqual(warehouse);
   });
+});
+
+test('Iceberg tables in the bucket name only files that are there, by the addresses of the bucket', async () => {
+  await copyTo(server, built.path);
+  const engine = { memoryLimit: 256e6, temporary: join(temporaryFolder(), 'duckdb') };
+  const publish = () =>
+    followIcebergInBucket(server.config, { warehouse: built.path, history: 30 * 24 * HOUR_MS, engine });
+  expect(await publish()).toEqual({ name: 'bucket_iceberg', behind: 0 });
+  const bucket = new Bucket(server.config, { env: {} });
+  const named: string[] = [];
+  for (const table of PUBLISHED) {
+    const files = await (await IcebergTable.open(bucketPlace(bucket), table)).files();
+    named.push(...files.map(({ address }) => address.replace('s3://lake/nights/', '')));
+  }
+  await bucket.close();
+  const data = [...held().keys()].filter((key) => /^(parquet|state)\//.test(key));
+  expect(named.sort()).toEqual(data.sort());
+  server.requests.length = 0;
+  await publish();
+  expect(server.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
 });
 
 describe('status and verify', () => {
