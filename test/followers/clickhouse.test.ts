@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { configuredFollowers, followConfigured } from '../../src/followers/follow.js';
 import type { FollowerState } from '../../src/followers/follower.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
+import { sqlNames } from '../../src/storage/sql.js';
 import { newestMarkers, stateFileOf } from '../../src/warehouse/markers.js';
 import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { TABLES } from '../../src/warehouse/tables.js';
@@ -44,6 +45,8 @@ describe('ClickHouse', () => {
     expect(inserted.slice(0, 3)).toEqual(['coverage', 'coverage_summary', 'url_reports']);
     expect(inserted.filter((table) => table === 'page_state_next')).toHaveLength(2);
     expect(inserted.at(inserted.indexOf('page_state_next') + 1)).toBe('snapshots');
+    const views = server.statements.filter((statement) => /^create or replace view/m.test(statement));
+    expect(views).toHaveLength(sqlNames('clickhouse').length);
     server.statements.length = 0;
     await follow(built.path);
     expect(server.statements.filter((statement) => !/^\s*select/.test(statement))).toEqual([]);

@@ -27,9 +27,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(403, f"Code: 516. DB::Exception: {reason} (AUTHENTICATION_FAILED) (version 26.9)")
         try:
             with one_at_a_time:
-                self.answer(200, run(given, body))
+                status, text = 200, run(given, body)
         except Exception as error:
-            self.answer(500, str(error))
+            status, text = 500, str(error)
+        try:
+            self.answer(status, text)
+        except ConnectionError:
+            pass  # Who asked was killed.
 
     def body(self):
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):

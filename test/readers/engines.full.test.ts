@@ -34,7 +34,7 @@ const LISTS: Readonly<Record<string, string>> = {
 const folder = folderOnDisk('readers');
 
 const ARE_THERE = mayInstallTools() && installReaders(folder);
-const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython(folder);
+const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython(folder, ['older', 'newer']);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -14,6 +14,8 @@ const PACKAGES = {
 /** By the name of the folder that they are installed into. */
 const PYTHON_PACKAGES = {
   older: ['duckdb==1.1.3'],
+  /** The engine of ClickHouse 26.9. */
+  chdb: ['chdb==4.4.0'],
   newer: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'],
 };
 
@@ -43,9 +45,10 @@ export function installReaders(folder: string): boolean {
   );
 }
 
-/** Whether the readers of Python could be: not without Python 3.11 or a registry, which is said. */
-export function installPython(folder: string): boolean {
-  return Object.entries(PYTHON_PACKAGES).every(([name, wanted]) => {
+/** Whether packages of Python could be: not without Python 3.11 or a registry, which is said. */
+export function installPython(folder: string, names: readonly (keyof typeof PYTHON_PACKAGES)[]): boolean {
+  return names.every((name) => {
+    const wanted = PYTHON_PACKAGES[name];
     const pip = ['-m', 'pip', 'install', '--quiet', '--quiet', '--target', join(folder, name), ...wanted];
     const { status, stderr } = spawnSync('python3', pip, { encoding: 'utf8' });
     if (status !== 0) process.stdout.write(`skipped: no Python that has ${wanted.join(', ')}: ${stderr ?? ''}\n`);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { identifier, literal, sql, sqlNames } from '../../storage/sql.js';
-import { type Column, columnsOf, TABLES, type Table } from '../../warehouse/tables.js';
+import { type Column, columnsOf, columnsText, TABLES, type Table } from '../../warehouse/tables.js';
 import { type ClickhouseServer, isMissing } from './server.js';
 
 /** The state of one website, until it replaces the one that `page_state` has. */
@@ -31,7 +31,11 @@ export async function migrate(server: ClickhouseServer): Promise<void> {
   await makeTable(server, 'page_state', NEXT_STATE, there.get(NEXT_STATE)?.columns);
   for (const name of sqlNames('clickhouse')) {
     const text = sql(name);
-    const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    // A view keeps the columns that its tables had when it was made.
+    const version = createHash('sha256')
+      .update(text + columnsText())
+      .digest('hex')
+      .slice(0, 16);
     const [, view = ''] = /^create or replace view (\w+)/m.exec(text) ?? [];
     if (there.get(view)?.comment !== version) await server.run(`${text}\ncomment ${literal(version)}`);
   }

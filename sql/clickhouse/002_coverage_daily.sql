@@ -1,0 +1,10 @@
+-- The last complete listing of each website and date: one row per website, date and page.
+create or replace view coverage_daily as
+select *
+from coverage
+where snapshot_id in (
+  select argMax(snapshot_id, snapshot_at)
+  from snapshots
+  where listing_status = 'complete'
+  group by website_id, snapshot_date
+)
