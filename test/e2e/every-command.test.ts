@@ -27,6 +27,7 @@ const COMMANDS = [
   'maintain',
   'rebuild',
   'backup copy',
+  'restore --if-missing --from s3://lake/nights',
   'verify',
   'completion bash',
   'notify --test',
