@@ -70,7 +70,7 @@ export class Reader {
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
-      await lockDown(engine, [...['parquet', 'state', 'schema'].map((name) => join(warehouse, name)), folder]);
+      await lockDown(engine, [...['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name)), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
       engine.close();
@@ -232,7 +232,7 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 }
 
 async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
-  const log = await OpenWarehouse.read(engine, warehouse, folder);
+  const log = await OpenWarehouse.readIndexed(engine, warehouse, folder);
   const tableOf = (source: Source) => (source === UNSUMMARIZED ? 'coverage' : source);
   for (const source of SOURCES) await listFiles(engine, source, withEmpty(log.schemas, tableOf(source), []));
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));

@@ -10,6 +10,7 @@ import { exists, makeFolder } from '../storage/durable.js';
 import { calendarDate } from '../warehouse/dates.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
+import { dropIndex } from '../warehouse/marker-index.js';
 import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
 import { configOf } from './configured.js';
@@ -41,6 +42,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   await makeFolder(warehouse);
   const lock = await RunLock.take(warehouse, 'restore');
   try {
+    await dropIndex(warehouse);
     const fetched = await restore(bucket, warehouse, historyFrom);
     if (fetched === null) return nothingThere(bucket, flags, io);
     const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${historyFrom} were left there.` : '';

@@ -56,7 +56,7 @@ export async function sendNewest(input: FollowBucketInput, websiteId: string): P
   const bucket = new Bucket(input.bucket, input.options);
   const options = { memoryLimit, temporary: scratchFolder(path) };
   try {
-    const log = await withEngine(options, (engine) => readLog(engine, path, path, websiteId));
+    const log = await withEngine(options, (engine) => readLog(engine, path, path, { websiteId }));
     const [newest, before] = log.markers.slice(-2).reverse();
     const isNext = !before || (await bucket.get(keyOf(path, before.path))) !== null;
     if (!newest || !isNext || log.damaged.length > 0) return { name: 'bucket', behind: 1 };

@@ -3,6 +3,7 @@ import type { Logger } from '../observe/log.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { withEngine } from '../storage/engine.js';
 import { scratchFolder } from '../warehouse/layout.js';
+import { updateIndex } from '../warehouse/marker-index.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { writeAnalytics } from './analytics.js';
 import { followDuckdb } from './duckdb.js';
@@ -25,6 +26,8 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
     const send = async () => (await import('./bucket.js')).sendNewest({ bucket, warehouse, memoryLimit }, websiteId);
     return [await settled('bucket', send)];
   }
+  const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
+  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.warn(withRemedy(error)));
   const followers = [
     await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
     await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),

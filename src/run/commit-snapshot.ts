@@ -36,7 +36,7 @@ export interface Before {
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
   // Of this website alone: a warehouse may hold many, each with a marker of every night.
-  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, website.id));
+  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id }));
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
   const { markers } = log;
   return {

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { exists, sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { CheckpointError, checkpointFile, stateBase } from '../warehouse/checkpoints.js';
+import { listTableFiles } from '../warehouse/layout.js';
+import { earlierThan, hasIndex, INDEXED_TABLES, readIndex } from '../warehouse/marker-index.js';
 import { fileOf, type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
@@ -43,6 +46,27 @@ async function whatIsWrong(
   if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
   const [found] = await engine.rows(rowCount, 'select num_rows as rows from parquet_file_metadata($file)', { file });
   return found?.rows === expected.rows ? null : `${file} has ${found?.rows} rows, its marker says ${expected.rows}`;
+}
+
+const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });
+
+/** Whether the index of old markers holds what their files hold, if there is one. */
+export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<boolean> {
+  if (!(await hasIndex(log.path))) return true;
+  const index = await readIndex(log.path);
+  if (index === null) return false;
+  for (const table of INDEXED_TABLES) {
+    const files = earlierThan(await listTableFiles(log.path, table), index.before);
+    const sums = [files, [index.files[table]]].map((some) =>
+      engine.rows(
+        tableSum,
+        `select count(*)::varchar as rows, bit_xor(hash(one))::varchar as hash from (${log.query(table, some)}) as one`,
+      ),
+    );
+    const [expected, found] = await Promise.all(sums);
+    if (!isDeepStrictEqual(expected, found)) return false;
+  }
+  return true;
 }
 
 /**

@@ -9,6 +9,7 @@ import { type Engine, type EngineOptions, withEngine } from '../storage/engine.j
 import { sql, sqlNames } from '../storage/sql.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
+import { dropIndex } from '../warehouse/marker-index.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
@@ -17,7 +18,7 @@ import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
 import { checkBucket } from './bucket.js';
 import { checkDuckdb } from './duckdb-file.js';
-import { checkCheckpoints, checkFiles } from './files.js';
+import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
 import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
@@ -89,6 +90,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
       findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
     }
     if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
+    if (!(await isIndexRight(engine, log))) await tellOfIndex(options, verified);
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
@@ -144,6 +146,17 @@ async function lookAtOrphans(
         : '`indexhouse verify --repair` deletes it; readers ignore it';
       verified.findings.push({ check: 'orphans', level: 'note', message: `no marker names ${file}`, remedy });
     }
+  }
+}
+
+async function tellOfIndex({ warehouse, repair }: VerifyOptions, { findings, repaired }: Verified): Promise<void> {
+  if (repair) {
+    await dropIndex(warehouse);
+    repaired.push('dropped the index of old markers: the next sync rebuilds it');
+  } else {
+    const message = 'the index of old markers differs from them';
+    const remedy = '`indexhouse verify --repair` drops it, and the next sync rebuilds it';
+    findings.push({ check: 'marker index', level: 'difference', message, remedy });
   }
 }
 

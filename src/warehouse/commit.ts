@@ -6,6 +6,7 @@ import { exists, makeFolder, publish, sha256Of, syncFile, syncFolder } from '../
 import { type EngineOptions, type Scalar, withEngine } from '../storage/engine.js';
 import { HOUR_MS } from '../time.js';
 import { namesIn, stateFile, stateFolder, tableFile } from './layout.js';
+import { makeRoom } from './marker-index.js';
 import { type Manifest, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
@@ -26,6 +27,7 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   }
   for (const to of new Set(moves.map((move) => dirname(move.to)))) await syncFolder(to);
 
+  if (manifest.marker === 'snapshots') await makeRoom(warehouse, manifest.date);
   await publishOnce(stagedFile(folder, manifest.marker), tableFile(warehouse, manifest.marker, place));
   crashPoint('wrote the marker');
   if (manifest.marker === 'snapshots') await recordRun(warehouse, folder, manifest);
@@ -88,6 +90,7 @@ export async function writeRunRow({ warehouse, folder, engine, compression, date
     stageRow(opened, 'runs', { ...row, snapshot_date: date }, { folder, compression }),
   );
   await syncFile(stagedFile(folder, 'runs'));
+  await makeRoom(warehouse, date);
   const place = { websiteId: folder.websiteId, date, id: folder.runId };
   await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
 }

@@ -12,6 +12,8 @@ export function warehouseFolder(path: string) {
     analytics: join(path, 'analytics.duckdb'),
     /** Facts that never change once there is data: format, time zone. */
     identity: join(path, 'warehouse.json'),
+    /** The rows of old markers in one file, for readers; derived. */
+    index: join(path, 'index'),
     /** What was left in a bucket when it was restored from there. */
     restored: join(path, 'restored.json'),
     /** The keys that the service's own interface is opened with. */
@@ -61,12 +63,18 @@ export function schemaFile(warehouse: string, table: Table): string {
  * Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read.
  *
  * @param websiteId left out: of all websites
+ * @param from left out: of all dates; else of this one and later ones
  */
-export async function listTableFiles(warehouse: string, table: LogFolder, websiteId?: string): Promise<string[]> {
+export async function listTableFiles(
+  warehouse: string,
+  table: LogFolder,
+  { websiteId, from = '' }: { websiteId?: string | undefined; from?: string | undefined } = {},
+): Promise<string[]> {
   const root = join(warehouse, 'parquet', table);
   const files: string[] = [];
   for (const website of websiteId === undefined ? await namesIn(root) : [`website=${encodeId(websiteId)}`]) {
     for (const date of await namesIn(join(root, website))) {
+      if (date < `date=${from}`) continue;
       const folder = join(root, website, date);
       for (const name of await namesIn(folder)) if (name.endsWith('.parquet')) files.push(join(folder, name));
     }

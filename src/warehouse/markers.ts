@@ -4,6 +4,7 @@ import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
 import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
 import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
+import type { MarkerIndex } from './marker-index.js';
 import { tableQuery } from './prepare.js';
 import { readRestored } from './restored.js';
 import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
@@ -95,20 +96,32 @@ export interface Log {
  *
  * @param schemas the folder whose empty files give each table its columns
  * @param websiteId left out: of all websites
+ * @param index what it holds is taken from it
+ * @throws EngineError where the index cannot be read
  */
-export async function readLog(engine: Engine, warehouse: string, schemas: string, websiteId?: string): Promise<Log> {
+export async function readLog(
+  engine: Engine,
+  warehouse: string,
+  schemas: string,
+  { websiteId, index }: { websiteId?: string; index?: MarkerIndex } = {},
+): Promise<Log> {
   const markers: Marker[] = [];
   const damaged: DamagedFile[] = [];
   // Replays are listed first, so that none is seen without its snapshot.
   const listed: [MarkerKind, string[]][] = [];
-  for (const kind of KINDS) listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table, websiteId)]);
+  for (const kind of KINDS) {
+    const from = kind === 'snapshot' ? index?.before : undefined;
+    listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table, { websiteId, from })]);
+  }
+  if (index)
+    markers.push(...(await markersIn(engine, { warehouse, schemas, kind: 'snapshot' }, [index.files.snapshots])));
   for (const [kind, paths] of listed) {
     const read = await readKind(engine, { warehouse, schemas, kind }, paths);
     markers.push(...read.markers);
     damaged.push(...read.damaged);
   }
   // After the markers: a tombstone is about commits that are there before it.
-  const files = await listTableFiles(warehouse, 'tombstones', websiteId);
+  const files = await listTableFiles(warehouse, 'tombstones', { websiteId });
   const read = (some: readonly string[]) =>
     engine.rows(
       tombstoneRow,
@@ -134,6 +147,11 @@ interface Kind {
 
 type MarkersRead = Pick<Log, 'markers' | 'damaged'>;
 
+/** Whether all of these markers of snapshots can be read. */
+export async function areWhole(engine: Engine, warehouse: string, paths: string[]): Promise<boolean> {
+  return (await readKind(engine, { warehouse, schemas: warehouse, kind: 'snapshot' }, paths)).damaged.length === 0;
+}
+
 /** All at once, and one by one only where one of them cannot be read. */
 async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
   const { kind } = of;
@@ -152,20 +170,27 @@ async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<Mark
 }
 
 /** @throws Error where a file cannot be read, or holds the marker of another commit */
-async function readMarkerFiles(engine: Engine, { warehouse, schemas, kind }: Kind, paths: string[]): Promise<Marker[]> {
+async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
+  const there = new Set(paths);
+  const markers = await markersIn(engine, of, paths);
+  const foreign = markers.find(({ path }) => !there.delete(path));
+  if (foreign) throw new Error(`it is the marker that belongs to ${foreign.path}`);
+  return markers;
+}
+
+/** The markers whose rows are in these files. */
+async function markersIn(engine: Engine, { warehouse, schemas, kind }: Kind, files: string[]): Promise<Marker[]> {
   const { table, id, run, name, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
     `select ${id} as "commitId", snapshot_id as "snapshotId", ${run} as "runId",
        website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
        snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", files
-     from (${tableQuery(schemas, table, paths)})`,
+     from (${tableQuery(schemas, table, files)})`,
   );
-  const there = new Set(paths);
   return rows.map((row) => {
     const path = tableFile(warehouse, table, { ...row, id: row.commitId });
-    if (!there.delete(path)) throw new Error(`it is the marker that belongs to ${path}`);
     return { ...row, kind, dropped: {}, absent: {}, unreadable: {}, path };
   });
 }

@@ -5,6 +5,7 @@ import { type Engine, withEngine } from '../storage/engine.js';
 import { withTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
 import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
+import { type MarkerIndex, readIndex } from './marker-index.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
@@ -30,6 +31,7 @@ export class OpenWarehouse implements Log {
     /** Every file of `runs`. */
     readonly runs: readonly string[],
     log: Log,
+    private readonly index: MarkerIndex | null = null,
   ) {
     this.markers = log.markers;
     this.damaged = log.damaged;
@@ -45,6 +47,15 @@ export class OpenWarehouse implements Log {
     return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas));
   }
 
+  /** The same by the index of old markers, if there is one: `runs` names only what is not in it. */
+  static async readIndexed(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
+    const index = await readIndex(path);
+    if (index === null) return OpenWarehouse.read(engine, path, temporary);
+    const schemas = await schemasOf(engine, path, temporary);
+    const runs = await listTableFiles(path, 'runs', { from: index.before });
+    return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas, { index }), index);
+  }
+
   /**
    * Like `read`, for commands that write: they must not continue without a commit.
    *
@@ -58,8 +69,13 @@ export class OpenWarehouse implements Log {
 
   /** The files of a table that are there for readers. */
   files(table: Exclude<Table, 'page_state'>): readonly string[] {
-    if (table === 'runs') return this.runs;
+    const index = this.index;
+    if (table === 'runs') return index ? [index.files.runs, ...this.runs] : this.runs;
     if (table === 'tombstones') return this.tombstoneFiles;
+    if (table === 'snapshots' && index) {
+      const others = this.markers.filter(({ date }) => date >= index.before);
+      return [index.files.snapshots, ...markerPaths(others, table)];
+    }
     if (isMarkerTable(table)) return markerPaths(this.markers, table);
     return filesOf(this.path, this.markers, table);
   }

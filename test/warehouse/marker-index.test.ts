@@ -1,0 +1,144 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Reader } from '../../src/analysis/reader.js';
+import { sha256Of } from '../../src/storage/durable.js';
+import { HOUR_MS } from '../../src/time.js';
+import { verify } from '../../src/verify/verify.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { hasIndex, readIndex, updateIndex } from '../../src/warehouse/marker-index.js';
+import { openReader, rowsOf } from '../analysis/given.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { startScriptedService } from '../given/service.js';
+import { findingsOf } from '../given/verified.js';
+import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
+
+const NOW = Date.parse('2025-03-06T00:00:00Z');
+const page = (name: string) => ({ url: `https://shop.example/${name}` });
+const lists = { 'a/b %c': [page('a'), page('b')] };
+
+/** Five nights of a website; the first two nights are in the index. */
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  const nights = [1, 2, 3, 4, 5].map((day) => ({ at: `2025-03-0${day}T02:00:00Z`, lists }));
+  built = await buildWarehouse(nights);
+});
+afterAll(() => built.remove());
+
+async function indexed(warehouse = copyOf(built.path), now = NOW): Promise<string> {
+  await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, now, 1);
+  return warehouse;
+}
+
+async function seenIn<T>(warehouse: string, see: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await openReader(warehouse);
+  try {
+    return await see(reader);
+  } finally {
+    reader.close();
+  }
+}
+
+/** All that a reader says of the log, whatever the folder is called. */
+async function told(warehouse: string): Promise<unknown> {
+  return seenIn(warehouse, async (reader) => {
+    const rows = [];
+    for (const table of ['snapshots', 'runs', 'coverage'])
+      rows.push(await rowsOf(reader, `from ${table} order by all`));
+    return JSON.parse(JSON.stringify([reader.markers, rows, reader.damaged]).replaceAll(warehouse, ''));
+  });
+}
+
+/** A marker of the first night. */
+async function oldMarker(warehouse: string): Promise<string> {
+  return (await listTableFiles(warehouse, 'snapshots'))[0] ?? '';
+}
+
+test('tells what the markers tell, without opening the old ones', async () => {
+  const warehouse = await indexed();
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  const whole = await told(built.path);
+  expect(await told(warehouse)).toEqual(whole);
+  for (const table of ['snapshots', 'runs'] as const) {
+    for (const file of await listTableFiles(warehouse, table)) {
+      if (file.includes('date=2025-03-01')) writeFileSync(file, 'damaged since');
+    }
+  }
+  expect(await told(warehouse)).toEqual(whole);
+});
+
+test('takes more of what came since, and the files that it replaces go after an hour', async () => {
+  const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
+  await indexed(warehouse, Date.now() + 2 * HOUR_MS);
+  expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
+  expect(readdirSync(join(warehouse, 'index'))).toHaveLength(3);
+  expect(await told(warehouse)).toEqual(await told(built.path));
+});
+
+test('waits until there is much to take, and until all of it can be read', async () => {
+  const warehouse = copyOf(built.path);
+  await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW);
+  expect(await hasIndex(warehouse)).toBe(false);
+  writeFileSync(await oldMarker(warehouse), 'damaged');
+  await indexed(warehouse);
+  expect(await hasIndex(warehouse)).toBe(false);
+});
+
+test.each([['2025-03-01T20:00:00Z'], ['2025-03-06T02:00:00Z']])('a commit of %s is seen at once', async (at) => {
+  const warehouse = await indexed();
+  const service = await startScriptedService();
+  onTestFinished(() => service.close());
+  service.list('new', [page('n')]);
+  await syncAt({ baseUrl: service.baseUrl, warehouse, at, websites: ['new'] });
+  const query = 'select (select count(*) from snapshots) as snapshots, (select count(*) from runs) as runs';
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, query))).toEqual([{ snapshots: 6, runs: 6 }]);
+});
+
+test('one state of the world is seen, whatever is committed meanwhile', async () => {
+  const warehouse = await indexed();
+  const service = await startScriptedService();
+  onTestFinished(() => service.close());
+  service.list('new', [page('n')]);
+  const seen = await seenIn(warehouse, async (reader) => {
+    await syncAt({ baseUrl: service.baseUrl, warehouse, at: '2025-03-06T02:00:00Z', websites: ['new'] });
+    await indexed(warehouse, Date.parse('2025-03-07T00:00:00Z'));
+    return rowsOf(reader, 'select (select count(*) from runs) as runs, (select count(*) from coverage) as listed');
+  });
+  expect(seen).toEqual([{ runs: 5, listed: 10 }]);
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from runs'))).toHaveLength(6);
+});
+
+const INDEXES: Record<string, (warehouse: string) => unknown> = {
+  'is no JSON': (warehouse) => writeFileSync(join(warehouse, 'index', 'index.json'), 'torn'),
+  'lacks a file': async (warehouse) => rmSync((await readIndex(warehouse))?.files.runs ?? ''),
+  'has a file with other bytes': async (warehouse) =>
+    writeFileSync((await readIndex(warehouse))?.files.snapshots ?? '', ''),
+  'is of another warehouse': async (warehouse) => rmSync(await oldMarker(warehouse)),
+};
+
+test.each(Object.entries(INDEXES))('an index that %s is ignored', async (how, damage) => {
+  const warehouse = await indexed();
+  await damage(warehouse);
+  expect(await readIndex(warehouse)).toBeNull();
+  const rows = how === 'is of another warehouse' ? 4 : 5;
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
+});
+
+test('verify tells where it differs from the markers, and its repair drops it', async () => {
+  const warehouse = await indexed();
+  const marker = (await listTableFiles(warehouse, 'snapshots')).find((file) => file.includes('date=2025-03-02')) ?? '';
+  const { snapshots = '' } = (await readIndex(warehouse))?.files ?? {};
+  const [was, is] = [await sha256Of(snapshots), await sha256Of(marker)];
+  cpSync(marker, snapshots);
+  const file = join(warehouse, 'index', 'index.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(was, is));
+  expect(await findingsOf(warehouse)).toContainEqual(
+    expect.objectContaining({ check: 'marker index', level: 'difference' }),
+  );
+  const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
+  expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
+  expect(await told(warehouse)).toEqual(await told(built.path));
+});
