@@ -41,14 +41,14 @@ function machine(name: string, root: string): string {
   return join(root, name, 'warehouse');
 }
 
-async function night(warehouse: string, at: string) {
+async function night(warehouse: string, at: string, sections: Record<string, Record<string, unknown>> = {}) {
   const { journal, ...bucket } = server.config;
   const { websites, followers } = await syncAt({
     baseUrl: service.baseUrl,
     warehouse,
     at: new Date().toISOString().replace(/T.*/, at),
     websites: ['shop'],
-    sections: { bucket: { ...bucket, journal: true } },
+    sections: { bucket: { ...bucket, journal: true }, ...sections },
     follow: async (input) => (await followAll(input)).filter(({ name }) => name === 'bucket'),
   });
   return { website: websites[0], bucket: followers.find(({ name: one }) => one === 'bucket') };
@@ -100,8 +100,10 @@ describe('two machines', () => {
     expect(website).toMatchObject({ status: 'committed' });
     expect(bucket).toMatchObject({ behind: 1, reason: expect.stringContaining('AccessDenied') });
     server.fault = null;
-    expect((await night(warehouse, 'T02:00:00Z')).bucket).toEqual({ name: 'bucket', behind: 0 });
+    const iceberg = { enabled: true };
+    expect((await night(warehouse, 'T02:00:00Z', { iceberg })).bucket).toEqual({ name: 'bucket', behind: 0 });
     expect(keys('log/')).toHaveLength(2);
+    expect(keys('iceberg/snapshots/')).not.toEqual([]);
   });
 });
 
