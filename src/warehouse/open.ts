@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
 import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
+import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
 import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
@@ -9,6 +10,21 @@ import { type MarkerIndex, readIndex } from './marker-index.js';
 import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
+
+const footerRow = z.object({
+  file: z.string(),
+  column: z.string(),
+  rows: z.coerce.number(),
+  nulls: z.coerce.number().nullable(),
+});
+const listRow = z.object({ file: z.string(), nulls: z.coerce.number() });
+
+/** What a Parquet file holds. */
+export interface FileCounts {
+  rows: number;
+  /** By column; null: nobody knows. A column that the file lacks is not there. */
+  nulls: Map<string, number | null>;
+}
 
 /**
  * A warehouse as it is at one moment, for everybody who reads it: the list of its runs, its markers and its tombstones,
@@ -124,13 +140,32 @@ export class OpenWarehouse implements Log {
     return (await Promise.all(torn)).flat();
   }
 
-  /** How many rows Parquet files hold, as their footers tell. @throws EngineError where one cannot be read */
-  async rowCounts(files: readonly string[]): Promise<Map<string, number>> {
-    if (files.length === 0) return new Map();
-    const row = z.object({ file: z.string(), rows: z.coerce.number() });
-    const query = 'select file_name as file, num_rows as rows from parquet_file_metadata($files)';
-    const counts = await this.engine.rows(row, query, { files: [...files] });
-    return new Map(counts.map(({ file, rows }) => [file, rows]));
+  /** How many rows Parquet files hold, and how many nulls in which column. @throws EngineError where one cannot be read */
+  async counts(files: readonly string[]): Promise<Map<string, FileCounts>> {
+    const counts = new Map<string, FileCounts>();
+    if (files.length === 0) return counts;
+    const lists = new Set<string>();
+    for (const { file, column, rows, nulls } of await this.engine.rows(footerRow, sql('iceberg/footers'), {
+      files: [...files],
+    })) {
+      const of = counts.get(file) ?? { rows, nulls: new Map() };
+      counts.set(file, of);
+      const [name = ''] = column.split(', ');
+      if (name !== column) lists.add(name);
+      of.nulls.set(name, name === column ? nulls : null);
+    }
+    for (const list of lists) await this.#countLists(list, counts);
+    return counts;
+  }
+
+  /** The footers tell it of their elements alone. */
+  async #countLists(list: string, counts: ReadonlyMap<string, FileCounts>): Promise<void> {
+    const files = [...counts].flatMap(([file, { nulls }]) => (nulls.has(list) ? [file] : []));
+    const query = `select filename as file, count(*) - count(${list}) as nulls
+      from read_parquet($files, filename = true, hive_partitioning = false) group by all`;
+    for (const { file, nulls } of await this.engine.rows(listRow, query, { files })) {
+      counts.get(file)?.nulls.set(list, nulls);
+    }
   }
 
   /** The first file of a commit that cannot be read; null where all can be. */

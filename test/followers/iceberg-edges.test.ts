@@ -5,10 +5,15 @@ import { z } from 'zod';
 import { PUBLISHED } from '../../src/followers/iceberg/follower.js';
 import { localPlace, type Place } from '../../src/followers/iceberg/place.js';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { literal } from '../../src/storage/sql.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { columnsOf } from '../../src/warehouse/tables.js';
 import { atLength } from '../given/at-length.js';
-import { copyOf } from '../given/folder.js';
-import { icebergFiles, icebergSnapshots, publishIceberg } from '../given/iceberg.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { icebergFiles, icebergNulls, icebergSnapshots, publishIceberg } from '../given/iceberg.js';
 import { leftBehind } from '../given/left-behind.js';
+import { readParquet } from '../given/parquet.js';
 import { HOUR_MS } from '../given/thinned.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
@@ -194,6 +199,26 @@ test('a column that was added is a schema of its own, and earlier snapshots keep
   expect(current['current-schema-id']).toBe(1);
   expect(schemas.map(({ fields }) => fields.some(({ name }) => name === added.name))).toEqual([false, true]);
   expect(snapshots.map((snapshot) => snapshot['schema-id'])).toEqual([0, 1]);
+});
+
+test('how many values are null is told of every column, lists and columns that a file lacks included', async () => {
+  const warehouse = until(1);
+  // As a version wrote it that had one column less.
+  const [reports = ''] = await listTableFiles(warehouse, 'url_reports');
+  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+    const query = `select * exclude (extra) from read_parquet(${literal(reports)}, hive_partitioning = false)`;
+    await engine.copy(query, `${reports}.new`, 'format parquet');
+    renameSync(`${reports}.new`, reports);
+  });
+  await publishIceberg(warehouse);
+  const told = await icebergNulls(warehouse, 'url_reports');
+  const columns = columnsOf('url_reports');
+  expect(Object.keys(told)).toContain(reports);
+  for (const [file, nulls] of Object.entries(told)) {
+    const rows = await readParquet(file);
+    const counted = columns.map(({ name }, at) => [at + 1, rows.filter((row) => (row[name] ?? null) === null).length]);
+    expect(nulls).toEqual(Object.fromEntries(counted));
+  }
 });
 
 test('an id that needs encoding stands in addresses as it does in paths', async () => {

@@ -14,7 +14,14 @@ const metadataSchema = z.object({
   snapshots: z.array(z.object({ 'snapshot-id': z.int(), 'manifest-list': z.string() })),
 });
 const manifestSchema = z.object({ manifest_path: z.string() });
-const entrySchema = z.object({ data_file: z.object({ file_path: z.string(), record_count: z.int() }) });
+const entrySchema = z.object({
+  data_file: z.object({
+    file_path: z.string(),
+    record_count: z.int(),
+    null_value_counts: z.array(z.object({ key: z.int(), value: z.int() })),
+  }),
+});
+type Entry = z.infer<typeof entrySchema>['data_file'];
 
 /** Publishes a warehouse that was synced without followers, with a clock and a history of the test's choosing. */
 export function publishIceberg(warehouse: string, options: Partial<IcebergOptions> = {}): Promise<FollowerState> {
@@ -31,25 +38,39 @@ export function publishIceberg(warehouse: string, options: Partial<IcebergOption
 
 /** The files and rows of an Iceberg table, by snapshot: found as a reader finds them, from the hint on. */
 export async function icebergSnapshots(warehouse: string, table: Table): Promise<Map<number, Record<string, number>>> {
-  const folder = join(warehouse, 'iceberg', table, 'metadata');
-  const version = readFileSync(join(folder, 'version-hint.text'), 'utf8');
-  const metadata = metadataSchema.parse(JSON.parse(readFileSync(join(folder, `v${version}.metadata.json`), 'utf8')));
-  const found = new Map<number, Record<string, number>>();
-  for (const snapshot of metadata.snapshots) {
-    const files: Record<string, number> = {};
-    for (const { manifest_path } of await readAvro(at(snapshot['manifest-list']), manifestSchema)) {
-      for (const { data_file } of await readAvro(at(manifest_path), entrySchema)) {
-        files[data_file.file_path.replace('file://', '')] = data_file.record_count;
-      }
-    }
-    found.set(snapshot['snapshot-id'], files);
-  }
-  return found;
+  const snapshots = await entriesOf(warehouse, table);
+  const rows = (entries: Entry[]) => byFile(entries, ({ record_count }) => record_count);
+  return new Map([...snapshots].map(([id, entries]) => [id, rows(entries)]));
 }
 
 /** The same of the newest snapshot. */
 export async function icebergFiles(warehouse: string, table: Table): Promise<Record<string, number>> {
   return [...(await icebergSnapshots(warehouse, table)).values()].at(-1) ?? {};
+}
+
+/** How many nulls its files have, by the ids of their fields. */
+export async function icebergNulls(warehouse: string, table: Table): Promise<Record<string, Record<number, number>>> {
+  const newest = [...(await entriesOf(warehouse, table)).values()].at(-1) ?? [];
+  return byFile(newest, (entry) => Object.fromEntries(entry.null_value_counts.map(({ key, value }) => [key, value])));
+}
+
+async function entriesOf(warehouse: string, table: Table): Promise<Map<number, Entry[]>> {
+  const folder = join(warehouse, 'iceberg', table, 'metadata');
+  const version = readFileSync(join(folder, 'version-hint.text'), 'utf8');
+  const metadata = metadataSchema.parse(JSON.parse(readFileSync(join(folder, `v${version}.metadata.json`), 'utf8')));
+  const found = new Map<number, Entry[]>();
+  for (const snapshot of metadata.snapshots) {
+    const entries: Entry[] = [];
+    for (const { manifest_path } of await readAvro(at(snapshot['manifest-list']), manifestSchema)) {
+      for (const { data_file } of await readAvro(at(manifest_path), entrySchema)) entries.push(data_file);
+    }
+    found.set(snapshot['snapshot-id'], entries);
+  }
+  return found;
+}
+
+function byFile<T>(entries: readonly Entry[], told: (entry: Entry) => T): Record<string, T> {
+  return Object.fromEntries(entries.map((entry) => [entry.file_path.replace('file://', ''), told(entry)]));
 }
 
 function at(address: string): Uint8Array {

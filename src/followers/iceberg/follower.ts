@@ -8,7 +8,8 @@ import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.j
 import type { CheckedFollower, Commit } from '../follower.js';
 import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
-import { IcebergTable, type TableFile } from './table.js';
+import { fieldIds } from './schema.js';
+import { IcebergTable, type NamedFile, type TableFile } from './table.js';
 
 const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
 /** In the order in which they are published: what a snapshot names comes before it. */
@@ -65,27 +66,25 @@ export class IcebergTables implements CheckedFollower {
       const marker = byId.get(commit_id);
       const table = DATA_TABLES.find((name) => name === table_name);
       if (taken.has(tombstone_id) || !marker || !table) continue;
-      this.#table(table).remove({ ...this.#named(fileOf(this.log.path, marker, table)), rows: 0, bytes: 0 });
+      this.#table(table).remove(this.#named(fileOf(this.log.path, marker, table)));
       this.#withoutHistory.add(table);
     }
-    for (const file of await this.#facts(lacking)) this.#table('tombstones').add(file);
+    await this.#add('tombstones', lacking);
   }
 
   async take({ marker, state }: Commit): Promise<void> {
     const tables = DATA_TABLES.filter((table) => Object.hasOwn(marker.files, table));
-    const files: [Table, TableFile][] = [];
+    const files: [Table, string][] = tables.map((table) => [table, fileOf(this.log.path, marker, table)]);
+    if (state !== null) files.push(['page_state', state]);
+    files.push([tableOf(marker), marker.path]);
     // Of all first: one that cannot be read leaves the whole commit out.
-    for (const table of tables) {
-      const path = fileOf(this.log.path, marker, table);
-      const rows = marker.files[table]?.rows ?? 0;
-      files.push([table, { ...this.#named(path), rows, bytes: (await stat(path)).size }]);
-    }
+    const facts = await this.#facts(files);
     const at = Date.parse(marker.committedAt);
     if (marker.runId !== this.#run?.id && at >= this.historyFrom) await this.#endRun();
-    const [markerFile, stateFile] = await this.#facts([marker.path, ...(state === null ? [] : [state])]);
-    if (stateFile) await this.#replaceState(stateFile);
-    for (const [table, file] of files) this.#table(table).add(file);
-    if (markerFile) this.#table(tableOf(marker)).add(markerFile);
+    for (const [table, file] of facts) {
+      if (table === 'page_state') await this.#replaceState(file);
+      else this.#table(table).add(file);
+    }
     this.#run = { id: marker.runId, at: Math.max(at, this.#run?.at ?? 0) };
   }
 
@@ -93,7 +92,10 @@ export class IcebergTables implements CheckedFollower {
     await this.#endRun();
     const now = this.now();
     const taken = new Set(await this.#idsIn('runs'));
-    for (const file of await this.#facts(runs.filter((path) => !taken.has(idOf(path))))) this.#table('runs').add(file);
+    await this.#add(
+      'runs',
+      runs.filter((path) => !taken.has(idOf(path))),
+    );
     for (const [table, published] of this.tables) {
       await published.snapshot(now);
       await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom, now);
@@ -139,18 +141,25 @@ export class IcebergTables implements CheckedFollower {
     table.add(state);
   }
 
-  /** Of files of which the markers do not tell it: the size and the number of rows, with what the path tells. */
-  async #facts(paths: readonly string[]): Promise<TableFile[]> {
-    const rows = await this.log.rowCounts(paths);
-    const facts = async (path: string) => ({
-      ...this.#named(path),
-      rows: rows.get(path) ?? 0,
-      bytes: (await stat(path)).size,
-    });
-    return Promise.all(paths.map(facts));
+  async #add(table: Table, paths: readonly string[]): Promise<void> {
+    for (const [, file] of await this.#facts(paths.map((path) => [table, path]))) this.#table(table).add(file);
   }
 
-  #named(path: string): Pick<TableFile, 'address' | 'websiteId' | 'date'> {
+  /** What a table tells its readers of files. */
+  async #facts(files: readonly (readonly [Table, string])[]): Promise<[Table, TableFile][]> {
+    const counts = await this.log.counts(files.map(([, path]) => path));
+    const facts = async ([table, path]: readonly [Table, string]): Promise<[Table, TableFile]> => {
+      const { rows = 0, nulls } = counts.get(path) ?? {};
+      const known = [...fieldIds(table)].flatMap(([column, id]): [number, number][] => {
+        const count = nulls?.has(column) ? nulls.get(column) : rows;
+        return count === null || count === undefined ? [] : [[id, count]];
+      });
+      return [table, { ...this.#named(path), rows, nulls: new Map(known), bytes: (await stat(path)).size }];
+    };
+    return Promise.all(files.map(facts));
+  }
+
+  #named(path: string): NamedFile {
     const address = this.place.address(relative(this.log.path, path).split(sep).join('/'));
     return { address, websiteId: websiteOf(path), date: DATE_FOLDER.exec(path)?.[1] ?? null };
   }

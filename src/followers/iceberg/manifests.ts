@@ -19,11 +19,17 @@ export interface DataFile {
   date: string | null;
   rows: number;
   bytes: number;
+  /**
+   * How many values are null, by the id of their field; what is not known is left out. Readers may do without, but DuckDB
+   * 1.4, which then finds no rows by `is null` and by `is not null`.
+   */
+  nulls: ReadonlyMap<number, number>;
   /** The Iceberg snapshot that added it, whose id is its sequence number. */
   since: number;
 }
 
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
+const count = z.object({ key: z.int(), value: z.int() });
 const entrySchema = z.object({
   status: z.int(),
   snapshot_id: z.int().nullable(),
@@ -33,6 +39,7 @@ const entrySchema = z.object({
     partition: z.object({ website_id: z.string() }),
     record_count: z.int(),
     file_size_in_bytes: z.int(),
+    null_value_counts: z.array(count),
     lower_bounds: z.array(z.object({ key: z.int(), value: bytes })),
   }),
 });
@@ -55,6 +62,8 @@ export function writeManifest(
       partition: { website_id: file.websiteId },
       record_count: file.rows,
       file_size_in_bytes: file.bytes,
+      value_counts: [...file.nulls.keys()].map((key) => ({ key, value: file.rows })),
+      null_value_counts: [...file.nulls].map(([key, value]) => ({ key, value })),
       lower_bounds: boundsOf(table, file),
       upper_bounds: boundsOf(table, file),
     },
@@ -83,6 +92,7 @@ export async function readManifest(table: Table, manifest: Uint8Array): Promise<
         date: day ? dateOf(Buffer.from(day).readInt32LE()) : null,
         rows: data_file.record_count,
         bytes: data_file.file_size_in_bytes,
+        nulls: new Map(data_file.null_value_counts.map(({ key, value }) => [key, value])),
         since: sequence_number ?? 0,
       };
     });

@@ -40,6 +40,11 @@ function typeOf(type: string, at: number): unknown {
   return known;
 }
 
+/** The id of each column's field. */
+export function fieldIds(table: Table): Map<string, number> {
+  return new Map(columnsOf(table).map(({ name }, at) => [name, at + 1]));
+}
+
 /** `schema.name-mapping.default`: which column is which in files that carry no field ids. */
 export function nameMapping(table: Table): string {
   const fields = columnsOf(table).map(({ name, type }, at) => ({
@@ -58,7 +63,7 @@ export interface FileColumn {
 
 /** The columns whose bounds are told, so that readers open no file in vain. The state has no date. */
 export function boundedColumns(table: Table): FileColumn[] {
-  const ids = new Map(columnsOf(table).map(({ name }, at) => [name, at + 1]));
+  const ids = fieldIds(table);
   return (['website_id', 'snapshot_date'] as const).flatMap((name) => {
     const id = ids.get(name);
     return id === undefined ? [] : [{ name, id }];
@@ -86,11 +91,11 @@ const field = (name: string, id: number, type: Schema) => ({
   'field-id': id,
   ...(Array.isArray(type) ? { default: null } : {}),
 });
-const bounds = (name: string, id: number, keyId: number) => {
+const byField = (name: string, id: number, keyId: number, value: Schema) => {
   const entry = {
     type: 'record' as const,
     name: `k${keyId}_v${keyId + 1}`,
-    fields: [field('key', keyId, 'int'), field('value', keyId + 1, 'bytes')],
+    fields: [field('key', keyId, 'int'), field('value', keyId + 1, value)],
   };
   return field(name, id, optional({ type: 'array', items: entry, logicalType: 'map' } as const));
 };
@@ -105,8 +110,10 @@ export function manifestSchema(table: Table): Schema {
     field('partition', 102, { type: 'record', name: 'r102', fields: partition }),
     field('record_count', 103, 'long'),
     field('file_size_in_bytes', 104, 'long'),
-    bounds('lower_bounds', 125, 126),
-    bounds('upper_bounds', 128, 129),
+    byField('value_counts', 109, 119, 'long'),
+    byField('null_value_counts', 110, 121, 'long'),
+    byField('lower_bounds', 125, 126, 'bytes'),
+    byField('upper_bounds', 128, 129, 'bytes'),
   ];
   return {
     type: 'record',

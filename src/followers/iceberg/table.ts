@@ -25,6 +25,7 @@ const expiredSchema = z.record(z.string(), z.number());
 
 /** A file as it comes into a table, or leaves it. */
 export type TableFile = Omit<DataFile, 'since'>;
+export type NamedFile = Pick<DataFile, 'address' | 'websiteId' | 'date'>;
 
 /** A snapshot that was made of what was added and removed. */
 interface Made {
@@ -50,7 +51,7 @@ interface Month {
 export class IcebergTable {
   #months = new Map<string, Month>();
   #added: TableFile[] = [];
-  #removed: TableFile[] = [];
+  #removed: NamedFile[] = [];
 
   private constructor(
     private readonly place: Place,
@@ -94,7 +95,7 @@ export class IcebergTable {
   }
 
   /** Removes a file with the next snapshot. */
-  remove(file: TableFile): void {
+  remove(file: NamedFile): void {
     this.#removed.push(file);
   }
 
@@ -266,7 +267,7 @@ async function readable<T>(address: string, read: () => Promise<T>): Promise<T> 
 function changed(
   files: readonly DataFile[],
   added: readonly TableFile[],
-  removed: readonly TableFile[],
+  removed: readonly NamedFile[],
   since: number,
 ): DataFile[] | null {
   const gone = new Set(removed.map(({ address }) => address));
@@ -281,7 +282,7 @@ function folderOf(table: Table): string {
   return `iceberg/${table}/metadata`;
 }
 
-function monthOf({ date }: TableFile): string {
+function monthOf({ date }: NamedFile): string {
   return date?.slice(0, 7) ?? 'all';
 }
 
