@@ -140,6 +140,15 @@ export class OpenWarehouse implements Log {
     return (await Promise.all(torn)).flat();
   }
 
+  /** How many rows Parquet files hold, as their footers tell. @throws EngineError where one cannot be read */
+  async rowCounts(files: readonly string[]): Promise<Map<string, number>> {
+    if (files.length === 0) return new Map();
+    const row = z.object({ file: z.string(), rows: z.coerce.number() });
+    const query = 'select file_name as file, num_rows as rows from parquet_file_metadata($files)';
+    const counts = await this.engine.rows(row, query, { files: [...files] });
+    return new Map(counts.map(({ file, rows }) => [file, rows]));
+  }
+
   /** How many rows Parquet files hold, and how many nulls in which column. @throws EngineError where one cannot be read */
   async counts(files: readonly string[]): Promise<Map<string, FileCounts>> {
     const counts = new Map<string, FileCounts>();

@@ -1,7 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import { PUBLISHED } from '../../src/followers/iceberg/follower.js';
 import { localPlace, type Place } from '../../src/followers/iceberg/place.js';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
@@ -11,7 +10,7 @@ import { listTableFiles } from '../../src/warehouse/layout.js';
 import { columnsOf } from '../../src/warehouse/tables.js';
 import { atLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
-import { icebergFiles, icebergNulls, icebergSnapshots, publishIceberg } from '../given/iceberg.js';
+import { icebergFiles, icebergMetadata, icebergNulls, icebergSnapshots, publishIceberg } from '../given/iceberg.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readParquet } from '../given/parquet.js';
 import { HOUR_MS } from '../given/thinned.js';
@@ -23,11 +22,6 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.parse('2025-03-03T12:00:00Z');
 const page = (name: string) => ({ url: `https://a.example/${name}` });
 const PAGES = ['p', 'q', 'r'].map(page);
-const metadataSchema = z.object({
-  'current-schema-id': z.int(),
-  schemas: z.array(z.looseObject({ 'schema-id': z.int(), fields: z.array(z.object({ name: z.string() })) })),
-  snapshots: z.array(z.object({ 'timestamp-ms': z.int(), 'schema-id': z.int() })),
-});
 let built: BuiltWarehouse;
 
 beforeAll(async () => {
@@ -195,7 +189,7 @@ test('a column that was added is a schema of its own, and earlier snapshots keep
   writeFileSync(file, JSON.stringify(older));
   addNights(warehouse, 2);
   await publishIceberg(warehouse);
-  const { schemas, snapshots, ...current } = metadataOf(warehouse);
+  const { schemas, snapshots, ...current } = icebergMetadata(warehouse, 'coverage');
   expect(current['current-schema-id']).toBe(1);
   expect(schemas.map(({ fields }) => fields.some(({ name }) => name === added.name))).toEqual([false, true]);
   expect(snapshots.map((snapshot) => snapshot['schema-id'])).toEqual([0, 1]);
@@ -257,14 +251,11 @@ function folderOf(warehouse: string, table = 'coverage'): string {
   return join(warehouse, 'iceberg', table, 'metadata');
 }
 
-function metadataOf(warehouse: string): z.infer<typeof metadataSchema> {
-  const version = readFileSync(join(folderOf(warehouse), 'version-hint.text'), 'utf8');
-  return metadataSchema.parse(JSON.parse(readFileSync(join(folderOf(warehouse), `v${version}.metadata.json`), 'utf8')));
-}
-
 /** The dates of the snapshots of `coverage`. */
 function timesOf(warehouse: string): string[] {
-  return metadataOf(warehouse).snapshots.map((one) => new Date(one['timestamp-ms']).toISOString().slice(0, 10));
+  return icebergMetadata(warehouse, 'coverage').snapshots.map((one) =>
+    new Date(one['timestamp-ms']).toISOString().slice(0, 10),
+  );
 }
 
 /** How many files each of them has. */

@@ -11,7 +11,16 @@ import type { Table } from '../../src/warehouse/tables.js';
 
 const metadataSchema = z.object({
   'current-snapshot-id': z.int(),
-  snapshots: z.array(z.object({ 'snapshot-id': z.int(), 'manifest-list': z.string() })),
+  'current-schema-id': z.int(),
+  schemas: z.array(z.looseObject({ 'schema-id': z.int(), fields: z.array(z.object({ name: z.string() })) })),
+  snapshots: z.array(
+    z.object({
+      'snapshot-id': z.int(),
+      'timestamp-ms': z.int(),
+      'schema-id': z.int(),
+      'manifest-list': z.string(),
+    }),
+  ),
 });
 const manifestSchema = z.object({ manifest_path: z.string() });
 const entrySchema = z.object({
@@ -36,6 +45,13 @@ export function publishIceberg(warehouse: string, options: Partial<IcebergOption
   });
 }
 
+/** The newest metadata of a table, found as a reader finds it. */
+export function icebergMetadata(warehouse: string, table: Table): z.infer<typeof metadataSchema> {
+  const folder = join(warehouse, 'iceberg', table, 'metadata');
+  const version = readFileSync(join(folder, 'version-hint.text'), 'utf8');
+  return metadataSchema.parse(JSON.parse(readFileSync(join(folder, `v${version}.metadata.json`), 'utf8')));
+}
+
 /** The files and rows of an Iceberg table, by snapshot: found as a reader finds them, from the hint on. */
 export async function icebergSnapshots(warehouse: string, table: Table): Promise<Map<number, Record<string, number>>> {
   const snapshots = await entriesOf(warehouse, table);
@@ -55,9 +71,7 @@ export async function icebergNulls(warehouse: string, table: Table): Promise<Rec
 }
 
 async function entriesOf(warehouse: string, table: Table): Promise<Map<number, Entry[]>> {
-  const folder = join(warehouse, 'iceberg', table, 'metadata');
-  const version = readFileSync(join(folder, 'version-hint.text'), 'utf8');
-  const metadata = metadataSchema.parse(JSON.parse(readFileSync(join(folder, `v${version}.metadata.json`), 'utf8')));
+  const metadata = icebergMetadata(warehouse, table);
   const found = new Map<number, Entry[]>();
   for (const snapshot of metadata.snapshots) {
     const entries: Entry[] = [];
