@@ -198,8 +198,17 @@ function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] 
   ];
 }
 
+const TITLES: Readonly<Record<string, string>> = {
+  duckdb: 'indexhouse.duckdb',
+  bucket: 'the bucket',
+  iceberg: 'Iceberg',
+  clickhouse: 'ClickHouse',
+};
+
 /** What messages call a follower. */
-const NAMES: Readonly<Record<string, string>> = { duckdb: 'indexhouse.duckdb', bucket: 'the bucket' };
+export function titleOf({ name }: Pick<FollowerLag, 'name'>): string {
+  return TITLES[name] ?? name;
+}
 
 function lagging(
   { name, behind, exact, held, error }: FollowerLag,
@@ -208,12 +217,12 @@ function lagging(
 ): string[] {
   // While a sync runs, the follower is behind until its end.
   if (running && (held === null || held.process_id === syncing)) return [];
-  if (error && name !== 'duckdb') return [`${NAMES[name] ?? name} cannot be compared: ${error}`];
+  if (error && name !== 'duckdb') return [`${titleOf({ name })} cannot be compared: ${error}`];
   if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
   if (behind === 0) return [];
   if (name === 'analytics')
     return ['analytics.duckdb is missing or shows another folder; the next sync writes it again'];
-  const by = `${NAMES[name] ?? name} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  const by = `${titleOf({ name })} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
   const why = held
     ? `${held.holder} has it open; the next sync catches up once it is closed`
     : 'the next sync catches up';

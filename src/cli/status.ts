@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FollowerLag } from '../analysis/follower-lag.js';
-import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
+import { readStatus, type Status, type StatusInput, titleOf } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
@@ -53,7 +53,9 @@ function printed(status: Status, width: number | undefined): string {
     ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
     running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.',
     ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
-    ...followers.filter(({ name }) => name === 'duckdb').map((follower) => followerLine(follower)),
+    ...followers
+      .filter(({ name, error }) => name !== 'analytics' && error === null)
+      .map((follower) => followerLine(follower)),
     ...quarantine.filter(({ waiting }) => waiting > 0).map((one) => quarantineLine(one, status)),
     ...driftLines(new_drift, status),
     ...notices.filter(({ since }) => since === null).map((waiting) => noticesLine(waiting)),
@@ -112,9 +114,11 @@ function unfinishedLine(run: UnfinishedRun, { checked_at }: Status): string {
   return `${nameOf(run)}, ${reached}, ${since}${last} (run ${run.run_id})`;
 }
 
-function followerLine({ name, behind, exact, held }: FollowerLag): string {
+function followerLine(follower: FollowerLag): string {
+  const { behind, exact, held } = follower;
+  const title = titleOf(follower).replace(/^the /, 'The ');
   const far = behind === 0 && exact ? 'is up to date' : `is ${exact ? '' : 'at least '}${behind} behind`;
-  return `indexhouse.${name} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
+  return `${title} ${far}${held ? `, held by ${held.holder} (${held.access})` : ''}.`;
 }
 
 function quarantineLine({ website_id, waiting }: Status['quarantine'][number], status: Status): string {
