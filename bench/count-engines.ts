@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { duckdb } from '../src/storage/duckdb.js';
 
 /**
- * Imported into a measured process by `--import`: tells the engines that it opened, its statements and the seconds that
- * it computed to the file that `COUNTS_FILE` names.
+ * Imported into a measured process by `--import`: tells the engines that it opened, its statements, the seconds that
+ * it computed and its largest memory to the file that `COUNTS_FILE` names.
  */
 const { DuckDBInstance, DuckDBConnection } = duckdb;
 const counts = { engines: 0, statements: 0 };
@@ -22,5 +22,8 @@ for (const name of ['run', 'stream', 'extractStatements'] as const) {
 }
 process.on('exit', () => {
   const { user, system } = process.cpuUsage();
-  writeFileSync(process.env['COUNTS_FILE'] ?? '', JSON.stringify({ ...counts, seconds: (user + system) / 1e6 }));
+  writeFileSync(
+    process.env['COUNTS_FILE'] ?? '',
+    JSON.stringify({ ...counts, seconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1e3 }),
+  );
 });
