@@ -61,7 +61,7 @@ async function summaryEverywhere(warehouse: string): Promise<unknown[]> {
     return engine.rows(anyRow, SUMMARY.replace('snapshot_summary', 'elsewhere.snapshot_summary'));
   });
   return [
-    await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) => read(engine)),
+    await withReader({ warehouse, memoryLimit: MEMORY }, (reader) => reader.rows(anyRow, SUMMARY)),
     await attached,
     await inFile('indexhouse.duckdb'),
     await inFile('analytics.duckdb'),
@@ -71,8 +71,8 @@ async function summaryEverywhere(warehouse: string): Promise<unknown[]> {
 /** The commits whose coverage a reader opens for the view. */
 async function coverageOpened(warehouse: string): Promise<string[]> {
   const explained = 'explain (analyze, format json) select sum(pages) from snapshot_summary';
-  const [plan] = await withReader({ warehouse, memoryLimit: MEMORY }, ({ engine }) =>
-    engine.rows(z.object({ explain_value: z.string() }), explained),
+  const [plan] = await withReader({ warehouse, memoryLimit: MEMORY }, (reader) =>
+    reader.rows(z.object({ explain_value: z.string() }), explained),
   );
   const files = plan?.explain_value.match(/parquet\/coverage\/[^",]*/g) ?? [];
   return [...new Set(files.map((file) => basename(file, '.parquet')))];
