@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askAnalysis } from '../../src/analysis/ask-rows.js';
 import type { Reader } from '../../src/analysis/reader.js';
 import { UsageError } from '../../src/exit.js';
+import { testAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { AT, storiesWarehouse, urlOf } from './answers-given.js';
 import { analysisRows, openReader } from './given.js';
@@ -92,7 +93,7 @@ test.each<[string, unknown[]]>([
   expect(await told(name)).toContainEqual(row);
 });
 
-test('a state since later than the index, a page only seen in quarantine, texts as they are', async () => {
+testAtLength('a state since later than the index, a page only seen in quarantine, texts as they are', async () => {
   const url = urlOf('<b>');
   const [out, broken] = [{ index_summary: 'Not Indexed' }, JSON.parse('{"index_summary": 5}')];
   const night = (day: number, state: string) => ({

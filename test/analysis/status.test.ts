@@ -124,7 +124,7 @@ describe('status', () => {
     },
   );
 
-  test('makes a state file anew that is missing, and keeps it', async () => {
+  testAtLength('makes a state file anew that is missing, and keeps it', async () => {
     const { path } = await given(synced);
     rmSync(join(path, 'state'), { recursive: true });
     expect((await statusOf(path)).websites[0]?.pages).toMatchObject({ monitored: PAGES, with_report: PAGES });
@@ -166,7 +166,7 @@ describe('status', () => {
     expect(running.unfinished).toMatchObject([{ in_progress: true }]);
   });
 
-  test('counts an unfinished listing by its pages', async () => {
+  testAtLength('counts an unfinished listing by its pages', async () => {
     const slow = await startSimulator({ websites: [{ id: SITE, pages: PAGES, nasty: false }], maxLimit: 10 });
     onTestFinished(() => slow.close());
     const { file, path } = await given(null, slow.url);
@@ -188,6 +188,12 @@ describe('status', () => {
       { name: 'analytics', behind: 0 },
     ]);
     expect(held.warnings).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
+  });
+
+  testAtLength('tells exactly how far indexhouse.duckdb is behind while somebody only reads it', async () => {
+    const { file, path } = await given(synced);
+    const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
+    await syncNow(file);
     await writer.release();
 
     const reader = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_ONLY');

@@ -6,6 +6,7 @@ import { fetchJournals, JournalMirror } from '../../src/bucket/journals.js';
 import { createLogger } from '../../src/observe/log.js';
 import { mirrorJournals } from '../../src/run/mirror.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -59,7 +60,7 @@ describe('the journal in the bucket', () => {
     expect(keys('parquet/snapshots/')).toHaveLength(1);
   });
 
-  test('costs a lost machine no more than what was received since it was last sent', async () => {
+  testAtLength('costs a lost machine no more than what was received since it was last sent', async () => {
     const lost = machine(false);
     const bucket = new Bucket(server.config, { env: {} });
     const mirror = new JournalMirror(bucket, lost.warehouse);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { websiteIds } from '../../src/config/websites.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, casesAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -71,19 +71,22 @@ test('these are all commands that take websites', () => {
 });
 
 describe.each(atLength(['a list'], ['all', 'a list']))('where the configuration says %s', (config) => {
-  test.each(COMMANDS)('%s takes a website by its name', async (command, words) => {
+  test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by its name', async (command, words) => {
     const { code, stdout, stderr } = await ran(command, config, ...words, '--website', NAME);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
     expect(idsIn(stdout)).toEqual(command === 'replay' ? [] : [ID]);
     await ran('keys revoke', config, 'reader');
   });
 
-  test.each(COMMANDS)('%s refuses one that is unknown, and lists what is like it', async (command, words) => {
-    const refused = await ran(command, config, ...words, '--website', 'https://shp.example');
-    const about =
-      /^indexhouse: no website "https:\/\/shp.example" in .+\. Did you mean:\n {2}shop {2}https:\/\/shop.example\n/;
-    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(about) });
-  });
+  test.each(casesAtLength(COMMANDS, 'sync', 'report', 'replay'))(
+    '%s refuses one that is unknown, and lists what is like it',
+    async (command, words) => {
+      const refused = await ran(command, config, ...words, '--website', 'https://shp.example');
+      const about =
+        /^indexhouse: no website "https:\/\/shp.example" in .+\. Did you mean:\n {2}shop {2}https:\/\/shop.example\n/;
+      expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(about) });
+    },
+  );
 });
 
 test('an id wins over a name, and a name of several websites is refused', () => {

@@ -4,7 +4,7 @@ import type { FaultRates } from '../../src/simulator/faults.js';
 import { DEMO_TOKEN, startSimulator } from '../../src/simulator/simulator.js';
 import { listTableFiles, stateFile } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
-import { seeds } from '../given/at-length.js';
+import { atLength, seeds } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { asTaken, ObservedWorld, ODD_STATE } from '../given/observed.js';
 import { type Row, readParquet } from '../given/parquet.js';
@@ -12,7 +12,7 @@ import { type PageKnown, Recomputed } from '../given/recomputed.js';
 import { syncOne } from '../given/sync-one.js';
 import { noFollowers } from '../given/warehouse.js';
 
-const NIGHTS = 5;
+const NIGHTS = atLength(3, 5);
 const PAGES = 40;
 const API = { page_size: 12, concurrency: 6, max_attempts: 8, timeout: '2s' };
 const SOURCE = { token: DEMO_TOKEN, follow: noFollowers };

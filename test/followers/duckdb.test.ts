@@ -6,6 +6,7 @@ import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -42,7 +43,7 @@ describe('indexhouse.duckdb', () => {
     });
   });
 
-  test('does not read again what it has taken', async () => {
+  testAtLength('does not read again what it has taken', async () => {
     await withSimulator(async (simulator) => {
       const home = new Home(temporaryFolder(), simulator, ['w']);
       await home.sync();
@@ -52,7 +53,7 @@ describe('indexhouse.duckdb', () => {
     });
   });
 
-  test('is made anew, equal to the Parquet files, after somebody deleted or broke it', async () => {
+  testAtLength('is made anew, equal to the Parquet files, after somebody deleted or broke it', async () => {
     await withSimulator(async (simulator) => {
       const home = new Home(temporaryFolder(), simulator, ['w']);
       await home.sync();

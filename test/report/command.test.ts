@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenWarehouse, indexed, out } from './given.js';
@@ -62,13 +62,19 @@ describe('indexhouse report', () => {
     await expect(pdf('--format', 'png')).rejects.toThrow('--format png and --out');
     writeFileSync(out, 'precious');
     await expect(pdf()).rejects.toThrow(/already exists: .* --force/);
+    expect(readFileSync(out, 'utf8')).toBe('precious');
+  });
+
+  testAtLength('leaves a PDF as it is where no browser starts', async () => {
+    const out = join(temporaryFolder(), 'r.pdf');
+    writeFileSync(out, 'precious');
     const env = { CHROME_PATH: '/none/chrome' };
     const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', out, '--force'], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/\/none\/chrome does not start.*set CHROME_PATH/)]);
     expect(readFileSync(out, 'utf8')).toBe('precious');
   });
 
-  it('writes to stdout, and nothing else then', async () => {
+  testAtLength('writes to stdout, and nothing else then', async () => {
     expect(await report('--warehouse', shop.path, '--out', '-')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);
   });
@@ -129,11 +135,15 @@ describe('indexhouse report', () => {
     }
     expect(readFileSync(marker).equals(before)).toBe(true);
     expect(existsSync(join(shop.path, 'new.html'))).toBe(false);
-    const beside = join(temporaryFolder(), 'r.html');
     await expect(report('--warehouse', linked, '--out', join(shop.path, 'new.html'))).rejects.toThrow(/is inside/);
-    await report('--warehouse', linked, '--out', beside);
     const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', marker]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('is inside the warehouse')]);
+  });
+
+  testAtLength('goes beside a warehouse that is named by a link', async () => {
+    const linked = join(temporaryFolder(), 'linked');
+    symlinkSync(shop.path, linked);
+    await report('--warehouse', linked, '--out', join(temporaryFolder(), 'r.html'));
   });
 
   it('says what to do where there is no snapshot yet', async () => {

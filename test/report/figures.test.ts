@@ -142,7 +142,7 @@ describe('the figures of a report', () => {
     expect(words(document)).toContain('Quarantined records');
   });
 
-  it('keep to the dates that are asked for', async () => {
+  testAtLength('keep to the dates that are asked for', async () => {
     const { report, page: document } = await reportOf(shop, { since: '2025-03-01', until: '2025-03-14' });
     expect(report.total).toMatchObject({ deindexed: { now: 2 }, compared_with: '2025-03-01' });
     expect(words(document)).toContain('compared with the listing of 2025-03-01, the first one');
@@ -161,7 +161,7 @@ describe('the figures of a report', () => {
     await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);
   });
 
-  it('are the same document for the same warehouse', async () => {
+  testAtLength('are the same document for the same warehouse', async () => {
     expect((await reportOf(shop)).page).toBe((await lastDays()).page);
   });
 });

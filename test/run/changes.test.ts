@@ -93,8 +93,8 @@ function reportsOf(which: 'was' | 'now') {
 }
 
 describe('what is different about a page', () => {
-  it.concurrent('in the listing: each change alone, with what it was and is, there and back', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('in the listing: each change alone, with what it was and is, there and back', async () => {
+    const given = await givenNights(onTestFinished);
     const sections = { reports: { max_per_run: 0 } };
     expect((await given.night({ list: listOf(LISTING, 'was'), sections })).changes).toEqual([]);
     const { changes, state } = await given.night({ list: listOf(LISTING, 'now'), sections });
@@ -137,7 +137,7 @@ describe('what is different about a page', () => {
     });
   });
 
-  it.concurrent('is told once, against its own last listing and report, past nights that did not see it', async (test) => {
+  it('is told once, against its own last listing and report, past nights that did not see it', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const unasked = { reports: { max_per_run: 0 } };
     const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
@@ -156,8 +156,8 @@ describe('what is different about a page', () => {
     expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
   });
 
-  it.concurrent('without inspection data is no loss where there was none, omitted or null', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('without inspection data is no loss where there was none, omitted or null', async () => {
+    const given = await givenNights(onTestFinished);
     const sections = { reports: { max_per_run: 0 } };
     const empty = { index_summary: null, index_coverage_state: null, last_crawl_time: null };
     await given.night({ list: { a: empty, b: { ...empty, canonicals_match: null } }, sections });

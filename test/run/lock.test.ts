@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { RunLock } from '../../src/warehouse/lock.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -19,7 +20,7 @@ describe('the run lock', () => {
     expect(readdirSync(warehouse)).toEqual(['run.lock.duckdb']);
   });
 
-  test('names the process that holds it, and is free at once when that process is killed', async () => {
+  testAtLength('names the process that holds it, and is free at once when that process is killed', async () => {
     const warehouse = temporaryFolder();
     (await RunLock.take(warehouse, 'sync')).release();
     const holder = await holdOpen(join(warehouse, 'run.lock.duckdb'), 'READ_WRITE');
@@ -47,7 +48,8 @@ describe('the run lock', () => {
     onTestFinished(() => first.kill('SIGKILL'));
     await expect.poll(() => simulator.requests.answered, { timeout: 10_000 }).toBeGreaterThan(0);
 
-    for (const command of [['sync'], ['rebuild'], ['verify', '--repair']]) {
+    const commands = [['sync'], ['rebuild'], ['verify', '--repair']];
+    for (const command of commands.slice(0, atLength(1, 3))) {
       const second = await run([...command, '--config', config]);
       expect([command, second.code, second.stdout]).toEqual([command, 4, '']);
       expect(second.stderr).toContain(`process ${first.pid} on`);

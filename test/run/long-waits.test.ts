@@ -3,7 +3,7 @@ import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import { sync } from '../../src/run/sync.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { testAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -70,21 +70,25 @@ describe('a service that asks to wait for a year', () => {
     expect([exitCodeOf(receipt, 1), sleptMs]).toEqual([1, 0]);
   });
 
-  test.each([
+  const WAITS: [told: string, headers: Record<string, string>][] = [
     ['Retry-After', { 'retry-after': String(YEAR_S) }],
     ['the reset', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(YEAR_S) }],
     ['a number without an end', { 'retry-after': '9'.repeat(400) }],
-  ])('by %s in the middle of the listing commits what there is as partial', async (_, headers) => {
-    const pages = pagesOf('w', 30);
-    const url = await odd({
-      listing: (window) => (window.number < 3 ? windowOf(pages, window) : { status: 429, body: '{}', headers }),
-    });
-    const { receipt, sleptMs } = await run(url, { api: { page_size: 10 } });
-    expect(receipt.websites).toMatchObject([
-      { status: 'committed', listing_status: 'partial', reports_status: 'failed', pages: { listed: 19 } },
-    ]);
-    expect([exitCodeOf(receipt, 1), sleptMs]).toEqual([3, 0]);
-  });
+  ];
+  test.each(casesAtLength(WAITS, 'Retry-After'))(
+    'by %s in the middle of the listing commits what there is as partial',
+    async (_, headers) => {
+      const pages = pagesOf('w', 30);
+      const url = await odd({
+        listing: (window) => (window.number < 3 ? windowOf(pages, window) : { status: 429, body: '{}', headers }),
+      });
+      const { receipt, sleptMs } = await run(url, { api: { page_size: 10 } });
+      expect(receipt.websites).toMatchObject([
+        { status: 'committed', listing_status: 'partial', reports_status: 'failed', pages: { listed: 19 } },
+      ]);
+      expect([exitCodeOf(receipt, 1), sleptMs]).toEqual([3, 0]);
+    },
+  );
 
   test('in the middle of the reports commits the listing and the reports that there are', async () => {
     const simulator = await simulated();
@@ -127,7 +131,7 @@ describe('waits of just under a day', () => {
     expect(sleptMs).toBeLessThan(2 * DAY_MS);
   });
 
-  test('end what waits for a reset that is always far away, too', async () => {
+  testAtLength('end what waits for a reset that is always far away, too', async () => {
     const pages = pagesOf('w', 3_000);
     const url = await odd({
       listing: (window) => ({

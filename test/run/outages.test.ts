@@ -4,7 +4,7 @@ import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import { type SyncOptions, sync } from '../../src/run/sync.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
-import { casesAtLength, testAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -108,7 +108,7 @@ const MOMENTS: [when: string, after: number][] = [
   ['in the listing', 2],
   ['in the reports', 15],
 ];
-test.each(casesAtLength(MOMENTS, 'in the listing', 'in the reports'))(
+test.each(casesAtLength(MOMENTS, 'in the reports'))(
   'an outage %s is waited for; then the run resumes and repeats nothing',
   async (_, after) => {
     const world = await new World({ down: { after, forMs: 40 * MINUTE_MS } }).start();
@@ -137,7 +137,7 @@ test('the waits are 5, 10, 20 and 30 minutes', async () => {
 });
 
 test('without a time to wait, or once it is over, the run commits what it has', async () => {
-  for (const retryFor of [0, HOUR_MS]) {
+  for (const retryFor of atLength([HOUR_MS], [0, HOUR_MS])) {
     const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
     const receipt = await world.sync(retryFor);
     expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);

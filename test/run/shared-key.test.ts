@@ -6,7 +6,7 @@ import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { configFor } from '../given/warehouse.js';
 
-const HUGE = 500;
+const HUGE = 150;
 
 /** The small website's listing is answered when ten reports of the huge one are. */
 function websites(): Record<string, OddWebsite> {

@@ -91,7 +91,7 @@ describe('the Parquet files', () => {
     expect(basename(await newestFile(home.warehouse, 'coverage'))).toBe(basename(marker));
   });
 
-  test('a garbage row of runs', async () => {
+  testAtLength('a garbage row of runs', async () => {
     const file = await newestFile(home.warehouse, 'runs');
     writeFileSync(file, 'garbage');
     const { code, text } = await told();
@@ -106,7 +106,7 @@ describe('the Parquet files', () => {
     expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(extra) });
   });
 
-  test('a marker that was copied under another name', async () => {
+  testAtLength('a marker that was copied under another name', async () => {
     const file = await newestFile(home.warehouse, 'snapshots');
     const extra = join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet');
     copyFileSync(file, extra);
@@ -176,7 +176,7 @@ describe('the state', () => {
     expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(file) });
   });
 
-  test.for(atLength(['altered', 'garbage'], ['altered', 'garbage', 'empty']))('a file that is %s', async (how) => {
+  test.for(atLength(['altered'], ['altered', 'garbage', 'empty']))('a file that is %s', async (how) => {
     const file = await newestState();
     if (how === 'altered') await rewrite(file, 'select * replace (absences + 1 as absences) from self');
     else writeFileSync(file, how === 'empty' ? '' : 'garbage');
@@ -240,7 +240,7 @@ describe('indexhouse.duckdb', () => {
     expect(await told()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining('runs') });
   });
 
-  test('is missing: it lags', async () => {
+  testAtLength('is missing: it lags', async () => {
     rmSync(database());
     expect(await told()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining(database()) });
   });

@@ -2,15 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Reader } from '../../src/analysis/reader.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { randomWarehouse } from '../given/random-world.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import { analysisRows, openReader } from './given.js';
 
-/** In `npm test` the world of test/analysis/adds-up, so that it is synced once. */
-const [NIGHTS, PAGES] = atLength([12, 25], [30, 40]);
-const SEED = Number(process.env['INDEXHOUSE_TEST_SEED'] ?? atLength(101, 1));
+const [NIGHTS, PAGES] = [30, 40];
+const SEED = Number(process.env['INDEXHOUSE_TEST_SEED'] ?? 1);
 const DAY_MS = 86_400_000;
 
 let warehouse: BuiltWarehouse;
