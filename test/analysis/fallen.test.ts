@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/analysis/reader.js';
 import type { CoverageEntry } from '../../src/contract/coverage.js';
+import { testAtLength } from '../given/at-length.js';
 import type { GivenPage } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { analysisRows, openReader, rowsOf } from './given.js';
@@ -94,54 +95,57 @@ test('changes_per_night counts each kind of change, night by night', async () =>
   expect(await analysisRows(reader, 'changes_per_night', { website: 'blog' })).toEqual([]);
 });
 
-test('deindexed_in_common tells causes, not consequences, and two together where each alone is not enough', async () => {
-  const [MAP, OTHER_MAP] = ['https://shop.example/new.xml', 'https://shop.example/main.xml'];
-  const kinds = [
-    { directory: 'a', map: MAP, pages: 12, falls: true },
-    { directory: 'a', map: OTHER_MAP, pages: 12, falls: false },
-    { directory: 'b', map: MAP, pages: 12, falls: false },
-    { directory: 'b', map: OTHER_MAP, pages: 24, falls: false },
-  ];
-  /** Those that fell have another canonical, sitemap and page fetch since. */
-  const listed = (hasFallen: boolean): GivenPage[] =>
-    kinds.flatMap(({ directory, map, pages, falls }, kind) =>
-      Array.from({ length: pages }, (_, number) => {
-        const out = falls && hasFallen;
-        const url = urlOf(`${directory}/page-${kind}-${number}`);
-        const entry = out
-          ? { ...OUT, index_coverage_state: 'Soft 404', searchengine_selected_canonical: urlOf('') }
-          : { ...IN, index_coverage_state: 'Submitted and indexed', searchengine_selected_canonical: url };
-        const report = out
-          ? { sitemaps: [], page_fetch_status: 'Soft 404' }
-          : { sitemaps: [map], page_fetch_status: 'Successful' };
-        return { url, entry, report };
-      }),
-    );
-  const built = await buildWarehouse([
-    { at: '2025-03-01T02:00:00Z', lists: { shop: listed(false) } },
-    { at: '2025-03-02T02:00:00Z', lists: { shop: listed(true) } },
-  ]);
-  const asked = await openReader(built.path);
-  try {
-    const rows = await analysisRows(asked, 'deindexed_in_common');
-    expect(rows.map(({ dimension, value, pages, deindexed }) => [dimension, value, pages, deindexed])).toEqual([
-      ['directory + sitemap', `/a/ + ${MAP}`, 12, 12],
-      ['directory', '/a/', 24, 12],
-      ['sitemap', MAP, 24, 12],
+testAtLength(
+  'deindexed_in_common tells causes, not consequences, and two together where each alone is not enough',
+  async () => {
+    const [MAP, OTHER_MAP] = ['https://shop.example/new.xml', 'https://shop.example/main.xml'];
+    const kinds = [
+      { directory: 'a', map: MAP, pages: 12, falls: true },
+      { directory: 'a', map: OTHER_MAP, pages: 12, falls: false },
+      { directory: 'b', map: MAP, pages: 12, falls: false },
+      { directory: 'b', map: OTHER_MAP, pages: 24, falls: false },
+    ];
+    /** Those that fell have another canonical, sitemap and page fetch since. */
+    const listed = (hasFallen: boolean): GivenPage[] =>
+      kinds.flatMap(({ directory, map, pages, falls }, kind) =>
+        Array.from({ length: pages }, (_, number) => {
+          const out = falls && hasFallen;
+          const url = urlOf(`${directory}/page-${kind}-${number}`);
+          const entry = out
+            ? { ...OUT, index_coverage_state: 'Soft 404', searchengine_selected_canonical: urlOf('') }
+            : { ...IN, index_coverage_state: 'Submitted and indexed', searchengine_selected_canonical: url };
+          const report = out
+            ? { sitemaps: [], page_fetch_status: 'Soft 404' }
+            : { sitemaps: [map], page_fetch_status: 'Successful' };
+          return { url, entry, report };
+        }),
+      );
+    const built = await buildWarehouse([
+      { at: '2025-03-01T02:00:00Z', lists: { shop: listed(false) } },
+      { at: '2025-03-02T02:00:00Z', lists: { shop: listed(true) } },
     ]);
-    const became = await analysisRows(asked, 'deindexed_became');
-    expect(became.map(({ dimension, value, share }) => [dimension, value, share])).toEqual(
-      expect.arrayContaining([
-        ['went_to', 'Soft 404', 1],
-        ['fetch_status', 'Soft 404', 1],
-        ['canonical', 'other page, same host', 1],
-      ]),
-    );
-  } finally {
-    asked.close();
-    built.remove();
-  }
-});
+    const asked = await openReader(built.path);
+    try {
+      const rows = await analysisRows(asked, 'deindexed_in_common');
+      expect(rows.map(({ dimension, value, pages, deindexed }) => [dimension, value, pages, deindexed])).toEqual([
+        ['directory + sitemap', `/a/ + ${MAP}`, 12, 12],
+        ['directory', '/a/', 24, 12],
+        ['sitemap', MAP, 24, 12],
+      ]);
+      const became = await analysisRows(asked, 'deindexed_became');
+      expect(became.map(({ dimension, value, share }) => [dimension, value, share])).toEqual(
+        expect.arrayContaining([
+          ['went_to', 'Soft 404', 1],
+          ['fetch_status', 'Soft 404', 1],
+          ['canonical', 'other page, same host', 1],
+        ]),
+      );
+    } finally {
+      asked.close();
+      built.remove();
+    }
+  },
+);
 
 test.each([
   ['https://a.example', ''],

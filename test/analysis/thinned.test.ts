@@ -108,7 +108,7 @@ describe('page_timeline', () => {
     expect(absences(await byDuckdb(shortened, 'page_timeline', { url: at('shop', 'f') }))).toEqual(['2025-03-09']);
   });
 
-  test('nor where a row of a replay is left', async () => {
+  testAtLength('nor where a row of a replay is left', async () => {
     const warehouse = copyOf(shortened);
     await inDuckdb(
       warehouse,

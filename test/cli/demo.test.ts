@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { programName } from '../../src/cli/io.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -28,33 +29,36 @@ test('the demo ends with the story and what to try next, in 80 columns', async (
 `);
 });
 
-test('a demo in which nothing happened says so in a line, without empty tables', async () => {
+testAtLength('a demo in which nothing happened says so in a line, without empty tables', async () => {
   const { code, stdout } = await run(['demo', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder() });
   expect(code).toBe(0);
   expect(stdout).toContain('\n\nNo page fell out of the index.\n\n');
   expect(stdout).not.toContain('deindexed_by_directory');
 });
 
-test('demo --serve signs people in to its dashboard until it is stopped, on a free port where its own is taken', async () => {
-  const other = await startSimulator();
-  const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
-  const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
-  try {
-    await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), AT_LENGTH);
-    const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
-    const [, dashboard = '', token = ''] = said ?? [];
-    expect(new URL(dashboard).origin).not.toBe(other.origin);
-    const body = new URLSearchParams({ token });
-    const signIn = new URL('dashboard/sign-in', dashboard);
-    const headers = { origin: signIn.origin };
-    const answer = await fetch(signIn, { method: 'POST', body, headers, redirect: 'manual' });
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
-  } finally {
-    running.kill('SIGINT');
-    await other.close();
-  }
-  expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-});
+testAtLength(
+  'demo --serve signs people in to its dashboard until it is stopped, on a free port where its own is taken',
+  async () => {
+    const other = await startSimulator();
+    const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
+    const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
+    try {
+      await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), AT_LENGTH);
+      const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
+      const [, dashboard = '', token = ''] = said ?? [];
+      expect(new URL(dashboard).origin).not.toBe(other.origin);
+      const body = new URLSearchParams({ token });
+      const signIn = new URL('dashboard/sign-in', dashboard);
+      const headers = { origin: signIn.origin };
+      const answer = await fetch(signIn, { method: 'POST', body, headers, redirect: 'manual' });
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
+    } finally {
+      running.kill('SIGINT');
+      await other.close();
+    }
+    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  },
+);
 
 test('commands are shown as they can be typed: by name where it is installed, else the folder of the clone', async () => {
   const folder = join('/home', 'me', 'indexhouse');

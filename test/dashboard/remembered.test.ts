@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Preparation } from '../../src/dashboard/prepare.js';
 import { LiveReader } from '../../src/store/live-reader.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ScriptedService, startScriptedService } from '../given/service.js';
 import { syncAt } from '../given/warehouse.js';
@@ -76,7 +76,7 @@ test('what people look at first is prepared once for each commit, and makes no v
   }
 });
 
-test('what could not be prepared is tried again, a few times', async () => {
+testAtLength('what could not be prepared is tried again, a few times', async () => {
   await night(5);
   const always = vi.spyOn(reader, 'ask').mockRejectedValue(new Error('busy'));
   const inVain = new Preparation(reader);

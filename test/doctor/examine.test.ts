@@ -5,6 +5,7 @@ import type { CheckResult } from '../../src/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
 import { realRunEffects } from '../../src/run/context.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { type GivenConfig, writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -122,7 +123,7 @@ describe('doctor', () => {
     expect(clock).toMatchObject({ level: 'warning', message: expect.stringMatching(/(299|30[01]) seconds ahead/) });
   });
 
-  test('names who holds the run lock and indexhouse.duckdb', async () => {
+  testAtLength('names who holds the run lock and indexhouse.duckdb', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     const config = { baseUrl: url, websites: ['site-a'] };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeAtLength } from '../given/at-length.js';
 import { type OddAnswer, type OddWebsite, pagesOf, truncated, windowOf } from '../given/odd-service.js';
 import { OddSync, TOKEN } from '../given/odd-sync.js';
 
@@ -96,7 +97,7 @@ describe('reports that cannot be used', () => {
   });
 });
 
-describe('a service that stops making sense', () => {
+describeAtLength('a service that stops making sense', () => {
   const synced = new OddSync();
   let answered = 0;
   beforeAll(() =>
@@ -123,7 +124,7 @@ describe('a service that stops making sense', () => {
   });
 });
 
-describe('an interface that changed', () => {
+describeAtLength('an interface that changed', () => {
   const synced = new OddSync();
   beforeAll(() =>
     synced.start(

@@ -136,35 +136,38 @@ describe('a key', () => {
     expect(stderr).toMatch(why);
   });
 
-  it('whose websites the service does not tell any more: a failed run of each that the warehouse knows', async () => {
-    const simulator = await startSimulator({
-      websites: [
-        { id: 'one', pages: 2 },
-        { id: 'two/ü', pages: 2 },
-      ],
-    });
-    onTestFinished(() => simulator.close());
-    const cwd = temporaryFolder(onTestFinished);
-    const sync = (token: string) =>
-      run(['sync', '--json', '--config', writeConfig(cwd, { baseUrl: simulator.url, token })]);
-    expect((await sync('demo-token')).code).toBe(0);
-    const { code, stdout, stderr } = await sync('revoked-token');
-    expect(code).toBe(1);
-    const failed = { status: 'failed', error: expect.stringMatching(/401 .*check api\.token/) };
-    expect(JSON.parse(stdout).websites).toMatchObject([
-      { website_id: 'one', ...failed },
-      { website_id: 'two/ü', ...failed },
-    ]);
-    expect(stderr).toContain('401');
-    const runs = await readTable(join(cwd, 'warehouse'), 'runs');
-    expect(runs.map(({ website_id, outcome }) => `${website_id} ${outcome}`).sort()).toEqual([
-      'one committed',
-      'one failed',
-      'two/ü committed',
-      'two/ü failed',
-    ]);
-    expect((await run(['status', '--config', join(cwd, 'indexhouse.yaml')])).code).toBe(3);
-  });
+  testAtLength(
+    'whose websites the service does not tell any more: a failed run of each that the warehouse knows',
+    async () => {
+      const simulator = await startSimulator({
+        websites: [
+          { id: 'one', pages: 2 },
+          { id: 'two/ü', pages: 2 },
+        ],
+      });
+      onTestFinished(() => simulator.close());
+      const cwd = temporaryFolder(onTestFinished);
+      const sync = (token: string) =>
+        run(['sync', '--json', '--config', writeConfig(cwd, { baseUrl: simulator.url, token })]);
+      expect((await sync('demo-token')).code).toBe(0);
+      const { code, stdout, stderr } = await sync('revoked-token');
+      expect(code).toBe(1);
+      const failed = { status: 'failed', error: expect.stringMatching(/401 .*check api\.token/) };
+      expect(JSON.parse(stdout).websites).toMatchObject([
+        { website_id: 'one', ...failed },
+        { website_id: 'two/ü', ...failed },
+      ]);
+      expect(stderr).toContain('401');
+      const runs = await readTable(join(cwd, 'warehouse'), 'runs');
+      expect(runs.map(({ website_id, outcome }) => `${website_id} ${outcome}`).sort()).toEqual([
+        'one committed',
+        'one failed',
+        'two/ü committed',
+        'two/ü failed',
+      ]);
+      expect((await run(['status', '--config', join(cwd, 'indexhouse.yaml')])).code).toBe(3);
+    },
+  );
 });
 
 it('a service that is not there fails the run, and the next one begins anew', async () => {
@@ -192,22 +195,25 @@ testAtLength('a warehouse that another process works on is left alone', async ()
   expect(stderr).toContain(String(holder.pid));
 });
 
-it('a process that waits for a throttled key ends when it is told to, and asks for no report again', async () => {
-  const service = await startOddService({
-    w: {
-      listing: (window) => windowOf(pagesOf('w', 5), window),
-      report: () => ({ status: 429, headers: { 'retry-after': '3000' } }),
-    },
-  });
-  onTestFinished(() => service.close());
-  const file = writeConfig(temporaryFolder(onTestFinished), { baseUrl: service.url, websites: ['w'] });
-  const running = start(['sync', '--json', '--config', file]);
-  await expect.poll(() => running.logged(), { timeout: 60_000 }).toContain('one request probes');
-  running.kill('SIGTERM');
-  // Whoever waited for the service would be here for 50 minutes.
-  const { code, stderr } = await running.ended;
-  expect(code).toBe(130);
-  expect(stderr).toContain('the next `indexhouse sync` resumes');
-  const asked = service.requests.filter((path) => path.includes('url-report'));
-  expect(new Set(asked).size).toBe(asked.length);
-});
+testAtLength(
+  'a process that waits for a throttled key ends when it is told to, and asks for no report again',
+  async () => {
+    const service = await startOddService({
+      w: {
+        listing: (window) => windowOf(pagesOf('w', 5), window),
+        report: () => ({ status: 429, headers: { 'retry-after': '3000' } }),
+      },
+    });
+    onTestFinished(() => service.close());
+    const file = writeConfig(temporaryFolder(onTestFinished), { baseUrl: service.url, websites: ['w'] });
+    const running = start(['sync', '--json', '--config', file]);
+    await expect.poll(() => running.logged(), { timeout: 60_000 }).toContain('one request probes');
+    running.kill('SIGTERM');
+    // Whoever waited for the service would be here for 50 minutes.
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain('the next `indexhouse sync` resumes');
+    const asked = service.requests.filter((path) => path.includes('url-report'));
+    expect(new Set(asked).size).toBe(asked.length);
+  },
+);

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { atLength, casesAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, describeAtLength } from '../given/at-length.js';
 import { endless, type OddWebsite, pagesOf, truncated, windowOf } from '../given/odd-service.js';
 import { filesBelow, OddSync, TOKEN } from '../given/odd-sync.js';
 
 /** Those of the websites that `npm test` syncs. */
-function pick(websites: Record<string, OddWebsite>, ids: readonly string[]): Record<string, OddWebsite> {
+function pick<W extends OddWebsite | null>(websites: Record<string, W>, ids: readonly string[]): Record<string, W> {
   return Object.fromEntries(Object.entries(websites).filter(([id]) => ids.includes(id)));
 }
 
@@ -41,21 +41,7 @@ describe('websites that cannot be had, beside one that can', () => {
     halved: { listing: (window) => truncated(windowOf(pagesOf('halved', 5), window).body) },
     broken: { listing: () => ({ status: 500, body: '{"error":"e","message":"😀","status":500}' }) },
   };
-  beforeAll(() => synced.start(websites));
-  afterAll(() => synced.stop());
-
-  it('exits with 1, and what was good is committed', async () => {
-    expect(synced.ended.code).toBe(1);
-    expect(synced.of('good')).toMatchObject({
-      status: 'committed',
-      listing_status: 'complete',
-      reports_status: 'complete',
-    });
-    expect((await synced.rows('coverage', 'good')).map(({ url }) => url)).toEqual(pagesOf('good', 5));
-    expect(await synced.rows('url_reports', 'good')).toHaveLength(5);
-  });
-
-  it.each([
+  const refused: [id: string, why: RegExp][] = [
     ['unknown', /404 \(not_found: No such website\.\); .*websites/],
     ['ungranted', /403 \(forbidden: not for \*\*\*\); the key has no access to this website: grant it, or remove/],
     ['redirected', /302; redirects are refused.*api\.base_url/],
@@ -75,7 +61,26 @@ describe('websites that cannot be had, beside one that can', () => {
     ['endless', /larger than \d+ MB; check api\.base_url/],
     ['halved', /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*try again/],
     ['broken', /500 \(e: 😀\); the service has a problem: try again later/],
-  ])('says of %s what is wrong and what to do, and records it', async (id, message) => {
+  ];
+  const chosen = casesAtLength(
+    refused,
+    ...['unknown', 'ungranted', 'redirected', 'absolute', 'userinfo', 'html', 'malformed', 'echo'],
+  );
+  beforeAll(() => synced.start(pick(websites, ['good', ...chosen.map(([id]) => id)])));
+  afterAll(() => synced.stop());
+
+  it('exits with 1, and what was good is committed', async () => {
+    expect(synced.ended.code).toBe(1);
+    expect(synced.of('good')).toMatchObject({
+      status: 'committed',
+      listing_status: 'complete',
+      reports_status: 'complete',
+    });
+    expect((await synced.rows('coverage', 'good')).map(({ url }) => url)).toEqual(pagesOf('good', 5));
+    expect(await synced.rows('url_reports', 'good')).toHaveLength(5);
+  });
+
+  it.each(chosen)('says of %s what is wrong and what to do, and records it', async (id, message) => {
     expect(synced.of(id)).toMatchObject({ status: 'failed', snapshot_id: null, error: expect.stringMatching(message) });
     expect(await synced.rows('runs', id)).toMatchObject([{ outcome: 'failed', error: expect.stringMatching(message) }]);
     expect(await synced.rows('snapshots', id)).toEqual([]);
@@ -90,7 +95,7 @@ describe('websites that cannot be had, beside one that can', () => {
   });
 });
 
-describe('a website that never answers', () => {
+describeAtLength('a website that never answers', () => {
   const synced = new OddSync();
   beforeAll(() => synced.start({ silent: { listing: () => () => undefined } }, { api: { timeout: '1s' } }));
   afterAll(() => synced.stop());
@@ -141,7 +146,7 @@ describe('listings that are not what they should be', () => {
     ['violating', 1, /2 of 3 entries break the contract, more than quality\.max_reject_ratio/],
     ['none', 0, /lists no pages and gives no count/],
   ];
-  const chosen = casesAtLength(partial, 'repeating', 'lateHtml', 'violating', 'none');
+  const chosen = casesAtLength(partial, 'repeating', 'lateHtml', 'violating');
   beforeAll(() => synced.start(pick(websites, ['good', ...chosen.map(([id]) => id)])));
   afterAll(() => synced.stop());
 
@@ -193,7 +198,7 @@ describe('services that are odd, and no worse', () => {
     twice: { listing: (window) => windowOf([...pagesOf('twice', 4), 'https://twice.example/p1'], window) },
     empty: { listing: (window) => windowOf([], window) },
   };
-  const chosen = atLength(['limited', 'early', 'linkless', 'twice', 'empty'], Object.keys(websites));
+  const chosen = atLength(['limited', 'linkless', 'twice'], Object.keys(websites));
   const complete = chosen.filter((id) => !['bare', 'twice', 'empty'].includes(id));
   beforeAll(() => synced.start(pick(websites, chosen)));
   afterAll(() => synced.stop());
@@ -208,12 +213,13 @@ describe('services that are odd, and no worse', () => {
       expect((await synced.rows('coverage', id)).map(({ url }) => url)).toEqual(pagesOf(id, 7));
     }
     expect(synced.of('twice')).toMatchObject({ listing_status: 'complete', pages: { listed: 4 } });
-    expect(synced.of('empty')).toMatchObject({ listing_status: 'complete', pages: { listed: 0 } });
+    if (chosen.includes('empty'))
+      expect(synced.of('empty')).toMatchObject({ listing_status: 'complete', pages: { listed: 0 } });
   });
 
   it('note it in the drift diary', async () => {
     const fields = async (id: string) => (await synced.rows('drift_observations', id)).map(({ field }) => field);
-    expect(await fields('early')).toContain('pagination.end');
+    if (chosen.includes('early')) expect(await fields('early')).toContain('pagination.end');
     expect(await fields('linkless')).toContain('pagination.next_page');
     if (chosen.includes('totals')) expect(await fields('totals')).toContain('pagination.total_page');
     expect(await fields('twice')).toContain('url');

@@ -20,7 +20,7 @@ const PAGES = atLength(60, 120);
 const LONGEST_LIFE_MS = 1_400;
 
 describe('a sync that is killed at random moments and started again', () => {
-  test.concurrent.for(seeds(2))(
+  test.concurrent.for(seeds(1))(
     'ends up as if it had not been killed, and asks for nothing twice (seed %i)',
     async (seed, { expect, onTestFinished }) => {
       const random = seededRandom(seed);

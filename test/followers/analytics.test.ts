@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exportAnalytics } from '../../src/followers/export-analytics.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type Holder, holdOpen } from '../given/holder.js';
@@ -87,16 +88,19 @@ describe('indexhouse analytics', () => {
     }
   });
 
-  test('writes over its own file while a reader has it open, which goes on, and leaves nothing beside it', async () => {
-    await exported('own.duckdb', built.path);
-    const reader: Holder = await holdOpen(join(folder, 'own.duckdb'), 'READ_ONLY');
-    await exported('own.duckdb', '/elsewhere');
-    expect(await reader.ask('select count(*)::integer from snapshots')).toEqual([[2]]);
-    await expect(countsIn(join(folder, 'own.duckdb'), ['snapshots'])).rejects.toThrow('/elsewhere/schema');
-    for (const left of ['.wal', '.indexhouse.tmp', '.indexhouse.tmp.wal']) {
-      expect(existsSync(join(folder, `own.duckdb${left}`))).toBe(false);
-    }
-  });
+  testAtLength(
+    'writes over its own file while a reader has it open, which goes on, and leaves nothing beside it',
+    async () => {
+      await exported('own.duckdb', built.path);
+      const reader: Holder = await holdOpen(join(folder, 'own.duckdb'), 'READ_ONLY');
+      await exported('own.duckdb', '/elsewhere');
+      expect(await reader.ask('select count(*)::integer from snapshots')).toEqual([[2]]);
+      await expect(countsIn(join(folder, 'own.duckdb'), ['snapshots'])).rejects.toThrow('/elsewhere/schema');
+      for (const left of ['.wal', '.indexhouse.tmp', '.indexhouse.tmp.wal']) {
+        expect(existsSync(join(folder, `own.duckdb${left}`))).toBe(false);
+      }
+    },
+  );
 
   test('never writes over what is not a file of such views', async () => {
     const native = join(built.path, 'indexhouse.duckdb');
@@ -133,7 +137,7 @@ describe('indexhouse analytics', () => {
     expect(existsSync(join(folder, 'root.duckdb'))).toBe(false);
   });
 
-  test('says what a file has open for writing, and that a folder is no warehouse', async () => {
+  testAtLength('says what a file has open for writing, and that a folder is no warehouse', async () => {
     await exported('held.duckdb');
     const writer = await holdOpen(join(folder, 'held.duckdb'), 'READ_WRITE');
     await expect(exported('held.duckdb')).rejects.toThrow(`locked by process ${writer.pid}`);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';
 import { contentsOf, plan } from './given.js';
 
@@ -42,10 +43,11 @@ describe('a plan from the newest state', () => {
     for (const each of clean) await each();
   });
 
-  for (const [how, reports] of Object.entries({
-    'as it is': {},
-    'with priorities': { refresh_after: '2d', priority: { first: ['/old*', '/failing'], never: ['/recrawled'] } },
-  })) {
+  const orders: [how: string, reports: Record<string, unknown>][] = [
+    ['as it is', {}],
+    ['with priorities', { refresh_after: '2d', priority: { first: ['/old*', '/failing'], never: ['/recrawled'] } }],
+  ];
+  for (const [how, reports] of casesAtLength(orders, 'with priorities')) {
     it.concurrent(`has the order of the run that follows, where nothing changed: ${how}`, async (test) => {
       const given = await backlog.copy(test.onTestFinished);
       const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
@@ -120,8 +122,8 @@ describe('a plan that is cut', () => {
     expect(forecast.sentence).toContain('with a deadline of 1m that is 2 nights');
   });
 
-  it.concurrent('by a budget says so; after how many nights all is young, and why it never is', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('by a budget says so; after how many nights all is young, and why it never is', async () => {
+    const given = await givenNights(onTestFinished);
     await given.night({ list, sections: { reports: { max_per_run: 0 } } });
     const planned = async (max: number, days: number) => {
       const sections = { api: PACED, reports: { max_per_run: max } };
@@ -135,8 +137,8 @@ describe('a plan that is cut', () => {
     expect(await planned(0, 30)).toEqual(['max_per_run', null, expect.stringContaining('max_per_run is 0')]);
   });
 
-  it.concurrent('leaves no page out of the CSV, and says of each whether it is reached', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('leaves no page out of the CSV, and says of each whether it is reached', async () => {
+    const given = await givenNights(onTestFinished);
     await given.night({ list, sections: { reports: { max_per_run: 40 } } });
     const sections = { reports: { max_per_run: 60 } };
     const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(2), sections });

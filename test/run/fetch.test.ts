@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { casesAtLength } from '../given/at-length.js';
+import { atLength } from '../given/at-length.js';
 import { givenNights, type Report } from '../given/nights.js';
 
 const CONCURRENCY = 4;
@@ -46,7 +46,7 @@ describe('reports that are rejected one after the other', () => {
     ['but for one that failed after 49', (at) => (at === 49 ? 500 : { sitemaps: 'none' })],
     ['for different reasons', (at) => (at % 2 === 0 ? { sitemaps: 'none' } : { inspection_date: 'yesterday' })],
   ];
-  it.concurrent.for(casesAtLength(others, 'but for a good one after 49'))('%s do not', async ([, answer], test) => {
+  it.concurrent.for(atLength([], others))('%s do not', async ([, answer], test) => {
     const given = await givenNights(test.onTestFinished);
     // One after the other, so that what comes after what is certain.
     const sections = { api: { ...SECTIONS.api, concurrency: 1 } };

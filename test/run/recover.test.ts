@@ -15,14 +15,10 @@ const TOO_LATE_MS = 7 * 60 * MINUTE_MS;
 const PAGES = 80;
 const IS_FOLLOWED = atLength(false, true);
 /** Steps behind which a run of these tests died. */
-const STEPS = [
-  'wrote the plan',
-  'fetched',
-  'wrote the manifest',
-  'moved coverage',
-  'wrote the marker',
-  'recorded the run',
-];
+const STEPS = atLength(
+  ['wrote the marker'],
+  ['wrote the plan', 'fetched', 'wrote the manifest', 'moved coverage', 'wrote the marker', 'recorded the run'],
+);
 
 let simulator: Simulator;
 let root: string;
@@ -90,7 +86,7 @@ describe('a run that died', () => {
       await expectAsUnbroken({ ...unbroken, snapshots: twice });
     });
 
-    test('is dropped with a line in runs when it is too old, and a new run starts', async () => {
+    testAtLength('is dropped with a line in runs when it is too old, and a new run starts', async () => {
       const [runId] = home.unfinished();
       const { run_id, websites } = await home.sync({ follow: IS_FOLLOWED, laterMs: TOO_LATE_MS });
       expect(run_id).not.toBe(runId);
@@ -101,7 +97,7 @@ describe('a run that died', () => {
       expect(await wrong()).toEqual([]);
     });
 
-    test('goes on behind the last whole line where the last one is torn', async () => {
+    testAtLength('goes on behind the last whole line where the last one is torn', async () => {
       const listing = join(home.journal('w'), 'listing.ndjson');
       truncateSync(listing, readFileSync(listing).length - 7);
       expect(await home.syncOne({ follow: IS_FOLLOWED })).toMatchObject({ status: 'committed', resumed: true });
@@ -171,16 +167,19 @@ describe('a run that died', () => {
       expect(await home.sync({ follow: IS_FOLLOWED, recoverOnly: true })).toMatchObject({ run_id: null, websites: [] });
     });
 
-    test('is committed as it is, without a request, where its website was taken out of the configuration', async () => {
-      home.configure(['other']);
-      const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true });
-      expect(websites).toMatchObject([{ website_id: 'w', status: 'committed', reports_status: 'interrupted' }]);
-      expect(websites[0]?.error).toContain('no longer part of this run');
-      expect(websites[0]?.reports).toMatchObject({ planned: had.length, left: planned - had.length });
-      expect(total(websites[0]?.reports.by_reason)).toBe(had.length);
-      expect(simulator.requests.attempted).toBe(0);
-      expect(await wrong()).toEqual([]);
-    });
+    testAtLength(
+      'is committed as it is, without a request, where its website was taken out of the configuration',
+      async () => {
+        home.configure(['other']);
+        const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true });
+        expect(websites).toMatchObject([{ website_id: 'w', status: 'committed', reports_status: 'interrupted' }]);
+        expect(websites[0]?.error).toContain('no longer part of this run');
+        expect(websites[0]?.reports).toMatchObject({ planned: had.length, left: planned - had.length });
+        expect(total(websites[0]?.reports.by_reason)).toBe(had.length);
+        expect(simulator.requests.attempted).toBe(0);
+        expect(await wrong()).toEqual([]);
+      },
+    );
 
     test('asks again only for the report whose line is torn', async () => {
       const reports = join(home.journal('w'), 'reports.ndjson');
@@ -210,7 +209,7 @@ describe('a run that died', () => {
     });
   });
 
-  test('while it wrote the plan: the plan is made anew', async () => {
+  testAtLength('while it wrote the plan: the plan is made anew', async () => {
     died('wrote the plan');
     const plan = join(home.journal('w'), 'plan.ndjson');
     truncateSync(plan, Math.floor(readFileSync(plan).length / 2));
@@ -219,7 +218,7 @@ describe('a run that died', () => {
     await expectAsUnbroken();
   });
 
-  test('behind its manifest, which is damaged now: the files are made anew from the journal', async () => {
+  testAtLength('behind its manifest, which is damaged now: the files are made anew from the journal', async () => {
     died('wrote the manifest');
     writeFileSync(join(home.journal('w'), 'staged', 'manifest.json'), '{"website_id": "w", ');
     simulator.requests.reset();
@@ -238,7 +237,7 @@ describe('a run that died', () => {
     expect(await wrong()).toEqual([]);
   });
 
-  test('is finished although the service does not say which websites there are', async () => {
+  testAtLength('is finished although the service does not say which websites there are', async () => {
     died('fetched');
     const config = JSON.parse(readFileSync(home.config, 'utf8'));
     writeFileSync(home.config, JSON.stringify({ ...config, websites: 'all' }));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type DaemonServiceOptions, readInOtherProcess, startDaemonService } from '../../src/cli/daemon-service.js';
 import { createLogger } from '../../src/observe/log.js';
 import { JobBoard } from '../../src/schedule/job-board.js';
+import { testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -108,7 +109,7 @@ test('another process reads the figures, also while a sync holds the run lock', 
   );
 });
 
-test('schedule --port serves them until it is stopped', async () => {
+testAtLength('schedule --port serves them until it is stopped', async () => {
   const config = writeConfig(temporaryFolder(), {
     baseUrl: 'http://127.0.0.1:9',
     sections: { warehouse: { path: built.path } },

@@ -6,6 +6,7 @@ import { buildServer } from '../../src/service/http.js';
 import type { RequestContext } from '../../src/service/store.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { QuestionQueue } from '../../src/store/question-queue.js';
+import { testAtLength } from '../given/at-length.js';
 import { MEMORY_LIMIT, serveWarehouse } from '../given/served.js';
 import { type GivenPage, keyTo, storeOf } from '../given/service.js';
 import { buildWarehouse } from '../given/warehouse.js';
@@ -186,7 +187,7 @@ describe('a client of a served warehouse', () => {
     expect(await reader.markers()).toHaveLength(0);
   });
 
-  it('holds no place in the line while it reads nothing of a streamed listing', async () => {
+  testAtLength('holds no place in the line while it reads nothing of a streamed listing', async () => {
     const page = (number: number): GivenPage => ({
       url: `https://w.example/${number}`,
       entry: { index_summary: 'Indexed', index_coverage_state: String(number).padEnd(LONG_TEXT_CHARACTERS, '.') },

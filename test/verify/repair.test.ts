@@ -76,7 +76,7 @@ describe('verify --repair', () => {
     expect((await home.verify()).findings).toEqual([]);
   });
 
-  test('makes a missing state and a missing indexhouse.duckdb', async () => {
+  testAtLength('makes a missing state and a missing indexhouse.duckdb', async () => {
     const expected = await contents();
     rmSync(database);
     rmSync(join(home.warehouse, 'state'), { recursive: true });
@@ -93,7 +93,7 @@ describe('verify --repair', () => {
     expect(verified.findings[0]?.remedy).toContain('backup');
   });
 
-  test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
+  testAtLength('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
     const left = mkdtempSync(join(root, 'home-'));
     await leftBehind(
       `${home.folder}/.`,
