@@ -17,6 +17,7 @@ import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles, stateFolder, tableFile } from '../../src/warehouse/layout.js';
 import { DATA_TABLES } from '../../src/warehouse/tables.js';
+import { testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { type GivenPage, startScriptedService } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
@@ -86,7 +87,7 @@ describe('what a reader sees', () => {
     expect(counts).toEqual([2, 2, 3, 2, 3]);
   });
 
-  it('is one state of the world, whatever is committed meanwhile', async () => {
+  testAtLength('is one state of the world, whatever is committed meanwhile', async () => {
     const service = await startScriptedService();
     service.list('shop', [page('a', 'Indexed'), page('c', 'Indexed')]);
     const copy = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: [page('a', 'Indexed')] } }]);

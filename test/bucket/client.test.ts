@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bucket } from '../../src/bucket/client.js';
 import { BucketError } from '../../src/bucket/errors.js';
+import { testAtLength } from '../given/at-length.js';
 import { type Fault, type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -96,7 +97,7 @@ describe('Bucket', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it('does not wait for an answer for ever', async () => {
+  testAtLength('does not wait for an answer for ever', async () => {
     first(1, 'silent');
     const lake = new Bucket(server.config, { env: {}, effects, timeout: 10 });
     open.push(lake);

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { RunLock } from '../../src/warehouse/lock.js';
+import { testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -40,7 +41,7 @@ function journaledReports(warehouse: string): string[] {
 }
 
 describe('indexhouse schedule', () => {
-  test('syncs on its time; SIGTERM in the middle leaves a journal that the next sync finishes', async () => {
+  testAtLength('syncs on its time; SIGTERM in the middle leaves a journal that the next sync finishes', async () => {
     const upstream = await service();
     upstream.setFaults({ slow: 1 }, ['report']);
     const { file, warehouse } = configured(upstream.url, { 'nightly-sync': EVERY_SECOND });

@@ -70,7 +70,8 @@ describe('the overview', () => {
       'state=-': '9 pages',
       [`directory=${encodeURIComponent('/p/')}`]: '119 pages',
     };
-    for (const [query, pages] of Object.entries(counts)) {
+    const all = Object.entries(counts);
+    for (const [query, pages] of atLength(all.slice(1, 4), all)) {
       expect(linksOf(answer)).toContain(`${SHOP}/pages?${query}`);
       expect((await pagesOf(`${query}&per=200`)).shown).toBe(pages);
     }
@@ -119,7 +120,6 @@ const A_FEW_FILTERS = [
   'canonical=differ',
   'canonical=undeclared',
   'monitored=gone',
-  'state=Submitted%20and%20indexed',
   'q=%25',
   'q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1',
 ];
@@ -145,8 +145,10 @@ describe('the table of pages', () => {
     expect([shown, urls.length]).toEqual([pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`, pages]);
   });
 
+  const COLUMNS = Object.entries({ url: 0, indexed: 1, state: 2, canonical: 3, crawl: 4 });
+
   it('sorts by every column in both directions, what is not known last', async () => {
-    for (const [column, at] of Object.entries({ url: 0, indexed: 1, state: 2, canonical: 3, crawl: 4 })) {
+    for (const [column, at] of atLength(COLUMNS.slice(1, 3), COLUMNS)) {
       for (const sort of atLength([column === 'state' ? '-state' : column], [column, `-${column}`])) {
         const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
         const known = rows.map((row) =>
@@ -197,6 +199,7 @@ describe('the table of pages', () => {
 
 describe('what narrows the table of pages down', () => {
   const EVERY_PAGE = 'monitored=all';
+  const FACETS = ['Indexed', 'State', 'Directory', 'Sitemap', 'Canonical', 'Last crawl'];
   let answer: Promise<Answer> | null = null;
   const everyPage = () => (answer ??= visitor.get(`${SHOP}/pages?per=200&${EVERY_PAGE}`));
 
@@ -210,7 +213,7 @@ describe('what narrows the table of pages down', () => {
     );
   }
 
-  it.each(['Indexed', 'State', 'Directory', 'Sitemap', 'Canonical', 'Last crawl'])(
+  it.each(atLength(['Indexed', 'Sitemap', 'Last crawl'], FACETS))(
     'has as many pages for each value of %s as its link leads to',
     async (heading) => {
       const values = await facetOf(heading, EVERY_PAGE);
@@ -236,7 +239,8 @@ describe('what narrows the table of pages down', () => {
       'changed=disappeared': 2,
       'from=2025-03-04&monitored=all': 1,
     };
-    for (const [query, pages] of Object.entries(counts)) {
+    const all = Object.entries(counts);
+    for (const [query, pages] of atLength(all.slice(1, 4), all)) {
       expect([query, (await pagesOf(`per=200&${query}`)).urls.length]).toEqual([query, pages]);
     }
     for (const bad of ['changed=url', 'from=x', 'crawl=1&crawl=2']) {
@@ -412,7 +416,7 @@ describe('hostile data', () => {
   });
 
   it('can be looked for and looked at', async () => {
-    for (const url of atLength(HOSTILE.slice(0, 2), HOSTILE)) {
+    for (const url of atLength(HOSTILE.slice(0, 1), HOSTILE)) {
       const { urls, answer } = await pagesOf(`q=${encodeURIComponent(url.slice(0, 80))}`);
       expect(urls).toHaveLength(1);
       const link = linksOf(answer).find((one) => one.startsWith(`${SHOP}/page?`)) ?? '';
@@ -422,8 +426,8 @@ describe('hostile data', () => {
   });
 
   it('in an address is an answer, never a failure', async () => {
-    const aFew = [MARKUP, '\u0000', '\ud800'];
-    const more = ["'; drop table pages; --", '$sort', '%', '%%zz', '\\', '💥'.repeat(100), '{{7*7}}'];
+    const aFew = [MARKUP, '\ud800'];
+    const more = ['\u0000', "'; drop table pages; --", '$sort', '%', '%%zz', '\\', '💥'.repeat(100), '{{7*7}}'];
     const texts = atLength(aFew, [...aFew, ...more]);
     for (const text of texts) {
       const value = text === '\ud800' ? '%ed%a0%80' : text === '%%zz' ? text : encodeURIComponent(text);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => simulator.close());
 
 describe('with less free disk than warehouse.min_free_disk', () => {
-  test('a run stops fetching, commits what it has, exits with 3, and the next one goes on', async () => {
+  testAtLength('a run stops fetching, commits what it has, exits with 3, and the next one goes on', async () => {
     const home = new Home(temporaryFolder(), simulator, ['w'], { warehouse: { min_free_disk: '0MB' } });
     let asked = 0;
     // The disk is looked at every two seconds; the clock of this run is that fast.

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describeAtLength, testAtLength } from '../given/at-length.js';
 import { givenNights, type NightEnd, type Nights } from '../given/nights.js';
 import type { Row } from '../given/parquet.js';
 
@@ -178,9 +179,17 @@ describe('a page that complete listings lack', () => {
 });
 
 describe('a page that was only not seen', () => {
-  it.concurrent('by a partial listing is no absence; the pages that it holds are compared', async ({
-    onTestFinished,
-  }) => {
+  it.concurrent('by a partial listing is no absence', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    await given.night({ list: { a: INDEXED, b: INDEXED }, sections: LISTING_ONLY });
+    const list = { a: { index_summary: 'Not Indexed' } };
+    const { receipt, changes, state } = await given.night({ list, partial: true, sections: LISTING_ONLY });
+    expect(receipt.listing_status).toBe('partial');
+    expect(changes.map((change) => change.split(':')[0])).toEqual(['a deindexed']);
+    expect(pick(state.get('b'), 'absences', 'disappeared_at', 'last_seen_at')).toEqual([0, null, given.at(1)]);
+  });
+
+  testAtLength('by partial listings is no absence; the pages that they hold are compared', async () => {
     const given = await givenNights(onTestFinished);
     const sections = LISTING_ONLY;
     await given.night({ list: { a: INDEXED, b: INDEXED, c: INDEXED }, sections });
@@ -209,16 +218,14 @@ describe('a page that was only not seen', () => {
     expect(seventh.changes).toEqual(['c disappeared: Indexed → – (since night 1)']);
   });
 
-  it.concurrent('appears where a partial listing is the first to hold it, after a complete one lacked it', async ({
-    onTestFinished,
-  }) => {
+  testAtLength('appears where a partial listing is the first to hold it, after a complete one lacked it', async () => {
     const given = await givenNights(onTestFinished);
     await given.night({ list: { a: {} }, sections: LISTING_ONLY });
     const second = await given.night({ list: { b: INDEXED }, partial: true, sections: LISTING_ONLY });
     expect(second.changes).toEqual(['b appeared: – → Indexed (since never)']);
   });
 
-  it.concurrent('has not appeared where no complete listing lacked it', async ({ onTestFinished }) => {
+  testAtLength('has not appeared where no complete listing lacked it', async () => {
     const given = await givenNights(onTestFinished);
     const sections = LISTING_ONLY;
     expect((await given.night({ list: { a: {} }, partial: true, sections })).changes).toEqual([]);
@@ -228,10 +235,8 @@ describe('a page that was only not seen', () => {
   });
 });
 
-describe('a report that could not be had', () => {
-  it.concurrent('on a night when all of them fail changes nothing, and is fetched later', async ({
-    onTestFinished,
-  }) => {
+describeAtLength('a report that could not be had', () => {
+  testAtLength('on a night when all of them fail changes nothing, and is fetched later', async () => {
     const given = await givenNights(onTestFinished);
     const blocked = (value: string) => ({ blocked_by_robots_txt: value });
     await given.night({ list: { a: INDEXED, b: INDEXED }, reports: { a: blocked('No'), b: blocked('No') } });

@@ -16,7 +16,7 @@ import { readStatus } from '../../src/analysis/status.js';
 import { checkJournals } from '../../src/doctor/warehouse.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, describeAtLength, testAtLength } from '../given/at-length.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';
@@ -273,7 +273,7 @@ function bytesIn(folder: string): Record<string, string> {
 describe('a damaged journal', () => {
   const spoil = overwrite('reports.ndjson', 3, Buffer.from('~'));
 
-  test('that is too old to go on is committed as far as it is whole; the new run tells of it', async () => {
+  testAtLength('that is too old to go on is committed as far as it is whole; the new run tells of it', async () => {
     spoil(home.journal('w'));
     const receipt = await home.sync({ follow: false, laterMs: 7 * HOUR_MS });
     expect(receipt.websites).toMatchObject([{ status: 'committed', resumed: false, set_aside: expect.any(String) }]);
@@ -335,12 +335,12 @@ test('a journal that cannot be read is no damaged one: the error is told, and it
   expect(home.unfinished()).toHaveLength(1);
 });
 
-describe('a run over two websites', () => {
+describeAtLength('a run over two websites', () => {
   beforeEach(() => {
     home = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w', 'other']);
   });
 
-  test('that died behind the commit of one goes on with the other alone', async () => {
+  testAtLength('that died behind the commit of one goes on with the other alone', async () => {
     const step = 'dropped the journal';
     await leftBehind(home.folder, [step], leftAt, () => home.sync({ follow: false }));
     home = new Home(leftAt(step), simulator, ['w', 'other']);
@@ -372,7 +372,7 @@ describe('a run over two websites', () => {
   });
 });
 
-test('what is no journal stays where it is, and stops nothing', async () => {
+testAtLength('what is no journal stays where it is, and stops nothing', async () => {
   const foreign = [join('notes', 'w'), join(uuidv7(), '%zz'), join('zzz', 'folder')];
   for (const name of foreign) {
     mkdirSync(join(home.warehouse, 'runs', name), { recursive: true });

@@ -213,7 +213,7 @@ describe('replay', () => {
     },
   );
 
-  test('takes several snapshots in their order, and the next sync stands on what they left', async () => {
+  testAtLength('takes several snapshots in their order, and the next sync stands on what they left', async () => {
     const given = await givenNights(onTestFinished);
     await given.night({ list: { a: INDEXED, b: INDEXED } });
     await given.night({ list: { a: { index_summary: 7 }, b: INDEXED } });

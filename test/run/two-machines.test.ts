@@ -7,6 +7,7 @@ import { followAll } from '../../src/followers/follow.js';
 import { realRunEffects } from '../../src/run/context.js';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { temporaryFolder } from '../given/folder.js';
 import { readMarkers } from '../given/markers.js';
@@ -61,39 +62,61 @@ const commitsOf = async (warehouse: string) => {
 const keys = (prefix: string) => [...server.objects.keys()].filter((key) => key.startsWith(prefix));
 
 describe('two machines', () => {
-  test('which commit the same night: the second stages again from its journal, on the commit of the first', async () => {
+  test('one after the other: the second, which had nothing, goes on from what the first one knows', async () => {
     const root = temporaryFolder();
     const [a, b] = [machine('a', root), machine('b', root)];
     await night(a, 'T01:00:00Z');
     service.list('shop', [page('p', 'Not indexed'), page('q')]);
-    // Which had nothing, and goes on from what the other one knows.
-    await night(b, 'T02:00:00Z');
+    const { website, bucket } = await night(b, 'T02:00:00Z');
+    expect([website?.status, bucket]).toEqual(['committed', { name: 'bucket', behind: 0 }]);
     expect(await readTable(b, 'snapshots')).toHaveLength(2);
     expect((await readTable(b, 'page_changes')).map(({ change }) => change)).toContain('deindexed');
-    let asked = 0;
-    let other: Promise<unknown> | null = null;
-    const counted = server.requests;
-    // While b has staged its night, a syncs the whole of its own.
-    unwatch = watchCrashPoints((step) => {
-      if (step !== 'wrote the manifest' || other) return;
-      asked = counted.length;
-      service.list('shop', [page('p'), page('q', 'Not indexed')]);
-      other = night(a, 'T03:00:00Z');
-    });
-    service.list('shop', [page('p'), page('q')]);
-    const { website, bucket } = await night(b, 'T03:00:01Z');
-    await other;
-    expect(asked).toBeGreaterThan(0);
-    expect(website).toMatchObject({ status: 'committed', reports: { fetched: 2 } });
-    expect(bucket).toEqual({ name: 'bucket', behind: 0 });
-    await night(a, 'T04:00:00Z');
-    expect(await commitsOf(a)).toHaveLength(5);
-    expect(keys('log/website=shop/')).toHaveLength(5);
-    const wrong = (await findingsOf(a)).filter(({ level }) => level === 'difference');
-    expect(wrong).toEqual([]);
+    expect(keys('log/website=shop/')).toHaveLength(2);
   });
 
+  testAtLength(
+    'which commit the same night: the second stages again from its journal, on the commit of the first',
+    async () => {
+      const root = temporaryFolder();
+      const [a, b] = [machine('a', root), machine('b', root)];
+      await night(a, 'T01:00:00Z');
+      service.list('shop', [page('p', 'Not indexed'), page('q')]);
+      // Which had nothing, and goes on from what the other one knows.
+      await night(b, 'T02:00:00Z');
+      expect(await readTable(b, 'snapshots')).toHaveLength(2);
+      expect((await readTable(b, 'page_changes')).map(({ change }) => change)).toContain('deindexed');
+      let asked = 0;
+      let other: Promise<unknown> | null = null;
+      const counted = server.requests;
+      // While b has staged its night, a syncs the whole of its own.
+      unwatch = watchCrashPoints((step) => {
+        if (step !== 'wrote the manifest' || other) return;
+        asked = counted.length;
+        service.list('shop', [page('p'), page('q', 'Not indexed')]);
+        other = night(a, 'T03:00:00Z');
+      });
+      service.list('shop', [page('p'), page('q')]);
+      const { website, bucket } = await night(b, 'T03:00:01Z');
+      await other;
+      expect(asked).toBeGreaterThan(0);
+      expect(website).toMatchObject({ status: 'committed', reports: { fetched: 2 } });
+      expect(bucket).toEqual({ name: 'bucket', behind: 0 });
+      await night(a, 'T04:00:00Z');
+      expect(await commitsOf(a)).toHaveLength(5);
+      expect(keys('log/website=shop/')).toHaveLength(5);
+      const wrong = (await findingsOf(a)).filter(({ level }) => level === 'difference');
+      expect(wrong).toEqual([]);
+    },
+  );
+
   test('of which one cannot reach the bucket: it commits all the same, and says so', async () => {
+    server.fault = () => '403 AccessDenied';
+    const { website, bucket } = await night(machine('a', temporaryFolder()), 'T01:00:00Z');
+    expect(website).toMatchObject({ status: 'committed' });
+    expect(bucket).toMatchObject({ behind: 1, reason: expect.stringContaining('AccessDenied') });
+  });
+
+  testAtLength('of which one could not reach the bucket: its next night sends both', async () => {
     const warehouse = machine('a', temporaryFolder());
     server.fault = () => '403 AccessDenied';
     const { website, bucket } = await night(warehouse, 'T01:00:00Z');

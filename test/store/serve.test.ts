@@ -12,7 +12,7 @@ import type { Config } from '../../src/config/schema.js';
 import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { testAtLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { type Running, run, start } from '../given/cli.js';
 import { clientOf, connection } from '../given/client.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -112,10 +112,10 @@ describe('indexhouse serve', () => {
     for (const { _id } of key.websites_access) {
       for (let path: string | null | undefined = `/v1/urls/${_id}?limit=10`; path; ) {
         const { urls, pagination } = await window(path);
-        for (const entry of urls) {
+        seen[_id] = (seen[_id] ?? 0) + urls.length;
+        for (const entry of urls.slice(0, atLength(1, urls.length))) {
           const report = await read(`/v1/url-report?url=${encodeURIComponent(entry.url)}`);
           expect(report).toMatchObject({ url: entry.url, index_summary: 'Indexed', indexing_allowed: 'Yes' });
-          seen[_id] = (seen[_id] ?? 0) + 1;
         }
         path = pagination.next_page;
       }
@@ -123,7 +123,7 @@ describe('indexhouse serve', () => {
     expect(seen).toEqual({ blog: 4, shop: 25 });
   });
 
-  it('is a source for another warehouse, by nothing but its address and a key', async () => {
+  testAtLength('is a source for another warehouse, by nothing but its address and a key', async () => {
     const { token } = await added('downstream');
     const second = join(temporaryFolder(), 'second');
     const { websites } = await syncAt({
@@ -146,7 +146,7 @@ describe('indexhouse serve', () => {
     expect(rows).toEqual(await rowsOf(built.path));
   });
 
-  it('shows one snapshot to a walk that follows its links, whatever is committed meanwhile', async () => {
+  testAtLength('shows one snapshot to a walk that follows its links, whatever is committed meanwhile', async () => {
     const upstream = await startScriptedService();
     onTestFinished(() => upstream.close());
     const warehouse = join(temporaryFolder(), 'warehouse');

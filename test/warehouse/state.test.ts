@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.js
 import { withEngine } from '../../src/storage/engine.js';
 import { namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import { currentState } from '../../src/warehouse/state.js';
-import { casesAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home } from '../given/home.js';
 import { readMarkers } from '../given/markers.js';
@@ -60,7 +60,7 @@ test.each(casesAtLength(SPOILT, 'torn'))(
   },
 );
 
-test('a state is made of files whose columns differ: a newer version may have written some', async () => {
+testAtLength('a state is made of files whose columns differ: a newer version may have written some', async () => {
   await home.sync({ follow: false });
   const file = await stateIn(home.warehouse);
   const before = await readParquet(file);
