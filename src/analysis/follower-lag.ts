@@ -8,7 +8,7 @@ import { exists } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { type LockHolder, lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import type { Marker } from '../warehouse/markers.js';
+import { lackingIn, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 
 /** How far something that follows the snapshots is. */
@@ -41,7 +41,7 @@ export async function followerLag(
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
     const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
-    return { ...lag, behind: markers.filter(({ commitId }) => !known.has(commitId)).length, held };
+    return { ...lag, behind: lackingIn(known, markers).length, held };
   } catch (error) {
     // Taken by a writer since we looked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
@@ -56,28 +56,30 @@ export async function analyticsLag(warehouse: string, snapshots: number): Promis
   return { name: 'analytics', behind: isCurrent ? 0 : snapshots, exact: true, held: null, error: null };
 }
 
-/** How many commits the bucket lacks, by one listing: somebody waits for the answer. */
-export async function bucketLag(config: BucketConfig, markers: readonly Marker[]): Promise<FollowerLag> {
-  const lag = { name: 'bucket', held: null };
-  const { readCommits } = await import('../followers/bucket.js');
-  try {
-    const known = await readCommits(config);
-    const behind = markers.filter(({ commitId }) => !known.has(commitId)).length;
-    return { ...lag, behind, exact: true, error: null };
-  } catch (error) {
-    return { ...lag, behind: 0, exact: false, error: messageOf(error) };
-  }
+/** How many commits the bucket lacks, by one listing: somebody waits for the answer. 0 if it cannot be asked. */
+export function bucketLag(config: BucketConfig, markers: readonly Marker[]): Promise<FollowerLag> {
+  const known = async () => (await import('../followers/bucket.js')).readCommits(config);
+  return lagOf('bucket', known, markers, 0);
 }
 
-/** How far a copy of the log elsewhere is behind the markers. */
-export async function copyLag({ name, open }: ConfiguredFollower, log: OpenWarehouse): Promise<FollowerLag> {
-  const { markers } = log;
+/** How far another copy of the log is behind the markers: by all of them if it cannot be asked. */
+export function copyLag({ name, open }: ConfiguredFollower, log: OpenWarehouse): Promise<FollowerLag> {
+  const known = async () => (await open(log)).known();
+  return lagOf(name, known, log.markers, log.markers.length);
+}
+
+/** @param unknown how many commits count as lacking if the copy cannot be asked */
+async function lagOf(
+  name: string,
+  known: () => Promise<ReadonlySet<string>>,
+  markers: readonly Marker[],
+  unknown: number,
+): Promise<FollowerLag> {
+  const lag = { name, held: null };
   try {
-    const known = await (await open(log)).known();
-    const behind = markers.filter(({ commitId }) => !known.has(commitId)).length;
-    return { name, behind, exact: true, held: null, error: null };
+    return { ...lag, behind: lackingIn(await known(), markers).length, exact: true, error: null };
   } catch (error) {
-    return { name, behind: markers.length, exact: false, held: null, error: messageOf(error) };
+    return { ...lag, behind: unknown, exact: false, error: messageOf(error) };
   }
 }
 

@@ -4,6 +4,7 @@ import { encodeId } from '../storage/names.js';
 import { HOUR_MS } from '../time.js';
 import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
+import { escaped } from './keys.js';
 
 /** Who claims a place and has not sent its commit after so long, by the server's clock, is taken for dead. */
 const STALE_MS = HOUR_MS;
@@ -27,7 +28,7 @@ export interface Place {
  * @throws BucketError
  */
 export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marker }: Place): Promise<Place | null> {
-  const root = `log/website=${encodeId(websiteId).replaceAll('%', '!')}/${String(n).padStart(8, '0')}`;
+  const root = `${escaped(`log/website=${encodeId(websiteId)}`)}/${String(n).padStart(8, '0')}`;
   const claim = JSON.stringify({ commit_id: commitId, marker });
   for (let taken = 0; ; taken++) {
     const key = taken === 0 ? root : `${root}.${taken}`;

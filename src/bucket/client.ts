@@ -44,7 +44,7 @@ export interface BucketOptions {
 }
 
 /** What is sent: a text or bytes, or a file with the SHA-256 that it must have. */
-export type Content = string | Uint8Array | { file: string; sha256?: string };
+export type Content = string | Uint8Array | { file: string; sha256?: string | undefined };
 
 /** What is there under a key. */
 export interface Found {
@@ -227,6 +227,20 @@ export class Bucket {
       const request = { origin: this.#server, path, method, headers: { ...signed, ...sized }, body };
       this.#dispatcher.dispatch(request, new Collector(into, resolve, reject));
     });
+  }
+}
+
+/** Opens a bucket, hands it to `use`, and closes it whatever happens. */
+export async function withBucket<T>(
+  config: BucketConfig,
+  use: (bucket: Bucket) => Promise<T>,
+  options?: BucketOptions,
+): Promise<T> {
+  const bucket = new Bucket(config, options);
+  try {
+    return await use(bucket);
+  } finally {
+    await bucket.close();
   }
 }
 

@@ -1,11 +1,16 @@
 import { join, relative, sep } from 'node:path';
 
-/**
- * The key of a file: its path in the warehouse, with `!` for each `%` of an encoded id, because some servers leave keys
- * with `%` out of their listings, or decode them. No path of a warehouse has a `!` of its own.
- */
+/** The key of a file: its path in the warehouse. */
 export function keyOf(warehouse: string, file: string): string {
-  return relative(warehouse, file).split(sep).join('/').replaceAll('%', '!');
+  return escaped(relative(warehouse, file).split(sep).join('/'));
+}
+
+/**
+ * A path of a warehouse as a key: with `!` for each `%` of an encoded id, because some servers leave keys with `%` out of
+ * their listings, or decode them. No path of a warehouse has a `!` of its own.
+ */
+export function escaped(path: string): string {
+  return path.replaceAll('%', '!');
 }
 
 /** The file that a key stands for; null for what is no path of a warehouse. */

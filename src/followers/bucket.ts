@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimPlace } from '../bucket/claims.js';
-import { Bucket, type BucketOptions } from '../bucket/client.js';
+import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
 import { removeEnded } from '../bucket/journals.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
@@ -13,10 +13,10 @@ import { withEngine } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { fileOf, type Marker, markersOf, readLog } from '../warehouse/markers.js';
+import { dataFilesOf, type Marker, markersOf, readLog } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
-import { DATA_TABLES, MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
+import { MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
 
 /** States and checkpoints of a website that stay: whoever has just begun to restore may still fetch the older one. */
@@ -35,16 +35,13 @@ export interface FollowBucketInput {
 /** Sends what the bucket lacks of the log, and removes from it what retention dropped. @throws BucketError */
 export async function followBucket(input: FollowBucketInput): Promise<FollowerState> {
   const { warehouse, memoryLimit } = input;
-  const bucket = new Bucket(input.bucket, input.options);
   const options = { memoryLimit, temporary: scratchFolder(warehouse) };
-  try {
-    return await withEngine(options, async (engine) => {
+  const follow = (bucket: Bucket) =>
+    withEngine(options, async (engine) => {
       const log = await OpenWarehouse.read(engine, warehouse);
       return catchUp(new BucketCopy(bucket, log, input.options?.effects?.now), log, options);
     });
-  } finally {
-    await bucket.close();
-  }
+  return withBucket(input.bucket, follow, input.options);
 }
 
 /**
@@ -53,9 +50,8 @@ export async function followBucket(input: FollowBucketInput): Promise<FollowerSt
  */
 export async function sendNewest(input: FollowBucketInput, websiteId: string): Promise<FollowerState> {
   const { warehouse: path, memoryLimit } = input;
-  const bucket = new Bucket(input.bucket, input.options);
   const options = { memoryLimit, temporary: scratchFolder(path) };
-  try {
+  const send = async (bucket: Bucket): Promise<FollowerState> => {
     const log = await withEngine(options, (engine) => readLog(engine, path, path, { websiteId }));
     const [newest, before] = log.markers.slice(-2).reverse();
     const isNext = !before || (await bucket.get(keyOf(path, before.path))) !== null;
@@ -63,9 +59,8 @@ export async function sendNewest(input: FollowBucketInput, websiteId: string): P
     const state = await currentState(path, log.markers, options);
     await new BucketCopy(bucket, { ...log, path }).take({ marker: newest, state });
     return { name: 'bucket', behind: 0 };
-  } finally {
-    await bucket.close();
-  }
+  };
+  return withBucket(input.bucket, send, input.options);
 }
 
 /** Ids of the commits whose marker is in the bucket. */
@@ -74,14 +69,9 @@ export async function commitsIn(bucket: Bucket): Promise<ReadonlySet<string>> {
   return new Set(keys.flat().map(idOfKey));
 }
 
-/** The same for who cannot wait long. @throws BucketError */
-export async function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
-  const bucket = new Bucket(config, { attempts: 2, timeout: QUICK_MS });
-  try {
-    return await commitsIn(bucket);
-  } finally {
-    await bucket.close();
-  }
+/** The same for callers that cannot wait long. @throws BucketError */
+export function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
+  return withBucket(config, commitsIn, { attempts: 2, timeout: QUICK_MS });
 }
 
 /** The bucket, whose keys are the paths of the warehouse. */
@@ -103,11 +93,8 @@ export class BucketCopy implements Follower {
 
   async take({ marker, state }: Commit): Promise<void> {
     await this.#claim(marker);
-    const data = DATA_TABLES.flatMap((table) => {
-      const sha256 = marker.files[table]?.sha256;
-      return sha256 === undefined ? [] : [{ file: fileOf(this.log.path, marker, table), sha256 }];
-    });
-    await Promise.all(data.map((content) => this.#send(content)));
+    const data = dataFilesOf(this.log.path, marker);
+    await Promise.all(data.map(([table, file]) => this.#send({ file, sha256: marker.files[table]?.sha256 })));
     crashPoint('sent the data');
     if (state !== null) await this.#send({ file: state });
     crashPoint('sent the state');
@@ -166,7 +153,7 @@ export class BucketCopy implements Follower {
     );
   }
 
-  async #send(content: { file: string; sha256?: string }): Promise<void> {
+  async #send(content: { file: string; sha256?: string | undefined }): Promise<void> {
     await this.bucket.put(keyOf(this.log.path, content.file), content);
   }
 

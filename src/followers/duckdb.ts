@@ -10,9 +10,9 @@ import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
 import { readReadable, websiteOf } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { fileOf, type Marker, tableOf } from '../warehouse/markers.js';
+import { dataFilesOf, lackingIn, type Marker, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { contractColumns, DATA_TABLES, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
+import { contractColumns, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
 import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
 import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
 
@@ -72,7 +72,7 @@ export async function countBehind(input: FollowDuckdbInput, markers: readonly Ma
   try {
     const file = input.file ?? warehouseFolder(input.warehouse).database;
     const known = await withEngine({ ...scratch(input), file, readOnly: true }, (engine) => knownCommits(engine));
-    return markers.filter((marker) => !known.has(marker.commitId)).length;
+    return lackingIn(known, markers).length;
   } catch {
     return markers.length;
   }
@@ -156,9 +156,8 @@ class DuckdbFile implements Follower {
 
   async #insertAll({ marker, state }: Commit): Promise<void> {
     const { engine, input } = this;
-    for (const table of DATA_TABLES) {
-      if (!Object.hasOwn(marker.files, table) || isDropped(marker, table, this.#retainedFrom)) continue;
-      await insert(engine, table, fileOf(input.warehouse, marker, table));
+    for (const [table, file] of dataFilesOf(input.warehouse, marker)) {
+      if (!isDropped(marker, table, this.#retainedFrom)) await insert(engine, table, file);
     }
     if (state !== null) {
       await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });

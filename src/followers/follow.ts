@@ -38,9 +38,8 @@ export async function followAll(input: FollowInput): Promise<FollowerState[]> {
     const state = await settled('bucket', follow);
     followers.push(state);
     const { enabled, history } = input.config.iceberg;
-    const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
     const publish = async () =>
-      (await import('./iceberg/bucket.js')).followIcebergInBucket(bucket, { warehouse, history, engine });
+      (await import('./iceberg/bucket.js')).followIcebergInBucket(bucket, { warehouse, history, engine: scratch });
     // What is not there cannot be in a table.
     if (enabled && state.behind === 0) followers.push(await settled('bucket_iceberg', publish));
   }

@@ -2,7 +2,7 @@ import { UnreachableError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import type { EngineOptions } from '../storage/engine.js';
 import { firstLine } from '../warehouse/damage.js';
-import { type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
+import { lackingIn, type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
 
@@ -65,7 +65,7 @@ export async function catchUp(follower: Follower, log: OpenWarehouse, engine: En
   const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
   // The state of a website follows from all of its commits.
   const torn = new Set(log.damaged.map(({ websiteId }) => websiteId));
-  for (const marker of markers.filter(({ commitId }) => !known.has(commitId))) {
+  for (const marker of lackingIn(known, markers)) {
     const needsState = newest.has(marker) && !torn.has(marker.websiteId);
     try {
       const all = markersOf(markers, marker.websiteId);

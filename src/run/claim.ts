@@ -1,4 +1,5 @@
 import type { Place } from '../bucket/claims.js';
+import type { Bucket } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
 import { fileOfKey, keyOf } from '../bucket/keys.js';
 import { Failure } from '../exit.js';
@@ -39,7 +40,7 @@ export async function claimCommit({ config, warehouse, log }: Claimant, manifest
   const { website_id: websiteId, date, commit_id: commitId, follows: n } = manifest;
   const marker = keyOf(warehouse, tableFile(warehouse, manifest.marker, { websiteId, date, id: commitId }));
   try {
-    const winner = await withBucket(config, async (bucket) => {
+    const winner = await askBucket(config, async (bucket) => {
       const { claimPlace } = await import('../bucket/claims.js');
       return claimPlace(bucket, { websiteId, n, commitId, marker });
     });
@@ -82,7 +83,7 @@ export async function takeWinner(
 ): Promise<void> {
   const until = effects.now() + LONGEST_WAIT_MS;
   const file = fileOfKey(warehouse, overtaken.by.marker);
-  await withBucket(config, async (bucket) => {
+  await askBucket(config, async (bucket) => {
     while ((await bucket.get(overtaken.by.marker)) === null) {
       if (effects.now() >= until) throw overtaken;
       await effects.sleep(WAIT_MS, signal);
@@ -114,19 +115,12 @@ export async function sendCommit({ config, warehouse, log, effects, oneAtATime, 
 async function fetchOthers({ config, warehouse }: Pick<Claimant, 'config' | 'warehouse'>): Promise<number> {
   const { fetchNew } = await import('../bucket/restore.js');
   const historyFrom = (await readRestored(warehouse))?.history_from ?? null;
-  return withBucket(config, (bucket) => fetchNew(bucket, warehouse, historyFrom));
+  return askBucket(config, (bucket) => fetchNew(bucket, warehouse, historyFrom));
 }
 
-type OpenBucket = InstanceType<typeof import('../bucket/client.js').Bucket>;
-
-async function withBucket<T>(config: RunContext['config'], work: (bucket: OpenBucket) => Promise<T>): Promise<T> {
+async function askBucket<T>(config: RunContext['config'], ask: (bucket: Bucket) => Promise<T>): Promise<T> {
   if (!config.bucket) throw new BucketError('no bucket is configured');
   // Most warehouses have none, and should not wait for what it loads.
-  const { Bucket } = await import('../bucket/client.js');
-  const bucket = new Bucket(config.bucket, { attempts: ATTEMPTS, timeout: TIMEOUT_MS });
-  try {
-    return await work(bucket);
-  } finally {
-    await bucket.close();
-  }
+  const { withBucket } = await import('../bucket/client.js');
+  return withBucket(config.bucket, ask, { attempts: ATTEMPTS, timeout: TIMEOUT_MS });
 }

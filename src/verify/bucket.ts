@@ -1,11 +1,11 @@
-import { Bucket } from '../bucket/client.js';
+import { type Bucket, withBucket } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
 import type { BucketConfig } from '../config/bucket.js';
 import { sizeOf } from '../storage/durable.js';
-import { fileOf, type Marker } from '../warehouse/markers.js';
+import { dataFilesOf, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
+import { MARKER_TABLES } from '../warehouse/tables.js';
 import type { Verified } from './finding.js';
 
 const CHECK = 'bucket';
@@ -18,9 +18,7 @@ const MOST_TOLD = 5;
 export async function checkBucket(config: BucketConfig, log: OpenWarehouse, repair: boolean, verified: Verified) {
   const found = (level: 'lag' | 'note' | 'difference', message: string, remedy: string) =>
     void verified.findings.push({ check: CHECK, level, message, remedy });
-  let bucket: Bucket | null = null;
-  try {
-    bucket = new Bucket(config);
+  const compare = async (bucket: Bucket) => {
     const sizes = new Map<string, number>();
     for await (const { key, size } of bucket.list('parquet/')) sizes.set(key, size);
     const has = log.markers.filter(({ path }) => sizes.has(keyOf(log.path, path)));
@@ -45,18 +43,18 @@ export async function checkBucket(config: BucketConfig, log: OpenWarehouse, repa
     const others = [...sizes.keys()].filter((key) => isMarker(key) && !known.has(idOfKey(key))).length;
     if (others > 0)
       found('note', `${config.url} holds commits that are not here: ${others}`, 'the next sync fetches them');
+  };
+  try {
+    await withBucket(config, compare);
   } catch (error) {
     if (!(error instanceof BucketError)) throw error;
     found('lag', `the bucket cannot be compared: ${error.message}`, 'try again later');
-  } finally {
-    await bucket?.close();
   }
 }
 
 async function wrongIn(marker: Marker, log: OpenWarehouse, sizes: ReadonlyMap<string, number>) {
-  const data = DATA_TABLES.filter((table) => Object.hasOwn(marker.files, table));
   const wrong: { key: string; what: string; marker: Marker }[] = [];
-  for (const file of [...data.map((table) => fileOf(log.path, marker, table)), marker.path]) {
+  for (const file of [...dataFilesOf(log.path, marker).map(([, path]) => path), marker.path]) {
     const key = keyOf(log.path, file);
     const [size, expected] = [sizes.get(key), await sizeOf(file)];
     if (size === undefined) wrong.push({ key, what: 'is missing', marker });

@@ -10,7 +10,7 @@ import { sql, sqlNames } from '../storage/sql.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { dropIndex } from '../warehouse/marker-index.js';
-import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import { filesOf, lackingIn, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
@@ -183,7 +183,7 @@ async function checkCopy({ name, open }: ConfiguredFollower, log: OpenWarehouse)
   try {
     const follower = await open(log);
     const known = await follower.known();
-    const lacking = log.markers.filter(({ commitId }) => !known.has(commitId)).length;
+    const lacking = lackingIn(known, log.markers).length;
     const { title, remedy } = follower;
     const found = await follower.differences(log);
     const findings = found.map((message): Finding => ({ check: name, level: 'difference', message, remedy }));

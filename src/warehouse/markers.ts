@@ -250,6 +250,11 @@ export function newestMarkers(markers: readonly Marker[]): Marker[] {
   return [...new Map(markers.map((marker) => [marker.websiteId, marker])).values()];
 }
 
+/** The commits that are not among these ids, in their order. */
+export function lackingIn(known: ReadonlySet<string>, markers: readonly Marker[]): Marker[] {
+  return markers.filter(({ commitId }) => !known.has(commitId));
+}
+
 /** The file of one table in a commit, whether it has one or not. */
 export function fileOf(warehouse: string, marker: Marker, table: LogFolder): string {
   return tableFile(warehouse, table, { ...marker, id: marker.commitId });
@@ -259,6 +264,12 @@ export function fileOf(warehouse: string, marker: Marker, table: LogFolder): str
 export function filesOf(warehouse: string, markers: readonly Marker[], table: DataTable): string[] {
   const having = markers.filter(({ files }) => Object.hasOwn(files, table));
   return having.map((marker) => fileOf(warehouse, marker, table));
+}
+
+/** The tables that a commit has a file of, with that file. */
+export function dataFilesOf(warehouse: string, marker: Marker): [DataTable, string][] {
+  const tables = DATA_TABLES.filter((table) => Object.hasOwn(marker.files, table));
+  return tables.map((table) => [table, fileOf(warehouse, marker, table)]);
 }
 
 /** The state file that follows this commit; it may be missing, and is then rebuilt. */

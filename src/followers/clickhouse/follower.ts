@@ -4,7 +4,7 @@ import type { ClickhouseConfig } from '../../config/clickhouse.js';
 import { messageOf, UnreachableError } from '../../exit.js';
 import { crashPoint } from '../../storage/crash-point.js';
 import { websiteOf } from '../../warehouse/damage.js';
-import { fileOf, type Marker, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
+import { dataFilesOf, type Marker, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, type DataTable, THINNED_TABLES } from '../../warehouse/tables.js';
 import type { CheckedFollower, Commit } from '../follower.js';
@@ -60,9 +60,8 @@ export class ClickhouseTables implements CheckedFollower {
 
   async take({ marker, state }: Commit): Promise<void> {
     for (const [table, rows] of await this.#counts(marker)) if (rows > 0) await this.#remove(table, marker);
-    for (const table of DATA_TABLES) {
-      if (!Object.hasOwn(marker.files, table)) continue;
-      await this.#server.insertFile(table, fileOf(this.log.path, marker, table));
+    for (const [table, file] of dataFilesOf(this.log.path, marker)) {
+      await this.#server.insertFile(table, file);
       crashPoint(`sent ${table} to ClickHouse`);
     }
     if (state !== null) await this.#replaceState(marker.websiteId, state);

@@ -1,4 +1,5 @@
-import { Bucket } from '../../bucket/client.js';
+import { type Bucket, withBucket } from '../../bucket/client.js';
+import { escaped } from '../../bucket/keys.js';
 import type { BucketConfig } from '../../config/bucket.js';
 import type { EngineOptions } from '../../storage/engine.js';
 import { withEngine } from '../../storage/engine.js';
@@ -9,23 +10,21 @@ import type { Place } from './place.js';
 
 /** A bucket, whose keys are the paths of the warehouse. */
 export function bucketPlace(bucket: Bucket): Place {
-  const keyOf = (path: string) => path.replaceAll('%', '!');
+  const put = async (path: string, bytes: Uint8Array) => {
+    await bucket.put(escaped(path), bytes, { ifAbsent: false });
+  };
   return {
-    address: (path) => `${bucket.url}/${keyOf(path)}`,
-    read: async (path) => (await bucket.get(keyOf(path)))?.body ?? null,
-    async write(path, bytes) {
-      await bucket.put(keyOf(path), bytes, { ifAbsent: false });
-    },
-    create: (path, bytes) => bucket.put(keyOf(path), bytes),
-    async replace(path, bytes) {
-      await bucket.put(keyOf(path), bytes, { ifAbsent: false });
-    },
+    address: (path) => `${bucket.url}/${escaped(path)}`,
+    read: async (path) => (await bucket.get(escaped(path)))?.body ?? null,
+    write: put,
+    create: (path, bytes) => bucket.put(escaped(path), bytes),
+    replace: put,
     async names(folder) {
-      const prefix = `${keyOf(folder)}/`;
+      const prefix = `${escaped(folder)}/`;
       const names = (await bucket.keys(prefix)).map((key) => key.slice(prefix.length));
       return names.filter((name) => !name.includes('/'));
     },
-    remove: (path) => bucket.remove(keyOf(path)),
+    remove: (path) => bucket.remove(escaped(path)),
   };
 }
 
@@ -34,14 +33,11 @@ export async function followIcebergInBucket(
   config: BucketConfig,
   { warehouse, history, engine }: { warehouse: string; history: number; engine: EngineOptions },
 ): Promise<FollowerState> {
-  const bucket = new Bucket(config);
-  try {
-    return await withEngine(engine, async (opened) => {
+  return withBucket(config, (bucket) =>
+    withEngine(engine, async (opened) => {
       const log = await OpenWarehouse.read(opened, warehouse);
       const tables = await IcebergTables.open(log, { history, place: bucketPlace(bucket) });
       return { ...(await catchUp(tables, log, engine)), name: 'bucket_iceberg' };
-    });
-  } finally {
-    await bucket.close();
-  }
+    }),
+  );
 }

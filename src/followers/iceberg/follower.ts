@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { crashPoint } from '../../storage/crash-point.js';
 import { websiteOf } from '../../warehouse/damage.js';
-import { fileOf, tableOf } from '../../warehouse/markers.js';
+import { dataFilesOf, fileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
 import type { CheckedFollower, Commit } from '../follower.js';
@@ -73,8 +73,7 @@ export class IcebergTables implements CheckedFollower {
   }
 
   async take({ marker, state }: Commit): Promise<void> {
-    const tables = DATA_TABLES.filter((table) => Object.hasOwn(marker.files, table));
-    const files: [Table, string][] = tables.map((table) => [table, fileOf(this.log.path, marker, table)]);
+    const files: [Table, string][] = dataFilesOf(this.log.path, marker);
     if (state !== null) files.push(['page_state', state]);
     files.push([tableOf(marker), marker.path]);
     // Of all first: one that cannot be read leaves the whole commit out.
