@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Bucket } from '../bucket/client.js';
+import { type Bucket, withBucket } from '../bucket/client.js';
 import { restore } from '../bucket/restore.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
 import { daysOrUnlimited } from '../config/scalars.js';
@@ -38,7 +38,11 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (isThere && (await readRestored(warehouse)) === null) {
     throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
   }
-  const bucket = new Bucket(config, { env: io.env });
+  const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, historyFrom, flags, io);
+  return withBucket(config, work, { env: io.env });
+}
+
+async function restoreFrom(bucket: Bucket, warehouse: string, historyFrom: string | null, flags: Flags, io: Io) {
   await makeFolder(warehouse);
   const lock = await RunLock.take(warehouse, 'restore');
   try {
@@ -54,7 +58,6 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     return EXIT.done;
   } finally {
     lock.release();
-    await bucket.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { BucketError } from '../bucket/errors.js';
 import { MINUTE_MS, SECOND_MS } from '../time.js';
 import type { RunContext } from './context.js';
 
-/** Ends with one last time, so that a machine that is told to stop leaves everything behind. */
+/** Ends with one last time, so that a machine that is told to stop leaves nothing unsent. */
 export type StopMirroring = () => Promise<void>;
 
 /** Sends what a run has received to the bucket each minute, if `bucket.journal` says so. Never stops the run. */
@@ -29,7 +29,7 @@ export async function mirrorJournals(
   let sending = Promise.resolve();
   let waits = 0;
   const timer = setInterval(() => {
-    // A slow bucket is not asked for more while it is at it.
+    // At most one upload waits, however slow the bucket is.
     if (waits > 0) return;
     waits++;
     sending = sending.then(send).finally(() => waits--);

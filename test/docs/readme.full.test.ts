@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { packageFolder } from '../../src/storage/sql.js';
-import { startBucket } from '../given/bucket.js';
 import { runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -24,7 +23,6 @@ function splitWords(line: string): string[] {
 
 test('every command of the README runs, one after the other, as it stands there', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 60 }] });
-  const bucket = await startBucket();
   const cwd = temporaryFolder();
   const env = {
     INDEXHOUSE_TOKEN: 'demo-token',
@@ -32,10 +30,6 @@ test('every command of the README runs, one after the other, as it stands there'
     INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
     INDEXHOUSE_WAREHOUSE_MIN_FREE_DISK: '1MB',
     INDEXHOUSE_SERVICE_PORT: '0',
-    INDEXHOUSE_BUCKET_URL: bucket.config.url,
-    AWS_ENDPOINT_URL: bucket.config.endpoint ?? '',
-    AWS_ACCESS_KEY_ID: bucket.config.access_key_id ?? '',
-    AWS_SECRET_ACCESS_KEY: bucket.config.secret_access_key ?? '',
   };
   try {
     const commands = commandsOf(README);
@@ -52,7 +46,6 @@ test('every command of the README runs, one after the other, as it stands there'
       } else expect([words, await runProcess(words, { cwd, env })]).toMatchObject([words, { code: 0 }]);
     }
   } finally {
-    await bucket.close();
     await simulator.close();
   }
 });
