@@ -2,40 +2,40 @@ import { MINUTE_MS } from '../time.js';
 import type { RateReading } from './rate-headers.js';
 import { type Pace, type SentLog, withMargin } from './spacing.js';
 
-/** No longer than this lies between two requests because of headers alone: a unit that was misread must not stop a run. */
+/** The longest gap that headers alone may put between two requests, so that a misread unit cannot stall a run. */
 const MAX_WAIT_MS = 5 * MINUTE_MS;
-/** Windows are so long, or some multiple of it: shorter ones cannot be told from headers that say whole seconds. */
+/** Window lengths are rounded up to a multiple of this: headers in whole seconds tell no finer. */
 const WINDOW_STEP_MS = 5_000;
-/** How inexact a reset is: it is rounded up to a second, and the clocks differ. */
+/** The error of a reset time: it is rounded up to a second, and the clocks differ. */
 const INEXACT_MS = 2_000;
-/** What others take is known for certain from this many requests on, and this share of the limit. */
+/** Others are believed to use the key from this many requests on, and from this share of the limit. */
 const CERTAIN_REQUESTS = 3;
 const CERTAIN_SHARE = 0.02;
-/** Left unused where others are about, because they do not take equally many in each window. */
+/** Left unused while others use the key, because the number of their requests varies from window to window. */
 const RESERVE_SHARE = 0.02;
 
-/** Requests that others took in some time, as far as our answers tell. */
+/** Requests that others sent with the key during some time, as far as our answers show. */
 interface Others {
   since: number;
-  /** The most at any moment of that time. */
+  /** The highest number seen in that time. */
   taken: number;
 }
 
 /**
- * What the rate headers say that a key may send: in any window no more than the limit less what others took in one.
+ * What a key may send according to the rate headers: in any window, at most the limit less what others took in one.
  *
- * That holds for every limiter, whether its windows are fixed, slide or leak, and whatever it means by the reset: none
- * counts a request of ours for longer than a window. So what it counted beyond our own requests of the last window was
- * taken by others. From the reset comes only how long a window is: as long as the longest time until a reset.
+ * This holds for every limiter, whether its windows are fixed, sliding or leaking, and whatever it means by the reset:
+ * none counts a request of ours for longer than a window. So whatever it counted beyond our own requests of the last
+ * window was taken by others. The reset is only used for the length of a window: the longest time until a reset.
  */
 export class Allowance {
   #limit = 0;
   #windowMs = 0;
   #windowSeenAt = Number.NEGATIVE_INFINITY;
-  /** Fixed windows show only at their end what others took, so that is kept for a window. */
+  /** Fixed windows show what others took only at their end, so it is kept for one more window. */
   #before: Others | null = null;
   #others: Others | null = null;
-  /** Windows so far; in the first one others may have been an earlier run of ours. */
+  /** Windows so far; in the first one, the others may be an earlier run of ours. */
   #windows = 0;
 
   constructor(private readonly sent: SentLog) {}
@@ -48,7 +48,7 @@ export class Allowance {
     this.#observeOthers(this.#limit - reading.remaining - ours, now);
   }
 
-  /** What our requests must keep to; null while the headers have said nothing. */
+  /** The pace that our requests must keep to; null until the headers have stated a limit and a reset. */
   get pace(): Pace | null {
     if (this.#limit === 0 || this.#windowMs === 0) return null;
     const others = this.#taken;
@@ -57,14 +57,14 @@ export class Allowance {
     return { requests, perMs: this.#windowMs };
   }
 
-  /** Requests a minute that others take of the key; null while nobody is known to. */
+  /** Requests per minute that others send with the key; null while no others are known. */
   get othersPerMinute(): number | null {
     const taken = this.#before?.taken ?? 0;
     if (this.#windowMs === 0 || this.#windows < 3 || !this.#isCertain(taken)) return null;
     return Math.round((taken / Math.max(MINUTE_MS, this.#windowMs)) * MINUTE_MS);
   }
 
-  /** The time that our own requests are counted over: longer than a window does no harm. */
+  /** The period over which our own requests are counted; longer than a window does no harm. */
   get #countedMs(): number {
     return withMargin(Math.max(MINUTE_MS, this.#windowMs));
   }

@@ -14,12 +14,12 @@ import { type Answer, Transport } from './transport.js';
 
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = MINUTE_MS;
-/** What a 429 without `Retry-After` asks for. */
+/** The wait after a 429 that names none. */
 const DEFAULT_THROTTLE_MS = 5_000;
 /** A service that throttles one request this often in a row is not going to serve it. */
 const MAX_THROTTLES = 30;
 const EXCERPT_LENGTH = 200;
-/** A wait that the service asks for is told from here on. */
+/** Waits that the service asks for are reported from this length on. */
 const TOLD_FROM_MS = 10_000;
 
 /** Requests of one website in one run; the client adds to it. */
@@ -31,12 +31,12 @@ export interface RequestCounts {
 
 /** What a request is for. */
 export interface Purpose {
-  /** Requests of different lanes take turns on the key: a lane for each website. */
+  /** Lanes take turns on the key; each website has its own. */
   lane: string;
   counts: RequestCounts;
   /** Milliseconds since 1970: a request that cannot be sent by then is not sent. */
   notAfter?: number;
-  /** Fewer attempts than are configured. */
+  /** Overrides `maxAttempts`, to try less often. */
   attempts?: number;
 }
 
@@ -44,19 +44,19 @@ export interface ClientOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
   token: string;
-  /** Where the configuration names both; below `api` if left out. */
+  /** The configuration keys of both; those below `api` if left out. */
   places?: Places;
   requestsPerMinute: number;
   concurrency: number;
-  /** For one whole answer, in milliseconds. */
+  /** For one complete answer, in milliseconds. */
   timeout: number;
-  /** Of one request, first one included; throttled ones not counted. */
+  /** Attempts per request, the first included; throttled ones are not counted. */
   maxAttempts: number;
   signal?: AbortSignal;
   effects?: Effects;
-  /** Shown each answer as it came, whatever its status: its headers tell what `get` does not return. */
+  /** Called with every answer, whatever its status: its headers hold what `get` does not return. */
   onAnswer?: (answer: Answer) => void;
-  /** Told what a user should know of the pace. */
+  /** Called with what the user should know about the pace. */
   onNotice?: (notice: PaceNotice) => void;
 }
 
@@ -88,7 +88,7 @@ export class Client {
    * The text of a 200 answer.
    *
    * @param path below the base address, with its query
-   * @throws SourceError for every other end, after the retries that may help; `Stopped` when the signal fires;
+   * @throws SourceError for any other outcome, after the retries that may help; `Stopped` when the signal fires;
    *   `TooLate` when it cannot be sent by `notAfter`
    */
   async get(path: string, purpose: Purpose): Promise<string> {
@@ -105,7 +105,7 @@ export class Client {
     }
   }
 
-  /** Text of the service with this key's token masked: what is refused is stored and logged, the token never. */
+  /** Masks this key's token in text from the service: refused text is stored and logged, the token never is. */
   redact(text: string): string {
     return this.#redactor.text(text);
   }
@@ -114,12 +114,12 @@ export class Client {
     return this.#options.places ?? API_PLACES;
   }
 
-  /** Share of what the key's rate allowed since its first request, 0 to 1; null where there is no limit. */
+  /** Answered requests divided by those that the key's rate allowed, 0 to 1; null without a limit or an answer. */
   get utilisation(): number | null {
     return this.#pacer.utilisation;
   }
 
-  /** Requests a minute that somebody else takes of the same key; null while nobody is known to. */
+  /** Requests per minute that others send with the same key; null while no others are known. */
   get othersPerMinute(): number | null {
     return this.#pacer.othersPerMinute;
   }
@@ -154,7 +154,7 @@ export class Client {
     return this.#textOf(answer);
   }
 
-  /** Tells the pacer what the answer says about the key. */
+  /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key where the wait is too long. */
   #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
     const now = this.#effects.now();
     this.#clock.observe(headers.date, sentAt, now);
@@ -174,7 +174,7 @@ export class Client {
     this.#end(this.#tooLong(waitMs, 429));
   }
 
-  /** Passes on what the pacer says, unless it waits too long for the sake of the rate headers alone. */
+  /** Forwards the pacer's notices; ends the key where the rate headers alone ask for too long a wait. */
   #noticed(notice: PaceNotice): void {
     if (notice.kind === 'spent' && !this.#patience.allows(notice.waitMs, this.#effects.now())) {
       this.#end(this.#tooLong(notice.waitMs, 200));
@@ -189,7 +189,7 @@ export class Client {
   }
 
   #tooLong(waitMs: number, status: number): SourceError {
-    // A service can name any number; dates end with the year 275760.
+    // A service can send any number; JavaScript's dates end in the year 275760.
     const until = new Date(Math.min(8.64e15, this.#effects.now() + waitMs)).toISOString();
     const message =
       `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: check what the key ` +
@@ -213,7 +213,7 @@ export class Client {
     throw error;
   }
 
-  /** Doubles from half a second with jitter; a `Retry-After` of the service is the least. */
+  /** Doubles from half a second, with jitter; a `Retry-After` from the service is the minimum. */
   async #backOff(tries: number, error: SourceError, { notAfter }: Purpose): Promise<void> {
     const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
     const asked = error instanceof RetryLater ? error.waitMs : 0;

@@ -12,26 +12,26 @@ import { type Issue, issuesOf, type Verdict, validate } from '../contract/valida
 import { messageOf } from '../exit.js';
 import { API_PLACES, SourceError } from './errors.js';
 
-/** Of a field's name in the drift diary: it is the service's own word, and may be as long as a body. */
+/** Limit for a field's name in the drift diary: the service chooses it, so it could be as long as a body. */
 const MAX_FIELD_CHARACTERS = 200;
 
-/** How a body begins whose entries are cut out of it, each by itself. */
+/** How a body must begin for its entries to be cut out one by one. */
 const WINDOW_START = '{"urls":[';
-/** An entry with nothing nested or escaped in it, before the next one or the end of the list. */
+/** An entry without nesting or escapes, followed by the next one or the end of the list. */
 const FLAT_ENTRY = /(\{[^"\\{}[\]]*(?:"[^"\\]*"[^"\\{}[\]]*)*\})(?:,(?=\{)|(?=\]))/gy;
 
 const isPlainEntry = plainTextOf(coverageEntrySchema);
 
-/** An entry that the contract accepts as it is, known by its text alone: nearly all are. */
+/** An entry whose text alone shows that the contract accepts it, as with nearly all. */
 export interface PlainEntry {
   url: string;
   /** As it arrived. */
   text: string;
 }
 
-/** One entry as it arrived, judged on its own. */
+/** One entry as it arrived, validated on its own. */
 export interface CheckedEntry {
-  /** The page's URL wherever one can be read, also in a rejected entry; else null. */
+  /** The page's URL if one can be read, even from a rejected entry; else null. */
   url: string | null;
   verdict: Verdict<CoverageEntry>;
   payload: unknown;
@@ -39,7 +39,7 @@ export interface CheckedEntry {
 
 export type JudgedEntry = PlainEntry | CheckedEntry;
 
-/** Something in an answer that the contract does not foresee, though it costs no record. */
+/** Something in an answer that the contract does not foresee but that rejects no record. */
 export interface Drift {
   kind: 'unknown_field' | 'absent_field' | 'pagination';
   field: string;
@@ -66,7 +66,7 @@ export class BadWindow extends SourceError {
 /**
  * Reads the body of one listing answer.
  *
- * @param place where the configuration names the service's address
+ * @param place the configuration key of the service's address
  * @throws BadWindow if it is not JSON or not a window of a listing
  */
 export function readWindow(text: string, place: string = API_PLACES.baseUrl): Window {
@@ -82,7 +82,7 @@ export function readWindow(text: string, place: string = API_PLACES.baseUrl): Wi
 }
 
 /**
- * Takes the entries of a body by their texts, which spares parsing and writing each of them.
+ * Cuts the entries out of a body as text, which saves parsing and stringifying each of them.
  *
  * @returns the entries and the body without them, or null where only a parser can tell them apart
  */
@@ -90,7 +90,7 @@ function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | nu
   if (!text.startsWith(WINDOW_START)) return null;
   const cut = [...text.slice(WINDOW_START.length).matchAll(FLAT_ENTRY)];
   const rest = text.slice(cut.reduce((end, [all]) => end + all.length, WINDOW_START.length));
-  // A second list of the same name would be the one that counts.
+  // Where the key is duplicated, a parser takes the second list.
   if (!rest.startsWith(']') || rest.includes('"urls"') || rest.includes('\\')) return null;
   try {
     return { entries: cut.map(([, entry = '']) => judgeText(entry)), body: `${WINDOW_START}${rest}` };
@@ -101,7 +101,7 @@ function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | nu
 
 function judgeText(text: string): JudgedEntry {
   if (!isPlainEntry(text)) return judgeEntry(JSON.parse(text));
-  // A copy: a piece of a text would keep the whole body in memory for as long as the walk remembers the page.
+  // A copy, because a substring would keep the whole body in memory for as long as the walk remembers the page.
   const url = Buffer.from(text.slice('{"url":"'.length, text.indexOf('",'))).toString();
   return { url, text };
 }
@@ -120,7 +120,7 @@ function badWindow(what: string, issues: Issue[], text: string, place: string): 
   return new BadWindow(`the listing's body ${what}${where}; check ${place}, and whether the API changed`, issues, text);
 }
 
-/** What a parser says of a text, without the piece of the text that it repeats. */
+/** The parser's message, without the piece of the text that it quotes. */
 export function whyNotJson(error: unknown): string {
   const message = messageOf(error);
   return message.replace(/,? *(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, ' is not valid JSON').trim();
@@ -130,7 +130,7 @@ export function looksLikeHtml(text: string): boolean {
   return /^\s*<(!doctype|html)/i.test(text);
 }
 
-/** Holds one entry of a listing against the contract. */
+/** Checks one entry of a listing against the contract. */
 export function judgeEntry(payload: unknown): CheckedEntry {
   return { url: usableUrl(payload), verdict: validate(coverageEntrySchema, payload), payload };
 }

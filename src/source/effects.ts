@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Stopped } from '../exit.js';
 
-/** What the outside world gives to this code, passed in so that a test can pin it. */
+/** Clock, timers and randomness, passed in so that tests can control them. */
 export interface Effects {
   /** Milliseconds since 1970. */
   now(): number;

@@ -9,19 +9,19 @@ export type FailureKind =
   | 'refused_link'
   | 'redirect'
   | 'throttled'
-  /** The service asks to wait for longer than a run waits. */
+  /** The service asks for a longer wait than a run accepts. */
   | 'paused'
   | 'server'
   | 'unexpected_status'
   | 'network'
-  /** Of the service, and not trusted: waiting does not help. */
+  /** The service's certificate is not trusted; waiting does not help. */
   | 'certificate'
   | 'timeout'
   | 'too_large'
   | 'bad_body';
 
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(['throttled', 'server', 'network', 'timeout']);
-/** What another run would meet again: recorded in `runs`, never resumed. */
+/** Failures that another run would meet again: recorded in `runs`, never resumed. */
 const FINAL_FOR_A_LISTING: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
   'forbidden',
@@ -30,7 +30,7 @@ const FINAL_FOR_A_LISTING: ReadonlySet<FailureKind> = new Set([
   'redirect',
 ]);
 
-/** Where the configuration names what may be wrong. */
+/** The configuration keys that error messages point at. */
 export interface Places {
   baseUrl: string;
   token: string;
@@ -38,7 +38,7 @@ export interface Places {
 
 export const API_PLACES: Places = { baseUrl: 'api.base_url', token: 'api.token' };
 
-/** A request that gave no usable answer: what happened, and what the user can do about it. */
+/** A request that got no usable answer: what happened, and what the user can do about it. */
 export class SourceError extends Failure {
   constructor(
     readonly kind: FailureKind,
@@ -52,7 +52,7 @@ export class SourceError extends Failure {
     return this.detail.status ?? null;
   }
 
-  /** Whether asking again may help. */
+  /** Whether a retry may help. */
   get retryable(): boolean {
     return RETRYABLE.has(this.kind);
   }
@@ -63,7 +63,7 @@ export class SourceError extends Failure {
   }
 }
 
-/** The next slot of the key comes later than the request is of use. Nothing was sent. */
+/** The key's next slot comes after the request's deadline. Nothing was sent. */
 export class TooLate extends Failure {
   constructor() {
     super('the key may not send another request before the deadline');

@@ -1,24 +1,24 @@
 import { MINUTE_MS } from '../time.js';
 import { minutePace, type Pace } from './spacing.js';
 
-/** After a refusal a little less than what was answered is asked for. */
+/** After a refusal, the pace is set slightly below what was answered. */
 const CAREFUL = 0.97;
-/** A pace that is refused again before so many are answered is too fast by more. */
+/** Refused again before this many answers, a pace is too fast by more than that. */
 const SOON_ANSWERS = 100;
-/** One refusal alone may be a chance; not so soon. */
+/** A single refusal may be chance, but not before this many answers. */
 const VERY_SOON_ANSWERS = 20;
 const MORE_CAREFUL = 0.9;
-/** Fewer tell nothing of the pace. */
+/** Fewer answers say nothing about the pace. */
 const FEW_ANSWERS = 5;
-/** Refusals that go on after so many such steps are not for the pace: for so many answers there is no further lesson. */
+/** Refusals that continue after this many steps down have another cause: nothing is learned for this many answers. */
 const MAX_STEPS_DOWN = 15;
 const ANSWERS_WITHOUT_LESSON = 1000;
-/** A pause is rounded up to a whole second, so it may have been needed for this much less. */
+/** Pauses are rounded up to whole seconds, so the key may have been ready this much earlier. */
 const ROUNDED_MS = 1000;
-/** No slower than this share of the configured pace, or of so many requests a minute. */
+/** Never slower than this share of the configured pace, or of this many requests per minute if that is less. */
 const FLOOR_SHARE = 0.1;
 const FLOOR_OF_PER_MINUTE = 600;
-/** The pace goes up by a step when so many were answered for each refused one, and so long after the last step. */
+/** The pace rises by a step after this many answers per refused request, and this long after the last step. */
 const ANSWERS_PER_REFUSAL = 50;
 const STEP_MS = 10_000;
 /** The first step up; each further one is twice as large, up to the largest, until a request is refused. */
@@ -26,16 +26,16 @@ const FIRST_STEP = 0.01;
 const LARGEST_STEP = 0.05;
 
 /**
- * A pace that nobody has told: learned from requests that were refused, slowly raised while none is. It begins with
- * what was answered in the best stretch until the service answered again, pauses included, which is what a limit allows
- * whatever kind it is.
+ * A pace that no header states: learned from refused requests, and raised slowly while none is refused. It starts from
+ * the highest rate of answers over any stretch that ends when the service answers again, pauses included. That is what
+ * a limit allows, whatever its kind.
  */
 export class LearnedPace {
   #perMinute = Number.POSITIVE_INFINITY;
-  /** When requests were answered since the last lesson. */
+  /** When requests were answered since the pace was last learned. */
   #answeredAt: number[] = [];
   #refused = 0;
-  /** What became of the requests that were under way when a pause began. */
+  /** Outcomes of the requests that were in flight when a pause began. */
   #pause = { refused: 0, answered: 0 };
   #nextStep = { share: FIRST_STEP, answers: 0, at: 0 };
   #stepsDown = 0;
@@ -48,12 +48,12 @@ export class LearnedPace {
     return minutePace(this.#perMinute);
   }
 
-  /** Infinity where nothing was learned. */
+  /** Infinity while nothing was learned. */
   get perMinute(): number {
     return this.#perMinute;
   }
 
-  /** @param isFirst of a pause */
+  /** @param isFirst whether this refusal begins a pause */
   refused(isFirst: boolean): void {
     if (isFirst) this.#pause = { refused: 0, answered: 0 };
     this.#pause.refused++;
@@ -76,7 +76,7 @@ export class LearnedPace {
     this.#isDeaf = false;
     const answers = this.#answeredAt.length;
     const { refused, answered } = this.#pause;
-    // A limit that is used up answers none, so this one is not.
+    // An exhausted limit answers nothing, so this one is not exhausted.
     if (answered > refused) return;
     const isAgain = answers < SOON_ANSWERS && this.#perMinute < Number.POSITIVE_INFINITY;
     const isSoon = isAgain && (refused > 1 || answers < VERY_SOON_ANSWERS);
@@ -98,7 +98,7 @@ export class LearnedPace {
     return Math.min(this.#perMinute, this.configuredPerMinute);
   }
 
-  /** To be slower was no better. */
+  /** Forgets the learned pace, because slowing down did not help. */
   #forget(): void {
     this.#perMinute = Number.POSITIVE_INFINITY;
     this.#stepsDown = 0;
@@ -111,7 +111,7 @@ export class LearnedPace {
   }
 }
 
-/** The most requests a minute in any stretch that ends now. */
+/** The highest rate of answers over any stretch that ends now, in requests per minute. */
 function bestPerMinute(answeredAt: number[], now: number): number {
   const perMinute = (at: number, index: number) =>
     ((answeredAt.length - index) / Math.max(ROUNDED_MS, now - at - ROUNDED_MS)) * MINUTE_MS;

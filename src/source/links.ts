@@ -1,6 +1,6 @@
 import { API_PLACES, SourceError } from './errors.js';
 
-/** Longer than any request line that a server takes. */
+/** Longer than any request line that a server accepts. */
 const MAX_LINK_CHARACTERS = 8192;
 
 /** Path and query of one window of a website's listing, below the base address. */
@@ -20,7 +20,7 @@ export function reportPath(url: string): string {
  * Links are relative to the *base address*, prefix included, so `/v1/…` never means the root of the host. An absolute
  * or protocol-relative link, a backslash, a user-info trick and a climb with `..` are refused.
  *
- * @param place where the configuration names the base address
+ * @param place the configuration key of the base address
  * @returns the link as a path below the base address
  * @throws SourceError `refused_link`
  */

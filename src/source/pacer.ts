@@ -8,31 +8,31 @@ import type { RateReading } from './rate-headers.js';
 import { GrantedSlot, Lanes, type Slot, type SlotEnds, type SlotRequest, type Waiter } from './slot.js';
 import { minutePace, SentLog, Spacing, slower } from './spacing.js';
 
-/** A learned pace is told again when it has changed by this factor. */
+/** A learned pace is reported again when it has changed by this factor. */
 const TOLD_CHANGE = 1.5;
-/** Timers are no finer than this. */
+/** The resolution of timers. */
 const TIMER_STEP_MS = 1;
-/** Waits that the user is told of, though no 429 came: longer ones than the pace alone makes. */
+/** A wait without a 429 is reported when it is this much longer than the pace alone explains. */
 const LONG_WAIT_MS = MINUTE_MS;
-/** A pause that another answer lengthens by this much is told again. */
+/** A pause that another answer lengthens by this much is reported again. */
 const LONGER_PAUSE_MS = 10_000;
 
-/** What a user should know of the pace. */
+/** What a user should know about the pace. */
 export type PaceNotice =
   | { kind: 'throttled'; waitMs: number }
-  /** The rate headers leave nothing, or next to nothing, until then. */
+  /** The rate headers leave little or nothing until then. */
   | { kind: 'spent'; waitMs: number }
-  /** The service is in trouble, and says for how long. */
+  /** The service is unavailable, and says for how long. */
   | { kind: 'unavailable'; waitMs: number }
   /** Somebody else uses the key. */
   | { kind: 'shared_key'; othersPerMinute: number }
-  /** What the service seems to allow, told once and where that changes much; Infinity: as much as configured. */
+  /** What the service seems to allow, reported once and after large changes; Infinity: as much as configured. */
   | { kind: 'learned_pace'; perMinute: number };
 
 export interface PacerOptions {
   /** More than 0; Infinity for no limit. */
   requestsPerMinute: number;
-  /** Requests under way at once. */
+  /** Most requests in flight at once. */
   concurrency: number;
   effects?: Effects;
   onNotice?: (notice: PaceNotice) => void;
@@ -40,9 +40,9 @@ export interface PacerOptions {
 
 /**
  * Paces the requests of one API key, whatever website they are for: evenly spaced with a small burst, never above the
- * configured rate, slower where the rate headers say so, and never more under way than the concurrency. A 429 stops the
- * whole key for as long as the service asks; then **one** request probes and the others wait for its answer, because
- * all at once would only be throttled together again.
+ * configured rate, slower where the rate headers say so, and with at most `concurrency` in flight. A 429 stops the
+ * whole key for as long as the service asks; then **one** request probes while the others wait for its answer, because
+ * all at once would only be throttled again.
  */
 export class Pacer {
   readonly #options: PacerOptions;
@@ -72,7 +72,7 @@ export class Pacer {
     this.#learned = new LearnedPace(options.requestsPerMinute);
   }
 
-  /** The next slot where it is due at once and nobody waits: at full speed that spares what waiting costs. */
+  /** The next slot if it is due now and nobody waits, else null. At full speed, this saves the cost of a promise. */
   take({ signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Slot | null {
     if (signal?.aborted || !this.#waiting.isEmpty || !this.#isFree) return null;
     const time = this.#effects.now();
@@ -80,7 +80,7 @@ export class Pacer {
     return this.#dueAt <= now && time <= notAfter ? this.#granted(now) : null;
   }
 
-  /** Waits for the next slot. Rejects with `Stopped` when the signal fires, with `TooLate` when it would be too late. */
+  /** Waits for the next slot. Rejects with `Stopped` when the signal fires, `TooLate` if it comes after `notAfter`. */
   slot({ lane, signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
@@ -116,19 +116,19 @@ export class Pacer {
     return Math.min(1, answered / (1 + ((lastAt - firstAt) / MINUTE_MS) * requestsPerMinute));
   }
 
-  /** Requests a minute that others take of the same key; null while nobody is known to. */
+  /** Requests per minute that others send with the same key; null while no others are known. */
   get othersPerMinute(): number | null {
     return this.#allowance.othersPerMinute;
   }
 
-  /** Stops waiting for whatever it waits for. */
+  /** Cancels the pending timer. */
   close(): void {
     this.#sleepingUntil = null;
     this.#alarm.abort();
     this.#alarm = new AbortController();
   }
 
-  /** Refuses everyone who waits. */
+  /** Refuses a slot to everyone who waits, with this error. */
   end(error: Error): void {
     this.#refuse(() => true, error);
   }
@@ -138,7 +138,7 @@ export class Pacer {
       const now = this.#now();
       const waitMs = this.#dueAt - now;
       const slotAt = this.#effects.now() + Math.max(0, waitMs);
-      // Those for whom the next slot comes too late need not wait for it.
+      // Whoever needs a slot earlier than the next one need not wait for it.
       this.#refuse(({ notAfter }) => notAfter < slotAt, new TooLate());
       if (this.#waiting.isEmpty) return;
       if (waitMs > 0) {
@@ -158,7 +158,7 @@ export class Pacer {
     return Math.max(this.#pausedUntil, this.#spacing.dueAt);
   }
 
-  /** Of one that only the rate headers explain. */
+  /** Reports a long wait that only the rate headers explain. */
   #tellOfWait(now: number, waitMs: number): void {
     const until = now + waitMs;
     const withoutHeaders = this.#spacing.dueAtPace(this.#learned.pace);
@@ -176,7 +176,7 @@ export class Pacer {
 
   #wakeAt(at: number): void {
     if (this.#sleepingUntil !== null && this.#sleepingUntil <= at + TIMER_STEP_MS) return;
-    // What is slept for has become due earlier.
+    // The next slot has become due before the timer fires.
     if (this.#sleepingUntil !== null) this.close();
     this.#sleepingUntil = at;
     const { signal } = this.#alarm;
@@ -200,7 +200,7 @@ export class Pacer {
     return slot;
   }
 
-  /** What the ends of slots do, made once for all of them. */
+  /** What happens when a slot ends; one object for all slots. */
   readonly #ends: SlotEnds = {
     answered: (slot, reading) => {
       this.#usage.answered++;
@@ -221,7 +221,7 @@ export class Pacer {
   };
 
   #observe(reading: RateReading, sequence: number): void {
-    // The reading is by the clock that may be set, the allowance by the one that never goes back.
+    // The reading uses the system clock, the allowance a clock that never goes back.
     const resetAt = reading.resetAt + this.#now() - this.#effects.now();
     this.#allowance.observe({ ...reading, resetAt }, sequence, this.#now());
     const others = this.#allowance.othersPerMinute;
@@ -256,7 +256,7 @@ export class Pacer {
     this.#grantWhatIsDue();
   }
 
-  /** Milliseconds that never go back, because a clock that is set must not stop the pace for as long as that. */
+  /** Milliseconds that never go back: setting the system clock back must not stall the pace. */
   #now(): number {
     return this.#steady(this.#effects.now());
   }

@@ -1,8 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../time.js';
 /**
- * How long a run lets a service keep one key waiting: a day at once, and in all a day and a minute more for each
- * answer, so that neither a wait of a year nor a day's wait for each window of a listing makes a run hang. A limit that
- * lets one request a minute pass is never cut short.
+ * How long a run lets the service keep one key waiting: at most a day at a time, and in total a day plus a minute per
+ * answer. So neither a wait of a year nor a day's wait for each window of a listing makes a run hang, and a limit of
+ * one request per minute is never cut short.
  */
 export class Patience {
   #waitedMs = 0;
@@ -14,10 +14,10 @@ export class Patience {
   }
 
   /**
-   * Counts a wait that begins now; where several overlap, the time that all of them take counts once.
+   * Counts a wait that begins now; time that several waits share counts once.
    *
    * @param now milliseconds since 1970
-   * @returns false where it is too long; then it must not be waited for
+   * @returns false if it is too long; then it is not counted and must not be waited for
    */
   allows(waitMs: number, now: number): boolean {
     const until = now + waitMs;

@@ -5,9 +5,9 @@ const LIMIT = ['x-ratelimit-limit', 'x-rate-limit-limit', 'ratelimit-limit'];
 const REMAINING = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
 const RESET = ['x-ratelimit-reset', 'x-rate-limit-reset', 'ratelimit-reset'];
 const NUMBER = /^\d+(\.\d+)?$/;
-/** Numbers from here on are no waiting times: as seconds this is 31 years, and as a moment September 2001. */
+/** From here on, a number is a date and not a wait: as seconds to go it is 31 years, as a date September 2001. */
 const LEAST_EPOCH_S = 1e9;
-/** As milliseconds this is 1973, as seconds the year 5138. */
+/** From here on, a date is in milliseconds: as such this is 1973, as seconds the year 5138. */
 const LEAST_EPOCH_MS = 1e11;
 
 /** What the rate headers of one answer say about the key. */
@@ -21,28 +21,28 @@ export interface RateReading {
 }
 
 /**
- * How far the service's clock is from ours, from the `Date` headers of its answers. Such a header says only the second,
- * but several of them narrow it down to the time that an answer travels.
+ * The offset of the service's clock from ours, derived from the `Date` headers of its answers. One header is exact only
+ * to the second, but several narrow the offset down to the travel time of an answer.
  */
 export class ServerClock {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
-  /** The last header: many answers come in the same second. */
+  /** The last header, parsed once: many answers come in the same second. */
   #last: { date: string | undefined; at: number } = { date: undefined, at: Number.NaN };
 
-  /** @param sentAt, receivedAt milliseconds since 1970 by our clock: somewhere in between the service wrote `date` */
+  /** @param sentAt, receivedAt milliseconds since 1970 by our clock; the service wrote `date` between them */
   observe(date: string | undefined, sentAt: number, receivedAt: number): void {
     if (date !== this.#last.date) this.#last = { date, at: Date.parse(date ?? '') };
     const { at } = this.#last;
     if (Number.isNaN(at)) return;
     const [least, most] = [at - receivedAt, at + SECOND_MS - sentAt];
     const agrees = least <= this.#most && most >= this.#least;
-    // Where it does not, one of the two clocks was set.
+    // If not, one of the two clocks was set.
     this.#least = agrees ? Math.max(this.#least, least) : least;
     this.#most = agrees ? Math.min(this.#most, most) : most;
   }
 
-  /** A moment by the service's clock as one by ours; both in milliseconds since 1970. */
+  /** Converts a time from the service's clock to ours; both in milliseconds since 1970. */
   toOurs(at: number): number {
     return at - this.#ahead;
   }
@@ -54,8 +54,8 @@ export class ServerClock {
 }
 
 /**
- * Reads the rate headers of an answer; null where they are missing or say nothing usable. The unit of the reset is told
- * from its magnitude: seconds to go, seconds or milliseconds since 1970, or a date.
+ * Reads the rate headers of an answer; null if they are missing or unusable. The reset may be seconds to go, seconds or
+ * milliseconds since 1970, which its magnitude tells apart, or a date.
  */
 export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, receivedAt: number): RateReading | null {
   const remaining = firstOf(headers, REMAINING);
@@ -65,7 +65,7 @@ export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, recei
   return resetAt === null ? null : { limit: limitOf(headers), remaining: Math.floor(Number(remaining)), resetAt };
 }
 
-/** `Retry-After` as milliseconds from now, whether seconds or a date; null without a usable one. */
+/** `Retry-After`, in seconds or a date, as milliseconds from now; null without a usable one. */
 export function retryAfterMs(headers: IncomingHttpHeaders, clock: ServerClock, now: number): number | null {
   const value = firstOf(headers, ['retry-after']);
   if (value === null) return null;
@@ -74,7 +74,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, clock: ServerClock, n
   return date === null ? null : Math.max(0, clock.toOurs(date) - now);
 }
 
-/** Some services write the window behind it: `100, 100;w=60`. */
+/** Some services write the window after it: `100, 100;w=60`. */
 function limitOf(headers: IncomingHttpHeaders): number | null {
   const [limit] = /^\d+/.exec(firstOf(headers, LIMIT) ?? '') ?? [];
   return limit === undefined ? null : Number(limit);
@@ -91,7 +91,7 @@ function momentOf(text: string, clock: ServerClock, now: number): number | null 
   return now + value * SECOND_MS;
 }
 
-/** Only what begins with a word or a four-digit year: `Date.parse` makes a date of `-5` as well. */
+/** Accepts only what begins with a letter or a four-digit year: `Date.parse` would make a date of `-5`, too. */
 function dateOf(text: string): number | null {
   const date = /^([A-Za-z]|\d{4}-)/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : date;

@@ -1,7 +1,7 @@
 const MASK = '***';
 /**
- * A token of this length is no word of a page's address. A shorter one is left in data that is accepted, because
- * masking it could spoil a URL.
+ * A token this long never occurs in a URL by chance. A shorter one stays in accepted data, because masking it could
+ * corrupt a URL.
  */
 const UNMISTAKABLE_CHARACTERS = 16;
 
@@ -9,7 +9,7 @@ const UNMISTAKABLE_CHARACTERS = 16;
 export class Redactor {
   readonly #token: string;
   readonly #anyForm: RegExp;
-  /** What stands behind the `%` of the token's characters, percent-encoded: both digits as one number. */
+  /** The hex digits of each of the token's characters when percent-encoded, both as one number. */
   readonly #encoded: ReadonlySet<number>;
 
   constructor(token: string) {
@@ -18,17 +18,17 @@ export class Redactor {
     this.#anyForm = new RegExp([...token].map(anyForm).join(''), 'g');
   }
 
-  /** For what is refused, logged or shown: the token never stays, whatever else goes with it. */
+  /** For text that is refused, logged or shown: always masks the token, whatever else that masks. */
   text(text: string): string {
     return this.#token === '' ? text : text.replace(this.#anyForm, MASK);
   }
 
-  /** For what may be stored as data. */
+  /** For text that may be stored as data: masks only a token that cannot be mistaken for data. */
   data(text: string): string {
     return this.#token.length >= UNMISTAKABLE_CHARACTERS && this.#mayBeIn(text) ? this.text(text) : text;
   }
 
-  /** Rules out nearly every text, at a tenth of what the search for any form costs. */
+  /** Rules out nearly every text, at a tenth of the cost of searching for any form. */
   #mayBeIn(text: string): boolean {
     if (text.includes(this.#token) || text.includes('\\')) return true;
     for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', at + 1)) {
@@ -42,14 +42,14 @@ function hexOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(2, '0');
 }
 
-/** The two digits in lower and upper case. */
+/** A character's two hex digits, each in lower and upper case. */
 function encodings(character: string): string[] {
   const [first = '', second = ''] = hexOf(character);
   const cases = (digit: string) => [digit, digit.toUpperCase()];
   return cases(first).flatMap((high) => cases(second).map((low) => high + low));
 }
 
-/** A number for two characters, without making a string of them: each `%` of every answer is looked at. */
+/** Two characters as one number, without allocating a string: this runs for each `%` of every answer. */
 function digitsAt(text: string, at: number): number {
   return text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
 }

@@ -6,13 +6,13 @@ import { looksLikeHtml, whyNotJson } from './coverage-window.js';
 import { type FailureKind, SourceError } from './errors.js';
 import { reportPath } from './links.js';
 
-/** How asking for one page's report ended. Every planned report ends in exactly one of these. */
+/** The outcome of requesting one page's report. Every planned report has exactly one. */
 export type ReportOutcome =
   | {
       outcome: 'fetched';
       /** The body as it arrived. */
       text: string;
-      /** As it was parsed; null where the text is plain, so that any reader of JSON reads the same in it. */
+      /** The parsed body; null if the text is plain, because then every JSON parser reads the same in it. */
       record: object | null;
       absent: string[];
       extra: Record<string, unknown> | null;
@@ -22,13 +22,13 @@ export type ReportOutcome =
 
 const isPlainReport = plainTextOf(urlReportSchema);
 
-/** Then no other page can be had either. */
+/** After these, no other page can be fetched either. */
 const ENDS_THE_FETCHING: ReadonlySet<FailureKind> = new Set(['unauthorized', 'paused']);
 
 /**
- * Fetches and judges the report of one page.
+ * Fetches and validates the report of one page.
  *
- * @throws SourceError `unauthorized` or `paused`, because no other page can be had either; `Stopped`
+ * @throws SourceError `unauthorized` or `paused`, because no other page can be fetched either; `Stopped`
  */
 export async function fetchReport(client: Client, url: string, purpose: Purpose): Promise<ReportOutcome> {
   let text: string;
@@ -43,9 +43,9 @@ export async function fetchReport(client: Client, url: string, purpose: Purpose)
   return judged.outcome === 'rejected' ? { ...judged, payload: client.redact(judged.payload) } : judged;
 }
 
-/** Holds the body of a 200 answer against the contract and against the page that was asked for. */
+/** Checks the body of a 200 answer against the contract and against the requested page. */
 export function judgeReport(text: string, url: string): ReportOutcome {
-  // In a plain text nothing is escaped, so only a quotation mark could hide another URL in the one that was asked for.
+  // Nothing is escaped in plain text, so only a quotation mark in the requested URL could hide another one.
   if (text.startsWith(`{"url":"${url}",`) && !url.includes('"') && isPlainReport(text)) {
     return { outcome: 'fetched', text, record: null, absent: [], extra: null };
   }

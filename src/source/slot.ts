@@ -1,6 +1,6 @@
 import type { RateReading } from './rate-headers.js';
 
-/** The right to send one request. Whoever holds it says how the request ended: another one waits for its place. */
+/** The right to send one request. Its holder must report how the request ended, because others wait for the place. */
 export interface Slot {
   /** The key answered something other than 429. */
   answered(reading: RateReading | null): void;
@@ -14,18 +14,17 @@ export interface SlotRequest {
   /** Requests of different lanes take turns, so that a huge website does not starve a small one. */
   lane: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds since 1970: a slot after this is of no use. */
+  /** Milliseconds since 1970: a later slot is of no use. */
   notAfter?: number | undefined;
 }
 
-/** What the ends of slots do, the same for all of a pacer. */
+/** What happens when a slot ends; the same for all slots of a pacer. */
 export interface SlotEnds {
   answered(slot: GrantedSlot, reading: RateReading | null): void;
   throttled(slot: GrantedSlot, waitMs: number): void;
   failed(slot: GrantedSlot): void;
 }
 
-/** A slot that was granted. */
 export class GrantedSlot implements Slot {
   /** @param sequence of the request, counted from 1 */
   constructor(
@@ -46,14 +45,14 @@ export class GrantedSlot implements Slot {
   }
 }
 
-/** Somebody who waits for a slot. */
+/** A request that waits for a slot. */
 export interface Waiter {
   notAfter: number;
   grant(slot: Slot): void;
   refuse(error: Error): void;
 }
 
-/** Who waits for a slot, by lane; the lane whose turn it is comes first, and none is empty. */
+/** The waiting requests by lane; the lane whose turn it is comes first, and no lane is empty. */
 export class Lanes {
   readonly #lanes = new Map<string, Waiter[]>();
 
@@ -67,7 +66,7 @@ export class Lanes {
     else this.#lanes.set(lane, [waiter]);
   }
 
-  /** Takes out the first of the lane whose turn it is; the lane goes to the end. */
+  /** Removes and returns the first waiter of the lane whose turn it is; the lane goes to the end. */
   next(): Waiter | undefined {
     const [next] = this.#lanes;
     if (!next) return undefined;
@@ -78,7 +77,7 @@ export class Lanes {
     return waiter;
   }
 
-  /** Takes out whoever is meant. */
+  /** Removes and returns the waiters for which `isMeant` holds. */
   take(isMeant: (waiter: Waiter) => boolean = () => true): Waiter[] {
     const taken: Waiter[] = [];
     for (const [lane, waiting] of this.#lanes) {

@@ -1,19 +1,19 @@
 import { MINUTE_MS } from '../time.js';
 
 /**
- * Requests do not all travel equally fast, and the service counts when they arrive: a minute is counted as this much
- * longer, and any other time in proportion. It costs half a percent.
+ * Requests travel at different speeds, and the service counts them on arrival. So a minute is counted as this much
+ * longer, and any other period in proportion. It costs half a percent.
  */
 const MARGIN = 300 / MINUTE_MS;
-/** A quiet spell is caught up with as many requests as this share of a minute's. */
+/** After a quiet spell, up to this share of a minute's requests is caught up at once. */
 const BURST_SHARE = 1 / 20;
-/** What is caught up where bursts are not liked: how late a timer may ring. */
+/** What is still caught up once a request was refused: the delay of a late timer. */
 const CALM_BURST_MS = 50;
 
-/** Times that are kept. */
+/** At least this many times are kept, and at most twice as many. */
 const MAX_KEPT = 100_000;
 
-/** When the requests of a key were sent, counted from 1. Times are milliseconds that never go back. */
+/** When the requests of a key were sent, numbered from 1. Times are milliseconds that never go back. */
 export class SentLog {
   #times: number[] = [];
   #dropped = 0;
@@ -29,12 +29,12 @@ export class SentLog {
     this.#dropped += MAX_KEPT;
   }
 
-  /** When this request was sent; long ago where that is not known any more, or it is none. */
+  /** When this request was sent; `-Infinity` if that is no longer known, or if there is no such request. */
   at(sequence: number): number {
     return this.#times[sequence - 1 - this.#dropped] ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Requests that were sent after this moment; Infinity where so long ago is not known any more. */
+  /** Number of requests sent after this moment; Infinity if the log no longer goes back that far. */
   countSince(moment: number): number {
     if (this.#dropped > 0 && moment < this.at(this.#dropped + 1)) return Number.POSITIVE_INFINITY;
     let [low, high] = [0, this.#times.length];
@@ -47,7 +47,7 @@ export class SentLog {
   }
 }
 
-/** No more than so many requests in any such time. */
+/** At most `requests` in any period of `perMs` milliseconds. */
 export interface Pace {
   requests: number;
   perMs: number;
@@ -55,12 +55,12 @@ export interface Pace {
 
 /** @param requestsPerMinute more than 0; Infinity for no limit */
 export function minutePace(requestsPerMinute: number): Pace {
-  // A part of a request in a minute is one request in more than a minute.
+  // Less than one request per minute is one request per longer period.
   const minutes = Math.max(1, 1 / requestsPerMinute);
   return { requests: requestsPerMinute * minutes, perMs: MINUTE_MS * minutes };
 }
 
-/** A time as our clock must count it, so that the service does not count less. */
+/** A period on our clock that cannot be shorter when the service measures it. */
 export function withMargin(ms: number): number {
   return ms * (1 + MARGIN);
 }
@@ -74,13 +74,13 @@ function intervalOf({ requests, perMs }: Pace): number {
 }
 
 /**
- * Even spacing with a small burst: what a late timer or a pause for work left unused is caught up, and still no minute
- * holds more requests than the pace, wherever it begins. Times are milliseconds that never go back.
+ * Even spacing with a small burst: slots left unused by a late timer or a pause for work are caught up, and yet no
+ * minute, wherever it begins, holds more requests than the pace. Times are milliseconds that never go back.
  */
 export class Spacing {
   #pace: Pace;
   #isCalm = false;
-  /** When the last request was due if none had come early. */
+  /** When the last request was due under even spacing. */
   #evenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -95,7 +95,7 @@ export class Spacing {
     return this.dueAtPace(this.#pace);
   }
 
-  /** When it may be sent at this pace, or at the configured one where that is slower. */
+  /** When the next request may be sent at this pace, or at the configured one if that is slower. */
   dueAtPace(wanted: Pace): number {
     const pace = slower(this.configured, wanted);
     const intervalMs = intervalOf(pace);
@@ -109,12 +109,12 @@ export class Spacing {
     this.#evenAt = Math.max(now, this.#evenAt + intervalOf(this.#pace));
   }
 
-  /** From now on no faster than this, and never faster than configured. */
+  /** Limits the pace from now on; it never exceeds the configured one. */
   slowTo(pace: Pace): void {
     this.#pace = slower(this.configured, pace);
   }
 
-  /** From now on no more is caught up than a late timer: the service has refused a request. */
+  /** From now on, catches up only the delay of a late timer, because the service has refused a request. */
   calm(): void {
     this.#isCalm = true;
   }
@@ -125,7 +125,7 @@ export class Spacing {
     return this.#isCalm ? Math.min(burstMs, CALM_BURST_MS) : burstMs;
   }
 
-  /** When as many requests as the pace allows are long enough ago but one. */
+  /** When this pace has room for one more request. */
   #roomAt({ requests, perMs }: Pace): number {
     if (requests === Number.POSITIVE_INFINITY) return Number.NEGATIVE_INFINITY;
     const most = Math.max(1, Math.floor(requests));

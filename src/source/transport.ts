@@ -6,14 +6,14 @@ import { Stopped } from '../exit.js';
 import { size } from '../observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
 
-/** By its own file: the package's index also loads `fetch`, caches and cookies, which every small sync would wait for. */
+/** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */
 const load = createRequire(import.meta.url);
 const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** One whole answer of the service, whatever its status. */
+/** One complete answer from the service, whatever its status. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -25,9 +25,9 @@ export interface TransportOptions {
   /** Address without a trailing slash; may carry a path prefix. */
   baseUrl: string;
   token: string;
-  /** Where the configuration names both. */
+  /** The configuration keys of both. */
   places?: Places;
-  /** For one whole answer, in milliseconds. */
+  /** For one complete answer, in milliseconds. */
   timeout: number;
   connections: number;
   maxBodyBytes?: number;
@@ -73,7 +73,7 @@ export class Transport {
     });
   }
 
-  /** Ends what is under way: those requests reject with `Stopped`. */
+  /** Aborts the requests in flight, which reject with `Stopped`. */
   abort(): void {
     void this.#destroy(new Stopped());
   }
@@ -88,7 +88,7 @@ export class Transport {
   }
 }
 
-/** Straight to the service, or through the proxy of `HTTPS_PROXY` and `NO_PROXY`; what is not encrypted is on loopback. */
+/** Direct, or through the proxy that `HTTPS_PROXY` and `NO_PROXY` say; plain HTTP is for loopback and needs none. */
 export function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
   if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
@@ -96,7 +96,7 @@ export function dispatcherFor(origin: string, options: UndiciPool.Options): Disp
   return new Agent(options);
 }
 
-/** Gathers one answer. `dispatch` with a handler, because a stream for each of a million bodies costs a third more. */
+/** Collects one answer. A handler for `dispatch`, because a stream for each of a million bodies costs a third more. */
 class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #deadline = 0;
@@ -124,7 +124,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     this.#chunks.push(chunk);
     if (this.#bytes > maxBodyBytes) controller.abort(tooLarge(maxBodyBytes, this.options));
-    // A body that trickles in for ever never meets the time-out between two chunks.
+    // A body that trickles in forever never reaches undici's timeout between two chunks.
     else if (this.#chunks.length > 1 && performance.now() > this.#deadline) controller.abort(tooSlow(timeout));
   }
 
@@ -156,7 +156,7 @@ function tooSlow(timeoutMs: number): SourceError {
   );
 }
 
-/** How Node.js names what is wrong with a certificate. */
+/** Node.js's error codes for certificates that are not trusted. */
 const CERTIFICATE = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
 
 function wrapped(error: Error & { code?: string }, options: TransportOptions): Error {
@@ -172,7 +172,7 @@ function wrapped(error: Error & { code?: string }, options: TransportOptions): E
   return new SourceError('network', message, { cause: error });
 }
 
-/** An error of several addresses tried has no message of its own. */
+/** The error after several addresses were tried has no message of its own. */
 function describe(error: Error & { code?: string }): string {
   if (error instanceof AggregateError) return error.errors.map((each) => String(each?.message ?? each)).join('; ');
   return error.message || error.code || error.name;

@@ -4,28 +4,28 @@ import type { Drift, JudgedEntry } from './coverage-window.js';
 const RECENT_URLS_LEAST = 10_000;
 
 /**
- * Where a walk stands after its last window. It is journaled with each window, so that an interrupted walk goes on
- * from there; the recent URLs are read back from the journal's entries.
+ * The state of a walk after its last window. It is journaled with each window, so that an interrupted walk resumes from
+ * there; the recent URLs are read back from the journal's entries.
  */
 export const walkStateSchema = z.object({
-  /** 1 for the first walk of a run; a walk that starts over is the next one. */
+  /** 1 for the first walk of a run; a walk that starts over counts as the next one. */
   walk: z.int(),
   /** `overlap` proves each window by an anchor; `links` follows `next_page` where a service allows no overlap. */
   mode: z.enum(['overlap', 'links']),
-  /** What is asked for as `limit`; null once the service refused it. */
+  /** The `limit` to send; null once the service refused it. */
   limit: z.int().nullable(),
   windows: z.int(),
   /** Entries kept so far. */
   kept: z.int(),
   /** When the walk began, in milliseconds since 1970: the time of its snapshot. */
   startedAt: z.number(),
-  /** Offset behind the last entry that arrived. */
+  /** Offset after the last entry that arrived. */
   offset: z.int(),
   /** In `overlap`: where the next window starts. In `links`: where the last one did. */
   nextSkip: z.int(),
   /** In `links`: the link to follow, null for the first window. */
   nextLink: z.string().nullable(),
-  /** In `links`: a link seen earlier, by which links that lead in a circle are known. */
+  /** In `links`: a link seen earlier, kept to detect links that lead in a circle. */
   milestone: z.string().nullable().default(null),
   /** The largest window so far. */
   windowSize: z.int(),
@@ -36,22 +36,22 @@ export const walkStateSchema = z.object({
   /** Evidence that pages changed places while the listing was walked. */
   doubt: z.string().nullable(),
   ended: z.boolean(),
-  /** The last walk that reached the end before this one, to agree with; and how many did. */
+  /** The last walk before this one that reached the end, which this one must match; and how many reached it. */
   previous: z.int().nullable(),
   finished: z.int(),
 });
 export type WalkState = z.infer<typeof walkStateSchema>;
 
-/** A window as it was accepted: entries from `keep` on are replaced by `fresh`. */
+/** An accepted window: `fresh` replaces the kept entries from `keep` on. */
 export interface AcceptedWindow {
   keep: number;
   fresh: JudgedEntry[];
   drift: Drift[];
-  /** After this window. */
+  /** The walk's state after this window. */
   state: WalkState;
 }
 
-/** What a walk that is taken up again starts from. */
+/** Where a resumed walk starts. */
 export interface Interrupted {
   state: WalkState;
   recent: RecentUrls;
@@ -82,18 +82,18 @@ export function firstWalk(pageSize: number, now: number): WalkState {
   };
 }
 
-/** The walk after one that reached the end unproven. */
+/** The next walk after one that reached the end without proof. */
 export function walkAgain(state: WalkState, now: number): WalkState {
   return { ...restartedWalk(state, now), previous: state.walk, finished: state.finished + 1 };
 }
 
-/** The walk after one that was given up before its end, or was interrupted for too long. */
+/** The next walk after one that was abandoned before its end, or interrupted for too long. */
 export function restartedWalk(state: WalkState, now: number): WalkState {
   const { mode, limit, doubt, previous, finished } = state;
   return { ...firstWalk(0, now), walk: state.walk + 1, mode, limit, doubt, previous, finished };
 }
 
-/** Two windows at least, so that the anchor of the window before is always found. */
+/** Holds at least two windows, so that the anchor in the window before is always found. */
 export function newRecentUrls(pageSize: number): RecentUrls {
   return new RecentUrls(Math.max(RECENT_URLS_LEAST, 2 * pageSize));
 }
@@ -110,10 +110,10 @@ export function remember(
 }
 
 /**
- * The URLs that a walk saw last, with their positions in what it keeps. Bounded, so that a listing of millions of
- * pages needs no more memory than one of thousands.
+ * The URLs that a walk saw last, with their positions among the entries it keeps. Bounded, so that a listing of
+ * millions of pages needs no more memory than one of thousands.
  *
- * Two maps take turns: when the young one is full it becomes the old one, and what was old is forgotten. Deleting the
+ * Two maps take turns: when the young one is full, it becomes the old one, and the old one is dropped. Deleting the
  * oldest key of a single map with each new one is many times slower.
  */
 export class RecentUrls {
@@ -121,17 +121,17 @@ export class RecentUrls {
   #old = new Map<string, number>();
 
   /**
-   * @param capacity at least so many of the newest URLs are known, at most twice as many; two windows or more, so that
-   *   the entries of the window before are always found
+   * @param capacity at least this many of the newest URLs are known, at most twice as many; two windows or more, so
+   *   that the entries of the window before are always found
    */
   constructor(private readonly capacity: number) {}
 
-  /** Where this URL stands in what is kept, the last place if there are two; undefined if it was not seen recently. */
+  /** This URL's position among the kept entries, the last if it has two; undefined if it was not seen recently. */
   positionOf(url: string): number | undefined {
     return this.#young.get(url) ?? this.#old.get(url);
   }
 
-  /** `position` is above those of all that is known. */
+  /** `position` must be above all positions added before. */
   add(url: string, position: number): void {
     this.#young.set(url, position);
     if (this.#young.size < this.capacity) return;
@@ -139,7 +139,7 @@ export class RecentUrls {
     this.#young = new Map();
   }
 
-  /** Forgets what stands at this position or behind it: a window read again replaced it. */
+  /** Forgets this position and all after it, which a window that was read again has replaced. */
   dropFrom(position: number): void {
     for (const generation of [this.#young, this.#old]) {
       for (const [url, at] of generation) if (at >= position) generation.delete(url);

@@ -5,20 +5,20 @@ import type { AcceptedWindow, RecentUrls, WalkState } from './walk-state.js';
 
 /** Windows without an anchor, or without progress, in a row before the walk starts over. */
 const MAX_LOOKBACKS = 8;
-/** Windows of fewer entries overlap by one only. */
+/** Windows with fewer entries overlap by one entry only. */
 const SMALL_WINDOW = 10;
-/** Walks of one run, the ones that were given up included. */
+/** Most walks in one run, abandoned ones included. */
 export const MAX_WALKS = 3;
 
 /** What a window means for the walk. */
 export type Step =
-  /** `deadEnd`: why there is no way on behind this window, though it is no end. */
+  /** `deadEnd`: why the walk cannot continue after this window, although it is not the last. */
   | { kind: 'accepted'; window: AcceptedWindow; deadEnd: string | null }
   | { kind: 'look_back'; state: WalkState }
   | { kind: 'restart'; mode: WalkState['mode'] }
   | { kind: 'stuck'; reason: string };
 
-/** Fits a window that was asked for early, so that it holds entries that are kept already, to what is kept. */
+/** Joins a window that starts early, and so repeats some kept entries, to what is kept. */
 export function stepByOverlap(state: WalkState, window: Window, recent: RecentUrls, nextLink: string | null): Step {
   const asked = state.nextSkip;
   const received = window.entries.length;
@@ -37,7 +37,7 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   if (!placed) return lookBack(state, seen, asked);
   const fresh = window.entries.slice(placed.from);
   const nextSkip = start + received - overlapOf(seen, received);
-  // Where the service contradicts itself, the end is where one more window holds nothing but its overlap.
+  // Where the service contradicts itself, the listing ends where one more window holds nothing but its overlap.
   const ended = last || (!unanimous && asked > 0 && !placed.progress && nextSkip <= asked);
   if (!ended && !placed.progress && (nextSkip <= asked || state.lookbacks >= MAX_LOOKBACKS)) {
     return lookBack(state, seen, asked);
@@ -58,13 +58,13 @@ export function stepByOverlap(state: WalkState, window: Window, recent: RecentUr
   return { kind: 'accepted', window: { keep: placed.keep, fresh, drift, state: after }, deadEnd: null };
 }
 
-/** A return to the start is no progress by itself: it would lead back to where the walk was lost, for ever. */
+/** A return to the start is not progress in itself: it would lead back to where the walk was lost, forever. */
 function lookbacksAfter({ lookbacks }: WalkState, asked: number, progress: boolean): number {
   if (asked === 0) return lookbacks;
   return progress ? 0 : lookbacks + 1;
 }
 
-/** Follows `next_page` as given; what it lists is proven by a second walk. */
+/** Follows `next_page` as given; a second walk proves the result. */
 export function stepByLink(state: WalkState, window: Window, recent: RecentUrls, nextLink: string | null): Step {
   const received = window.entries.length;
   const { skip: answered, end, count } = window.pagination;
@@ -94,7 +94,7 @@ export function stepByLink(state: WalkState, window: Window, recent: RecentUrls,
   return { kind: 'accepted', window: { keep: state.kept, fresh: window.entries, drift, state: after }, deadEnd };
 }
 
-/** Why a link cannot be the way on. Links that lead in a circle come back to the milestone sooner or later. */
+/** Why a link cannot be followed, or null. Links that lead in a circle return to the milestone sooner or later. */
 function badLink(before: WalkState, { nextLink, lookbacks }: WalkState, skip: number): string | null {
   if (nextLink === null) return null;
   const { nextLink: last, milestone } = before;
@@ -114,7 +114,7 @@ function isPowerOfTwo(count: number): boolean {
   return Number.isInteger(Math.log2(count));
 }
 
-/** `count` belongs to every window, the useless ones too. */
+/** Every window updates `count`, even one that is not accepted. */
 function counted(state: WalkState, { pagination }: Window): WalkState {
   const count = pagination.count ?? null;
   const moved = state.count !== null && count !== null && count !== state.count;
@@ -134,8 +134,8 @@ function emptyAtTheStart(state: WalkState, window: Window): Step {
 }
 
 /**
- * Pages were removed before the offset, so that the window starts behind the last entry seen: go back half a window.
- * The count of the last accepted window stays, for the next one to be held against.
+ * Goes back half a window: pages before the offset were removed, so that the window starts after the last entry seen.
+ * The count of the last accepted window stays, to compare the next one with.
  */
 function lookBack(state: WalkState, seen: WalkState, asked: number): Step {
   if (state.lookbacks >= MAX_LOOKBACKS) {
@@ -160,17 +160,17 @@ interface Place {
 const AT_THE_START: Place = { keep: 0, from: 0, progress: true, doubt: null };
 
 /**
- * Finds the anchor, the last of the entries that the window begins with and that were seen recently. What follows it
- * is new, and replaces what was kept after it.
+ * Finds the anchor: the last of the recently seen entries with which the window begins. What follows it is new, and
+ * replaces what was kept after it.
  *
- * A page that left and came back elsewhere was seen recently too, so an anchor is believed only
- * - in its place: where it stood before, moved by as much as `count` changed; or
- * - with others: at least two in all, and two more than entries are missing that should stand between or behind them.
+ * A page that left and came back elsewhere was seen recently, too, so an anchor is trusted only
+ * - in its place: where it was before, shifted by the change of `count`; or
+ * - with others: at least two in all, and two more than the entries that are missing between or after them.
  *
- * Nothing that is kept is dropped where entries are in another order than they arrived in, or where more are missing
- * than `count` says were removed: two walks have to agree then.
+ * No kept entry is dropped where the order of entries has changed, or where more are missing than `count` says were
+ * removed: two walks must agree then.
  *
- * @returns null where no anchor is to be believed
+ * @returns null if no anchor can be trusted
  */
 function placeBehindAnchor(
   entries: JudgedEntry[],
@@ -190,7 +190,7 @@ function placeBehindAnchor(
 
   const before = overlap.slice(0, anchorAt + 1).filter(isPosition);
   const [first = 0, anchor = first] = [before[0], before.at(-1)];
-  // What a window in the middle of old ground does not list may follow it.
+  // Entries that a window among known entries lacks may follow it.
   const until = progress || last ? state.kept : anchor + 1;
   const listed = known.filter((position) => position === null || (isPosition(position) && position >= first)).length;
   const missing = Math.max(0, until - first - listed);
@@ -216,14 +216,14 @@ function doubtOf(moved: boolean, vanished: boolean): string | null {
 }
 
 /**
- * How many entries early the next window starts. Where a listing is known to move one entry is often not enough to go
- * on; in small windows a second one costs more than looking back does.
+ * How many entries early the next window starts. One is often not enough where the listing is known to change; in small
+ * windows, a second one costs more than looking back does.
  */
 function overlapOf({ countMoved }: WalkState, received: number): number {
   return countMoved && received >= SMALL_WINDOW ? 2 : 1;
 }
 
-/** What each field that is there says of this window being the last. */
+/** Whether this window is the last, according to each field that is present. */
 function endSignals(pagination: Pagination, offset: number, nextLink: string | null): boolean[] {
   const signals: boolean[] = [];
   if (typeof pagination.end === 'boolean') signals.push(pagination.end);

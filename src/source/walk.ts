@@ -14,50 +14,50 @@ import {
 } from './walk-state.js';
 import { MAX_WALKS, type Step, stepByLink, stepByOverlap } from './walk-step.js';
 
-/** Answers to `limit` after which it is left out. */
+/** Statuses after which `limit` is left out. */
 export const LIMIT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
-/** A body that is no listing (a maintenance page, say) is asked for again this often before the walk gives up. */
+/** Tries per window while the body is not a listing (a maintenance page, say), before the walk gives up. */
 const BAD_BODY_TRIES = 3;
 
 export interface WalkDeps {
   websiteId: string;
   baseUrl: string;
-  /** Where the configuration names it. */
+  /** Its configuration key. */
   baseUrlPlace?: string;
   pageSize: number;
   /** Milliseconds since 1970. */
   now(): number;
   /** Text of a 200 answer. */
   get(path: string): Promise<string>;
-  /** Journals the window; the walk goes on when it is in the kernel's hands. */
+  /** Journals the window; resolves once the kernel has it, and the walk continues. */
   accept(window: AcceptedWindow): Promise<void>;
-  /** Distinct entries that a walk kept; entries without a URL count each. */
+  /** Number of distinct entries that a walk kept; each entry without a URL counts. */
   countDistinct(walk: number): Promise<number>;
   /** Whether two walks kept the same set of URLs. */
   sameListing(walk: number, other: number): Promise<boolean>;
 }
 
 export interface WalkResult {
-  /** Of the walk that is kept: always the last that says something, never a union. */
+  /** The state of the one walk whose entries are kept; walks are never merged. */
   kept: WalkState;
-  /** How many walks were begun. */
+  /** Number of walks started. */
   walks: number;
   complete: boolean;
   /** Why it is not complete. */
   reason: string | null;
-  /** What broke it off, if an error did. */
+  /** The error that ended it, if one did. */
   error: SourceError | null;
 }
 
 /**
  * Walks the whole coverage listing of a website, window by window.
  *
- * The listing is paged by offset and may change meanwhile, so each window is asked for one entry early: it must hold an
- * entry that was listed before and has stayed (the anchor), and what follows that entry is new. `complete` means that
- * every page which was monitored throughout the walk is listed, provided that pages which stay keep their order; where
- * there is evidence against that, two walks have to agree.
+ * The listing is paged by offset and may change meanwhile, so each window starts one entry early: it must hold an entry
+ * that was listed before and has stayed (the anchor), and what follows that entry is new. `complete` means that every
+ * page that was monitored throughout the walk is listed, provided that pages that stay keep their order; where there is
+ * evidence against that, two walks must agree.
  *
- * @throws SourceError when the listing can never be had (`final`) or nothing of it arrived; `Stopped`
+ * @throws SourceError if the listing is unavailable for good (`final`) or nothing of it arrived; `Stopped`
  */
 export async function walkListing(deps: WalkDeps, from?: Interrupted): Promise<WalkResult> {
   let state = from?.state ?? firstWalk(deps.pageSize, deps.now());
@@ -87,7 +87,7 @@ async function judge(
 ): Promise<'again' | { reason: string | null }> {
   const doubt = state.doubt ?? (await doubtFromCount(deps, state));
   if (doubt === null && state.mode === 'overlap' && state.previous === null) return { reason: null };
-  // Where pages came or went in both, each may have missed the same ones.
+  // If pages came or went during both, both may have missed the same ones.
   const bothMoved = state.countMoved && before?.countMoved === true;
   if (state.previous !== null && !bothMoved && (await deps.sameListing(state.walk, state.previous))) {
     return { reason: null };
@@ -161,7 +161,7 @@ async function getWindow(deps: WalkDeps, path: string): Promise<Window> {
   }
 }
 
-/** A 404 means another thing for a listing than for a page's report. */
+/** For a listing, a 404 means something else than for a page's report. */
 function withRemedy(error: SourceError, { baseUrl, baseUrlPlace, websiteId }: WalkDeps): SourceError {
   if (error.kind !== 'not_found') return error;
   const asked = `${baseUrl}/v1/urls/${encodeURIComponent(websiteId)}`;
