@@ -1,8 +1,8 @@
 import type { Issue } from '../contract/validate.js';
 
-/** An escaped surrogate: the only way for a lone one to come in, because the text itself is UTF-8. */
+/** An escaped surrogate: the only way in for a lone one, because the text itself is UTF-8. */
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
-/** What may stand between a key and its colon; inside a text it does no harm. */
+/** Whitespace between a key and its colon; a match inside a string does no harm. */
 const SPACED_COLONS = [' :', '\t:', '\n:', '\r:'];
 
 const QUOTE = '"'.charCodeAt(0);
@@ -10,18 +10,18 @@ const QUOTE = '"'.charCodeAt(0);
 /** DuckDB reads no line beyond 32 MiB, and one that it cannot read would block every commit after it. */
 const MAX_RECORD_CHARACTERS = 2_000_000;
 const MAX_PAYLOAD_CHARACTERS = 1_000_000;
-/** Kept of a page's address that is too long to be one. */
+/** A longer URL is no page's address, and is not kept. */
 const MAX_URL_CHARACTERS = 65_536;
 
 /**
- * One line of a journal. Foreign text in it (the service's own words, cut in the middle of an emoji) may hold half of a
- * surrogate pair, and DuckDB refuses a whole file for one.
+ * One line of a journal. Text from the service, cut in the middle of an emoji, may hold half of a surrogate pair, and
+ * DuckDB refuses a whole file for one.
  */
 export function journalLine(value: object): string {
   return `${wellFormedJson(value)}\n`;
 }
 
-/** JSON text without half a surrogate pair; what is refused is stored all the same. */
+/** JSON text without lone surrogates, so that refused values can be stored, too. */
 export function wellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!hasEscapedSurrogate(text)) return text;
@@ -38,20 +38,20 @@ export function stringified(value: unknown): string | null {
   }
 }
 
-/** A refused record's text as the journal holds it: well-formed, and cut where it is no record any more but a flood. */
+/** A refused record's text as the journal holds it: well-formed, and cut at a length that no real record has. */
 export function payloadText(text: string | null): string {
   if (text === null) return '(nested too deeply to be written)';
   return text.slice(0, MAX_PAYLOAD_CHARACTERS).toWellFormed();
 }
 
-/** A refused record's URL as the journal holds it. */
+/** A refused record's URL as the journal holds it; null if it is too long. */
 export function payloadUrl(url: string | null): string | null {
   return url === null || url.length > MAX_URL_CHARACTERS ? null : url;
 }
 
 /**
- * Says why a JSON text that was accepted cannot be stored, or null. Text written by `JSON.stringify` holds a
- * surrogate's escape only where the surrogate is alone, and no UTF-8 file can hold that.
+ * Says why an accepted JSON text cannot be stored, or null if it can. `JSON.stringify` escapes a surrogate only where
+ * it is alone, and no UTF-8 file can hold that.
  */
 export function storable(stringified: string | null): Issue | null {
   if (stringified === null) return { path: '', code: 'too_deep', message: 'is nested too deeply' };
@@ -63,8 +63,8 @@ export function storable(stringified: string | null): Issue | null {
 }
 
 /**
- * The text of an accepted object for a line of the journal: as it arrived where DuckDB reads it as JavaScript did,
- * and written anew where it may not (a doubled key, a nested object, an escaped surrogate).
+ * The text of an accepted object for a line of the journal: as it arrived where DuckDB reads it as JavaScript did, and
+ * stringified again where it may not (a duplicate key, a nested object, an escaped surrogate).
  *
  * @param keys how many fields the parsed object has
  * @returns null where it is nested deeper than JavaScript can write
@@ -74,7 +74,7 @@ export function embeddable(text: string, parsed: object, keys: number): string |
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
 }
 
-/** Most texts hold no backslash at all, and to look for one costs next to nothing. */
+/** Most texts hold no backslash at all, and looking for one costs next to nothing. */
 function hasEscapedSurrogate(text: string): boolean {
   return text.includes('\\u') && ESCAPED_SURROGATE.test(text);
 }
@@ -84,10 +84,10 @@ function hasSpacedColon(text: string): boolean {
   return false;
 }
 
-/** Counts `":`. Inside a string it only adds, so an equal number means no doubled and no nested key. */
+/** Counts `":`. Matches inside strings only add to the count, so the right count means no duplicate or nested key. */
 function countKeys(text: string): number {
   let count = 0;
-  // A search for one character is twice as fast as one for two.
+  // Searching for one character is twice as fast as for two.
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
     if (text.charCodeAt(at - 1) === QUOTE) count++;
   }

@@ -6,7 +6,7 @@ import { decodeId, encodeId } from '../storage/names.js';
 const DAMAGED = 'damaged';
 
 /**
- * Where one website's part of a run keeps what is not committed yet. Its state follows from what is in it:
+ * The folder in which one website's part of a run keeps what is not committed yet. Its files tell the state:
  *
  * | state       | what is there                                                      |
  * |-------------|--------------------------------------------------------------------|
@@ -14,8 +14,8 @@ const DAMAGED = 'damaged';
  * | `listed`    | `listed` is the listing's last line                                  |
  * | `planned`   | the plan, and the file that counts it                              |
  * | `fetched`   | `fetched` is the reports' last line                                  |
- * | `staged`    | the manifest: every file of the commit lies beside it              |
- * | `committed` | the marker is in the warehouse (read there alone)                  |
+ * | `staged`    | the manifest: every file of the commit is beside it                |
+ * | `committed` | the marker is in the warehouse (read only there)                   |
  */
 export type JournalFolder = ReturnType<typeof folderAt>;
 
@@ -23,7 +23,7 @@ export function journalFolder(warehouse: string, runId: string, websiteId: strin
   return folderAt(runsFolder(warehouse), runId, websiteId);
 }
 
-/** Where a replay keeps what is not committed yet: beside the runs, because it goes on from nothing. */
+/** The folder in which a replay keeps what is not committed yet: beside the runs, because it is never resumed. */
 export function replayFolder(warehouse: string, replayId: string, websiteId: string): JournalFolder {
   return folderAt(replaysFolder(warehouse), replayId, websiteId);
 }
@@ -34,13 +34,12 @@ function folderAt(root: string, runId: string, websiteId: string) {
     runId,
     websiteId,
     path,
-    /** What the run is. */
     header: join(path, 'run.json'),
     listing: join(path, 'listing.ndjson'),
     plan: join(path, 'plan.ndjson'),
-    /** What is left of the plan after an interruption. */
+    /** The rest of the plan after an interruption. */
     remaining: join(path, 'remaining.ndjson'),
-    /** How many reports are planned; written when the plan is whole. */
+    /** How many reports are planned; written once the plan is complete. */
     planned: join(path, 'planned.json'),
     reports: join(path, 'reports.ndjson'),
     staged: join(path, 'staged'),
@@ -89,7 +88,7 @@ async function foldersIn(root: string): Promise<JournalFolder[]> {
   for (const runId of await subfolders(root)) {
     for (const website of await subfolders(join(root, runId))) {
       const id = decodeId(website);
-      // Whatever else lies there is none of ours.
+      // Anything else there is not ours.
       if (id !== null) found.push(folderAt(root, runId, id));
     }
   }

@@ -6,18 +6,18 @@ import { makeFolder, readIfThere, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
-/** Raised when the meaning of a journal's files changes; a journal of a later format is set aside. */
+/** Increased when the meaning of a journal's files changes; a journal of a later format is set aside. */
 const JOURNAL_FORMAT = 2;
-/** What an earlier version wrote, without seals, is gone on with. */
+/** The format of an earlier version, without seals; such a journal is resumed, too. */
 const UNSEALED_FORMAT = 1;
 
 const setAsideSchema = z.object({
-  /** Where the damaged journal is kept, counted from the warehouse folder. */
+  /** Where the damaged journal is kept, relative to the warehouse folder. */
   folder: z.string(),
   /** What was damaged, and what that cost. */
   lost: z.string(),
 });
-/** A damaged journal that was set aside; what was whole of it the run goes on with. */
+/** A damaged journal that was set aside; the run resumes with what was intact. */
 export type SetAside = z.infer<typeof setAsideSchema>;
 
 const headerSchema = z.object({
@@ -29,7 +29,7 @@ const headerSchema = z.object({
   snapshot_id: z.string(),
   started_at: z.iso.datetime(),
   version: z.string(),
-  /** How often the run was taken up again. */
+  /** How often the run was resumed. */
   resumed: z.int().nonnegative(),
   set_aside: setAsideSchema.optional(),
 });
@@ -38,7 +38,7 @@ export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'> & {
 /** A journal that cannot be used as it is: the next sync sets it aside. */
 export class JournalError extends Failure {}
 
-/** A journal whose files mean something else than here: nothing can be taken from it. */
+/** A journal of another format: nothing can be taken from it. */
 export class JournalFormatError extends JournalError {}
 
 export async function writeHeader(folder: JournalFolder, header: RunHeader): Promise<void> {
@@ -47,14 +47,14 @@ export async function writeHeader(folder: JournalFolder, header: RunHeader): Pro
   await writeDurably(folder.header, `${seal(text, seedOf(folder)).text}\n`);
 }
 
-/** Whether every line that this journal's version wrote has a seal. */
+/** Whether the version that wrote this journal sealed every line. */
 export async function isSealed(folder: JournalFolder): Promise<boolean> {
   const text = await readFile(folder.header, 'utf8').catch(() => '');
   return formatIn(text) !== UNSEALED_FORMAT;
 }
 
 /**
- * What the run is, or null where it died before it wrote that: nothing was asked for then.
+ * Reads the run's header, or null if the run died before it wrote one: it had sent no request then.
  *
  * @throws JournalError where the header is damaged, of another journal or of another version
  */

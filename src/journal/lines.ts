@@ -5,16 +5,16 @@ import { codeOf } from '../storage/durable.js';
 import { JournalError } from './header.js';
 
 const NEWLINE = 0x0a;
-/** Small enough that what is read of it is used up before the garbage collector has met it twice. */
+/** Small enough to be garbage before the collector moves it to the old generation. */
 const PIECE_BYTES = 64 * 1024;
 
-/** One line of a journal and the offset behind it. */
+/** One line of a journal and the offset after it. */
 export interface JournalLine<T> {
   value: T;
   end: number;
 }
 
-/** One line as it stands in the file, and the offset behind it. */
+/** One line as it is in the file, and the offset after it. */
 export interface RawLine {
   /** Null where it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
   text: string | null;
@@ -22,8 +22,8 @@ export interface RawLine {
 }
 
 /**
- * The lines of a journal in groups, each of what lies in one piece of the file. What stands behind the last newline is
- * left out; a missing file has no lines.
+ * The lines of a journal, grouped by the piece of the file in which they end. What follows the last newline is left
+ * out; a missing file has no lines.
  */
 export async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
   let offset = 0;
@@ -36,9 +36,9 @@ export async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
 }
 
 /**
- * Reads lines of one kind in such groups. A last line that is damaged is left out.
+ * Reads lines of one kind, in the same groups. A damaged last line is left out.
  *
- * @throws JournalError where a line that is not the last is damaged
+ * @throws JournalError if any other line is damaged
  */
 export async function* readLineGroups<T>(file: string, schema: z.ZodType<T>): AsyncGenerator<JournalLine<T>[]> {
   let damaged: number | null = null;
@@ -69,7 +69,7 @@ async function* wholeLines(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** One text for all lines of a piece is several times faster than one for each. */
+/** Decoding all lines of a piece at once is several times faster than one by one. */
 function textsOf(piece: Buffer): { text: string | null; bytes: number }[] {
   if (!isUtf8(piece)) return linesOf(piece).map((line) => ({ text: textOf(line), bytes: line.length }));
   const whole = piece.toString('utf8');
@@ -91,7 +91,7 @@ function textOf(line: Buffer): string | null {
   return isUtf8(line) ? line.toString('utf8') : null;
 }
 
-/** The bytes of a file; a missing one has none. A folder under its name is damage, anything else the disk's own error. */
+/** The bytes of a file; a missing one has none. A folder in its place is damage; any other error is the disk's. */
 export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of createReadStream(file, { highWaterMark: PIECE_BYTES })) yield chunk;

@@ -21,7 +21,7 @@ import { openSeal, passOver, seal, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
 const WALK_RESUME_WITHIN_MS = 10 * MINUTE_MS;
-/** Of one window; a hostile service can send any number of unknown fields. */
+/** Drift kept per window; a hostile service can send any number of unknown fields. */
 const MAX_DRIFT = 100;
 
 /** The walk as it ended, read from the journal. */
@@ -53,10 +53,10 @@ const anyLine = z.union([windowLine, listedLine, entryLine]);
  */
 export class ListingJournal {
   readonly #file: AppendFile;
-  /** Of all that is written so far: each seal stands for everything before it. */
+  /** Checksum of all that is written so far: each seal covers everything before it. */
   #crc: number;
 
-  /** @param left what an interrupted run left; what stands behind it is cut off */
+  /** @param left what an interrupted run left; anything after it is cut off */
   constructor(folder: JournalFolder, left?: Pick<ListingLeft, 'bytes' | 'crc'>) {
     this.#file = new AppendFile(folder.listing, left?.bytes ?? 0);
     this.#crc = left?.crc ?? seedOf(folder);
@@ -70,7 +70,7 @@ export class ListingJournal {
     return this.#append(entries.join(''), window);
   }
 
-  /** Keeps the text of a window that broke the contract as a whole and ended the walk. */
+  /** Ends the journal; keeps the text of a window that broke the contract as a whole, if one ended the walk. */
   async finish(result: WalkResult, at: Date, redact: (text: string) => string): Promise<void> {
     const { kept, walks, complete, reason } = result;
     const { walk, count, startedAt } = kept;
@@ -79,7 +79,7 @@ export class ListingJournal {
     await this.#append('', { kind: 'listed', walk, walks, complete, reason, count, startedAt });
   }
 
-  /** @param lines whole ones, for which the seal of `last` stands */
+  /** @param lines complete lines, which the seal of `last` covers */
   #append(lines: string, last: object): Promise<void> {
     const sealed = seal(`${lines}${wellFormedJson(last)}`, this.#crc);
     this.#crc = sealed.crc;
@@ -123,7 +123,7 @@ export function entryText(entry: JudgedEntry, place: Place): string {
   return placedEntry(url, rest, text, place);
 }
 
-/** @param rest more members of the line, a comma before each */
+/** @param rest more members of the line, each after a comma */
 function placedEntry(url: string | null, rest: string, text: string | null, { walk, window, position }: Place): string {
   const place = `"walk":${walk},"window":${window},"position":${position}`;
   return `{"kind":"entry",${place},"url":${JSON.stringify(url)}${rest},"entry":${text}}\n`;
@@ -155,17 +155,17 @@ function brokenWindow(
   return { entries: journalLine(reject), window };
 }
 
-/** What an interrupted listing left: `bytes` of its file are whole, and `crc` is theirs. */
+/** What an interrupted listing left: the first `bytes` of its file are intact, with the checksum `crc`. */
 export type ListingLeft = { bytes: number; crc: number; windows: number } & (
   | { kind: 'listed'; listed: Listed }
   | { kind: 'walking'; from: Interrupted | undefined }
 );
 
 /**
- * Reads the journal of a listing back. A last window that the process died in is left out.
+ * Reads the journal of a listing back. Leaves out a last window that the process did not finish writing.
  *
  * @param now milliseconds since 1970; a walk that was interrupted for more than ten minutes starts over
- * @throws JournalError where anything else is damaged
+ * @throws JournalError if anything else is damaged
  */
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
   const { damage, ...left } = await scanListing(folder, pageSize, now);
@@ -173,7 +173,7 @@ export async function readListing(folder: JournalFolder, pageSize: number, now: 
   return left;
 }
 
-/** The same, however damaged the file is: a window counts as whole where everything before it is. */
+/** The same for a file with any damage: a window counts as intact if everything before it is. */
 export async function scanListing(
   folder: JournalFolder,
   pageSize: number,
@@ -194,16 +194,16 @@ export async function scanListing(
   return { kind: 'walking', from: reader.interrupted(now), ...whole };
 }
 
-/** Takes one line after the other for as long as they are whole. */
+/** Takes line after line for as long as they are intact. */
 class ListingReading {
   listed: Listed | null = null;
-  /** Behind the last seal that holds. */
+  /** Offset after the last valid seal. */
   bytes = 0;
   crc: number;
   windows = 0;
   #running: number;
   #lines = 0;
-  /** The number of a line that cannot be read: fine as the last one. */
+  /** The number of a line that cannot be read, which is fine only for the last one. */
   #unreadable: number | null = null;
 
   constructor(
@@ -215,7 +215,7 @@ class ListingReading {
     this.#running = seed;
   }
 
-  /** @returns what is wrong; null where nothing is known to be */
+  /** @returns what is wrong, or null */
   line(text: string | null, end: number): string | null {
     this.#lines++;
     if (this.#unreadable !== null) return `line ${this.#unreadable} cannot be read`;

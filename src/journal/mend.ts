@@ -8,16 +8,16 @@ import { scanListing } from './listing.js';
 import { checkPlan } from './plan.js';
 import { type ReportsScan, scanReports } from './reports.js';
 
-/** What is whole of a journal, and what is not. */
+/** Which parts of a journal are intact, and which are not. */
 interface Examined {
-  /** What is wrong, each with its file; none where all is whole. */
+  /** What is wrong, each with its file; empty if everything is intact. */
   damages: string[];
-  /** Null where the header is gone or no header. */
+  /** Null if the header is missing or damaged. */
   header: RunHeader | null;
-  /** Bytes of the listing that are as they were written; 0 where it means something else here. */
+  /** Intact bytes of the listing; 0 in a journal of another format. */
   listingBytes: number;
   keepsPlan: boolean;
-  /** Null where nothing can be taken. */
+  /** Null if none can be taken. */
   reports: ReportsScan | null;
   /** Whether the fetching of reports is known to have ended. */
   keepsEnd: boolean;
@@ -25,18 +25,19 @@ interface Examined {
 
 export interface MendInput {
   warehouse: string;
-  /** A folder of the warehouse for what is under way. */
+  /** A folder of the warehouse for work in progress. */
   scratch: string;
-  /** Makes the header anew where it is damaged. */
+  /** Makes a new header if it is damaged. */
   newHeader(): RunHeader;
 }
 
 /**
- * Sets a damaged journal aside below `runs/damaged`, and puts in its place what is provably whole of it: the windows of
- * the listing before the first damage, each answer to a report for itself, and the plan where all of the listing is
- * there that it was made for. A journal that is whole, or was cut off as a killed process leaves it, stays as it is.
+ * Sets a damaged journal aside below `runs/damaged`, and puts in its place what is provably intact: the windows of the
+ * listing before the first damage, each intact answer to a report, and the plan if the listing that it was made for is
+ * complete. A journal that is intact, or merely cut off as a killed process leaves it, stays as it is.
  *
- * @returns what was set aside, or null; the error of a disk that cannot be read is thrown: that is no damage
+ * @returns what was set aside, or null
+ * @throws the disk's error if it cannot be read, because that is not damage
  */
 export async function mendJournal(folder: JournalFolder, input: MendInput): Promise<SetAside | null> {
   const examined = await examine(folder);
@@ -92,7 +93,7 @@ async function examine(folder: JournalFolder): Promise<Examined> {
   return found;
 }
 
-/** @returns whether the listing's end is there */
+/** @returns whether the listing has its end */
 async function examineListing(folder: JournalFolder, found: Examined): Promise<boolean> {
   try {
     const { kind, bytes, damage } = await scanListing(folder, 0, 0);
@@ -114,7 +115,7 @@ async function examineReports(folder: JournalFolder, found: Examined): Promise<v
   }
 }
 
-/** A plan and answers follow from a whole listing: where its end is gone, so is what the plan was made for. */
+/** A plan and answers follow from a complete listing: without its end, what the plan was made for is gone. */
 async function examinePlan(folder: JournalFolder, found: Examined, isListed: boolean): Promise<void> {
   const answers = found.reports && found.reports.bytes > 0;
   const isBeyond = answers || (await exists(folder.planned));
@@ -130,7 +131,7 @@ async function examinePlan(folder: JournalFolder, found: Examined, isListed: boo
   }
 }
 
-/** Anything else, such as a disk that cannot be read, is no damage of the journal. */
+/** Throws anything else, such as the error of a disk that cannot be read: that is not damage. */
 function damageIn(error: unknown): string {
   if (error instanceof JournalError) return error.message;
   throw error;
@@ -154,7 +155,7 @@ async function copyWhole(from: JournalFolder, to: JournalFolder, whole: Examined
   if ((await sizeOf(from.reports)) > 0) await cp(from.reports, to.reports);
 }
 
-/** Each page's answer once; the end of the fetching, which is not there any more, left out. */
+/** Copies each page's answer once, without the line that ends the fetching. */
 async function copyAnswers(from: JournalFolder, to: JournalFolder): Promise<void> {
   const file = new AppendFile(to.reports, 0);
   const seen = new Set<string>();
@@ -169,7 +170,7 @@ async function copyAnswers(from: JournalFolder, to: JournalFolder): Promise<void
   }
 }
 
-/** Never that of an earlier one. */
+/** A folder that no earlier journal was set aside in. */
 async function freePlace(warehouse: string, { runId, websiteId }: JournalFolder): Promise<string> {
   const first = join(damagedFolder(warehouse), runId, encodeId(websiteId));
   let place = first;

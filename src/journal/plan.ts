@@ -6,11 +6,11 @@ import { isSealed, JournalError } from './header.js';
 import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
-/** Why a report is fetched, the most informative first; statements know it as the variable `reasons`. */
+/** Why a report is fetched, the most informative first; SQL statements see it as the variable `reasons`. */
 export const REASONS = ['missing', 'changed', 'new', 'recrawled', 'oldest'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** Something for each reason. */
+/** One value for each reason. */
 export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
   return {
     missing: make('missing'),
@@ -24,19 +24,19 @@ export function byReason<T>(make: (reason: Reason) => T): Record<Reason, T> {
 const plannedSchema = z.object({
   /** Reports to fetch. */
   planned: z.int(),
-  /** Reports that were worth fetching; more than `planned` where the budget cut them. Null: nobody looked. */
+  /** Reports that were worth fetching; more than `planned` where the budget cut them. Null: not counted. */
   wanted: z.int().nullable(),
 });
 export type Planned = z.infer<typeof plannedSchema>;
 
-/** As it is stored: with the checksum of the plan itself, which DuckDB writes. */
+/** As it is stored: with the checksum of the plan's file, which DuckDB writes. */
 const storedSchema = plannedSchema.extend({ plan_crc: z.int().optional() });
 
 const planLine = z.object({ url: z.string(), reason: z.string() });
 /** A page whose report is fetched, and why. */
 export type PlannedPage = z.infer<typeof planLine>;
 
-/** Says that the plan is whole. */
+/** Records that the plan is complete. */
 export async function writePlanned(folder: JournalFolder, { planned, wanted }: Planned): Promise<void> {
   const text = JSON.stringify({ planned, wanted, plan_crc: await checksumOf(folder.plan) });
   await writeDurably(folder.planned, `${seal(text, seedOf(folder)).text}\n`);
@@ -56,7 +56,7 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
 }
 
 /**
- * Holds the whole plan against its checksum.
+ * Checks the whole plan against its checksum.
  *
  * @returns whether there is a plan
  * @throws JournalError where it is damaged
@@ -79,7 +79,7 @@ async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedS
   throw new JournalError(`${folder.planned} is damaged`);
 }
 
-/** Of a file's bytes; a missing one counts as empty. */
+/** The checksum of a file's bytes; a missing one counts as empty. */
 async function checksumOf(file: string): Promise<number> {
   let crc = 0;
   for await (const chunk of chunksOf(file)) crc = crc32(chunk, crc);
@@ -88,26 +88,26 @@ async function checksumOf(file: string): Promise<number> {
 
 /**
  * The pages of a plan, one after the other: a plan of a million pages needs no more memory than one of a thousand.
- * Many may ask at once.
+ * Callers may be concurrent.
  */
 export class PlanReader {
   readonly #groups: AsyncGenerator<JournalLine<PlannedPage>[]>;
   #group: JournalLine<PlannedPage>[] = [];
   #at = 0;
-  /** Whether there is another group, while it is read: many ask at once, and it is for all of them. */
+  /** The pending read of the next group, shared by concurrent callers; false at the end. */
   #reading: Promise<boolean> | null = null;
 
   constructor(file: string) {
     this.#groups = readLineGroups(file, planLine);
   }
 
-  /** The next page where it is read already: that spares what waiting costs. */
+  /** The next page if it has been read already, else undefined; saves the cost of a promise. */
   take(): PlannedPage | undefined {
     return this.#group[this.#at++]?.value;
   }
 
   /**
-   * The next page, or undefined behind the last one.
+   * The next page, or undefined after the last one.
    *
    * @throws JournalError where the plan is damaged
    */
@@ -130,7 +130,7 @@ export class PlanReader {
     const { done, value } = await this.#groups.next();
     this.#group = done ? [] : value;
     this.#at = 0;
-    // At the end it stays, so that whoever asks later is told the same.
+    // At the end it stays, so that later calls get the same answer.
     if (!done) this.#reading = null;
     return !done;
   }

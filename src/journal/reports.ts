@@ -22,13 +22,13 @@ const doneLine = z.object({
   kind: z.literal('done'),
   status: z.enum(REPORTS_STATUS),
   message: z.string().nullable(),
-  /** Lines before it, so that one that is gone is noticed. */
+  /** Number of lines before it, so that a missing one is noticed. */
   answers: z.int().optional(),
 });
 const reportLine = z.object({ kind: z.enum(['fetched', 'missing', 'failed', 'rejected']), url: z.string() });
 const anyLine = z.union([doneLine, reportLine]);
 
-/** Writes the answers to the planned reports, one line each, and at last how the fetching ended. */
+/** Writes the answers to the planned reports, one line each, and finally how the fetching ended. */
 export class ReportsJournal {
   readonly #file: AppendFile;
   readonly #seed: number;
@@ -36,14 +36,14 @@ export class ReportsJournal {
   /** The last time as text: many answers come in the same millisecond. */
   #at = { ms: Number.NaN, text: '' };
 
-  /** @param left what an interrupted run left; what stands behind it is cut off */
+  /** @param left what an interrupted run left; anything after it is cut off */
   constructor(folder: JournalFolder, { bytes, counts }: Pick<ReportsLeft, 'bytes' | 'counts'> = NOTHING_LEFT) {
     this.#file = new AppendFile(folder.reports, bytes);
     this.#seed = seedOf(folder);
     this.#answers = totalOf(counts);
   }
 
-  /** Returns when the answer is in the kernel's hands: the worker may ask for the next one. */
+  /** Resolves once the kernel has the answer; then the worker may request the next one. */
   record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
     const text = reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome);
     this.#answers++;
@@ -108,17 +108,17 @@ function fetchedText(place: Place, outcome: Extract<ReportOutcome, { outcome: 'f
 export interface ReportsLeft {
   counts: ReportCounts;
   done: { status: ReportsStatus; message: string | null } | null;
-  /** How many bytes of the file are whole. */
+  /** How many bytes of the file are intact. */
   bytes: number;
 }
 
 const NOTHING_LEFT = { bytes: 0, counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 } };
 
 /**
- * Reads the answers back that a run has already: counts of them, and whether the fetching ended. A last line that the
- * process died in is left out.
+ * Reads back the answers that a run already has: their counts, and whether the fetching ended. Leaves out a last line
+ * that the process did not finish writing.
  *
- * @throws JournalError where anything else is damaged
+ * @throws JournalError if anything else is damaged
  */
 export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
   const { damage, ...left } = await scanReports(folder);
@@ -126,16 +126,16 @@ export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
   return left;
 }
 
-/** What is whole of the answers, however damaged the rest is. */
+/** The intact answers, however damaged the rest is. */
 export interface ReportsScan extends ReportsLeft {
   /** What is wrong, or null. */
   damage: string | null;
 }
 
 /**
- * Each answer stands for itself, so a damaged line costs that line alone.
+ * Reads a journal with any damage. Each line has a seal of its own, so a damaged one costs only that answer.
  *
- * @param onAnswer called with the line of each whole answer
+ * @param onAnswer called with the line of each intact answer
  */
 export async function scanReports(
   folder: JournalFolder,
@@ -154,7 +154,7 @@ export async function scanReports(
 class ReportsReading {
   readonly #left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
   #lines = 0;
-  /** Numbers of damaged lines: how many, and the first and the last of them. */
+  /** Damaged lines: how many, and the numbers of the first and the last. */
   #damaged = { count: 0, first: 0, last: 0 };
   #lacking = 0;
 
@@ -163,7 +163,7 @@ class ReportsReading {
     private readonly isSealed: boolean,
   ) {}
 
-  /** @returns the answer that the line holds, if it is whole and holds one */
+  /** @returns the line's answer, if it is intact and holds one */
   line(text: string | null, end: number): { text: string; url: string } | null {
     this.#lines++;
     const value = parseLine(text, anyLine);
@@ -193,7 +193,7 @@ class ReportsReading {
   }
 }
 
-/** All answers. */
+/** The number of all answers. */
 export function totalOf(counts: ReportCounts): number {
   return Object.values(counts).reduce((all, each) => all + each, 0);
 }

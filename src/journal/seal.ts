@@ -5,14 +5,14 @@ import type { JournalFolder } from './folder.js';
 const SEAL = /,"crc":"([0-9a-f]{8})"\}$/;
 const SEAL_LENGTH = ',"crc":"00000000"}'.length;
 
-/** Belongs to one website's part of one run, so that a line of another journal counts as damaged. */
+/** Specific to one website's part of one run, so that a line of another journal counts as damaged. */
 export function seedOf({ runId, websiteId }: JournalFolder): number {
   return crc32(`${runId}/${websiteId}`);
 }
 
 /**
- * Adds a checksum to the JSON text of an object, so that a flipped bit in the middle of a value is noticed, too. What
- * has its seal is as it was written, and everything that is written can be staged.
+ * Adds a checksum to the JSON text of an object, so that a flipped bit in the middle of a value is noticed, too. Text
+ * with a valid seal is as it was written, and everything that is written can be staged.
  *
  * @param crc of what comes before it, or the journal's seed
  */
@@ -23,12 +23,12 @@ export function seal(text: string, crc: number): { text: string; crc: number } {
 
 export interface Opened {
   isWhole: boolean;
-  /** Of this text and all that its seal stands for. */
+  /** Checksum of this text and all that its seal covers. */
   crc: number;
 }
 
 /**
- * Holds a text against its seal.
+ * Checks a text against its seal.
  *
  * @param isRequired false in journals of a version that wrote no seals: there a text without one counts as whole
  */
@@ -39,7 +39,7 @@ export function openSeal(text: string, crc: number, isRequired: boolean): Opened
   return { isWhole: Number.parseInt(sealed[1] ?? '', 16) === own, crc: own };
 }
 
-/** The checksum of a line that has no seal of its own: the seal of a later one stands for it. */
+/** The checksum including a line that has no seal of its own, because the seal of a later one covers it. */
 export function passOver(text: string, crc: number): number {
   return crc32(`${text}\n`, crc);
 }
