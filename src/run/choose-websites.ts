@@ -5,12 +5,12 @@ import { checkIdentity } from '../warehouse/prepare.js';
 import type { ClientsOptions } from './clients.js';
 
 /**
- * The ids of the websites that a user names for a run by id or name: among those of the configuration; where that says
- * `all`, among those of the warehouse, and only then among those that the service lists for the key.
+ * Resolves the ids and names of websites that a user gave for a run. Looks in the configuration; where that says `all`,
+ * in the warehouse, and only then in what the service lists for the key.
  *
- * @param asking how to ask the service, which takes a request; null: not at all
- * @throws UsageError where one of them is unknown
- * @throws SourceError when the service does not say which there are
+ * @param asking how to ask the service, at the cost of a request; null: do not ask
+ * @throws UsageError if one of them is unknown
+ * @throws SourceError if the service does not list the key's websites
  */
 export async function chosenWebsites(
   given: readonly string[],
@@ -23,7 +23,7 @@ export async function chosenWebsites(
   const known = (await checkIdentity(path, time_zone)) ? await knownWebsites(path, memory_limit) : [];
   const isKnown = (text: string) => known.some(({ id, name }) => id === text || name === text);
   if (!asking || given.every(isKnown)) return websiteIds(given, known, 'the warehouse');
-  // Loads the HTTP client, which only those need who ask.
+  // Loaded here, because only this case needs the HTTP client.
   const { Clients, configuredWebsites } = await import('./clients.js');
   const clients = new Clients(config, asking);
   try {

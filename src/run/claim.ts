@@ -10,10 +10,10 @@ import { readRestored } from '../warehouse/restored.js';
 import type { Manifest } from '../warehouse/stage.js';
 import type { RunContext, WebsiteRun } from './context.js';
 
-/** Without an answer: a bucket that is down holds no commit up for long. */
+/** For each request, so that a bucket that is down does not hold up a commit for long. */
 const TIMEOUT_MS = 10 * SECOND_MS;
 const ATTEMPTS = 3;
-/** The other machine sends its commit as soon as it is made. */
+/** How long to wait for another machine's commit, which it sends as soon as it is made. */
 const LONGEST_WAIT_MS = 3 * MINUTE_MS;
 const WAIT_MS = 2 * SECOND_MS;
 const MOST_TRIES = 5;
@@ -30,8 +30,8 @@ export class OvertakenError extends Failure {
 type Claimant = Pick<RunContext, 'config' | 'warehouse' | 'log'>;
 
 /**
- * Claims the place of a staged commit in the bucket, before it becomes visible. Where the bucket cannot be asked it is
- * committed all the same: nothing that follows the log stops a sync.
+ * Claims the place of a staged commit in the bucket, before it becomes visible. If the bucket cannot be reached, the
+ * commit goes ahead all the same, because no follower may stop a sync.
  *
  * @throws OvertakenError
  */
@@ -52,9 +52,9 @@ export async function claimCommit({ config, warehouse, log }: Claimant, manifest
 }
 
 /**
- * Does work that ends with a commit; again, from the journal and without a request, after another machine was first.
+ * Does work that ends with a commit, and repeats it from the journal, without a request, if another machine was first.
  *
- * @param again prepares the work for another time
+ * @param again prepares the work for another try
  */
 export async function untilFirst<T>(
   context: Claimant & Pick<RunContext, 'effects' | 'signal'>,
@@ -76,7 +76,7 @@ export async function untilFirst<T>(
   }
 }
 
-/** Fetches the commit that was first, once it is in the bucket. @throws OvertakenError where it does not come */
+/** Fetches the commit that was first, once it is in the bucket. @throws OvertakenError if it does not arrive in time */
 export async function takeWinner(
   { config, warehouse, effects, signal }: Omit<Claimant, 'log'> & Pick<RunContext, 'effects' | 'signal'>,
   overtaken: OvertakenError,
@@ -93,7 +93,7 @@ export async function takeWinner(
   if (file === null || !(await exists(file))) throw overtaken;
 }
 
-/** What other machines committed is what a run goes on from. Not known while the bucket is down, it is found out later. */
+/** Fetches what other machines committed, because a run builds on it. While the bucket is down, it runs without. */
 export async function takeOthers(context: Claimant): Promise<void> {
   if (!context.config.bucket) return;
   try {
@@ -120,7 +120,7 @@ async function fetchOthers({ config, warehouse }: Pick<Claimant, 'config' | 'war
 
 async function askBucket<T>(config: RunContext['config'], ask: (bucket: Bucket) => Promise<T>): Promise<T> {
   if (!config.bucket) throw new BucketError('no bucket is configured');
-  // Most warehouses have none, and should not wait for what it loads.
+  // Loaded here, because most warehouses have no bucket and should not wait for it.
   const { withBucket } = await import('../bucket/client.js');
   return withBucket(config.bucket, ask, { attempts: ATTEMPTS, timeout: TIMEOUT_MS });
 }

@@ -10,7 +10,7 @@ import type { Answer } from '../source/transport.js';
 export interface ClientsOptions extends Pick<ClientOptions, 'effects' | 'signal'> {
   /** @param baseUrl of the service that answered */
   onAnswer?: (answer: Answer, baseUrl: string) => void;
-  /** @param key where the configuration names it, such as `api.token` */
+  /** @param key the token's configuration key, such as `api.token` */
   onNotice?: (notice: PaceNotice, key: string) => void;
 }
 
@@ -55,7 +55,7 @@ export class Clients {
 /**
  * The websites that the configuration names; for `all` those that the key may read, which costs one request.
  *
- * @throws SourceError when the service does not say which those are
+ * @throws SourceError if the service does not list those
  */
 export async function configuredWebsites(config: Config, clients: Clients): Promise<Website[]> {
   const named = namedWebsites(config);
@@ -69,7 +69,7 @@ export async function configuredWebsites(config: Config, clients: Clients): Prom
 }
 
 /**
- * What the service says of `api.token`, or what breaks the contract in that.
+ * What the service says about `api.token`, or how its answer breaks the contract.
  *
  * @throws SourceError
  */

@@ -15,7 +15,7 @@ import { journalEngine, type WebsiteRun } from './context.js';
 import type { Fetched } from './fetch-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
 
-/** What a website's newest commit left, and the next one is compared with. */
+/** What a website's newest commit left, with which the next one is compared. */
 export interface Before {
   /** The state file of the newest commit; null before the first. */
   state: string | null;
@@ -35,7 +35,7 @@ export interface Before {
  */
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
-  // Of this website alone: a warehouse may hold many, each with a marker of every night.
+  // Only this website: a warehouse may hold many, each with a marker per night.
   const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id }));
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
   const { markers } = log;
@@ -62,14 +62,14 @@ export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: 
   };
 }
 
-/** A walk that another machine overtook is dated right after that one's: time and commits have one order. */
+/** A walk that another machine overtook is dated right after that machine's, so that commits stay in order of time. */
 function startAfter({ config }: Pick<WebsiteRun, 'config'>, { startedAt }: Listed, { newestAt }: Before): number {
   const start = new Date(startedAt).getTime();
   const newest = Date.parse(newestAt ?? '');
   return config.bucket && newest >= start && newest - start < DAY_MS ? newest + 1 : start;
 }
 
-/** Makes every file of the commit from the journal. Nothing of it is visible yet. */
+/** Writes every file of the commit from the journal. None is visible yet. */
 export async function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
   run.header = await headerAfter(run, before);
   const { header, requests } = run;
@@ -122,7 +122,7 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, fet
   return stageCommit(input, run.journal);
 }
 
-/** Commits sort by their ids: one that another machine overtook needs a new one. */
+/** Commits sort by their ids, so one that another machine overtook needs a new id. */
 async function headerAfter({ header, folder, effects }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
   if (newest === null || newest < header.snapshot_id) return header;
   const renamed = { ...header, snapshot_id: uuidv7({ msecs: Math.max(effects.now(), timeOfId(newest) + 1) }) };
@@ -130,7 +130,7 @@ async function headerAfter({ header, folder, effects }: WebsiteRun, { newest }: 
   return renamed;
 }
 
-/** Makes the snapshot visible, and says what it holds. */
+/** Makes the snapshot visible, and returns its receipt. */
 export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
   await claimCommit(run, manifest);
   await commitStaged(run.warehouse, run.folder, manifest);

@@ -56,7 +56,7 @@ export interface WebsiteRun extends RunContext {
   journal: JournalEngine;
   client: Client;
   requests: RequestCounts;
-  /** How much of what the key's pace allowed was answered so far, from 0 to 1; null where that is not known. */
+  /** Answered requests divided by those that the key's pace allowed so far, 0 to 1; null if that is unknown. */
   utilisation: () => number | null;
 }
 

@@ -12,14 +12,14 @@ import { deadlineOf, type WebsiteRun } from './context.js';
 import { ReportsDown } from './outage.js';
 import { pageAnsweredBefore } from './plan-reports.js';
 
-/** So many rejects in a row for the same reason mean that the API has changed, not that records are bad. */
+/** This many rejects in a row for the same reason mean that the API has changed, not that records are bad. */
 const EQUAL_REJECTS = 50;
-/** After so many failed reports in a row, another request finds out whether the service is down. */
+/** After this many failed reports in a row, another request finds out whether the service is down. */
 const FAILED_IN_A_ROW = 3;
-/** Where no report was ever answered, so many failures in a row are not the pages' fault. */
+/** If no report was ever answered, this many failures in a row are not the pages' fault. */
 const FAILED_FROM_THE_START = 12;
 const DISK_CHECK_INTERVAL_MS = 2_000;
-/** While so few are fetched DuckDB stays open, because opening it again would take longer. */
+/** For at most this many reports, DuckDB stays open, because reopening it would take longer. */
 const FEW_REPORTS = 30;
 
 /** How the fetching of the planned reports ended. */
@@ -34,8 +34,8 @@ export interface Fetched {
 }
 
 /**
- * Fetches the planned reports into the journal, `concurrency` at a time, until the plan, the deadline or the disk ends.
- * Reports that the journal holds already are not requested again.
+ * Fetches the planned reports into the journal, `concurrency` at a time, until the plan is done, the deadline comes or
+ * the disk is full. Reports that the journal already holds are not requested again.
  *
  * @throws Stopped; SourceError during an outage that is waited for; Error when the journal cannot be written
  */
@@ -93,7 +93,7 @@ class ReportFetch {
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
   /** URL of a page whose report was answered before, in this run or an earlier one. */
   #witness: string | null | undefined;
-  /** The request that finds out what made them fail, while it is under way. */
+  /** The pending request that finds out what made them fail. */
   #probe: Promise<Blame> | null = null;
   /** Pages that were read from the plan and not requested yet. */
   #ahead: PlannedPage[] = [];
@@ -196,7 +196,7 @@ class ReportFetch {
     return this.#doubtful.length >= FAILED_IN_A_ROW;
   }
 
-  /** A request that is not repeated. */
+  /** For a request that is not retried. */
   get #purposeOnce(): Purpose {
     return { ...this.#purpose, attempts: 1 };
   }
@@ -289,7 +289,7 @@ class ReportFetch {
   }
 }
 
-/** Whether asking again later may help. */
+/** Whether a later retry may help. */
 function isTransient(outcome: ReportOutcome): outcome is ReportOutcome & { outcome: 'failed' } {
   if (outcome.outcome !== 'failed') return false;
   return outcome.status === null || outcome.status === 429 || outcome.status >= 500;

@@ -2,7 +2,7 @@ import { BucketError } from '../bucket/errors.js';
 import { MINUTE_MS, SECOND_MS } from '../time.js';
 import type { RunContext } from './context.js';
 
-/** Ends with one last time, so that a machine that is told to stop leaves nothing unsent. */
+/** Sends one last time, so that a machine that is told to stop leaves nothing unsent. */
 export type StopMirroring = () => Promise<void>;
 
 /** Sends what a run has received to the bucket each minute, if `bucket.journal` says so. Never stops the run. */

@@ -18,14 +18,14 @@ interface OutageOptions {
   signal: AbortSignal;
 }
 
-/** The listing is answered, and no report is. */
+/** The service answers the listing but no report. */
 export class ReportsDown extends SourceError {
   constructor(message: string) {
     super('server', message);
   }
 }
 
-/** What an outage stops: one of the service, all websites of its address; one of the reports, a single website. */
+/** Whom an outage stops: that of a service, all websites at its address; that of reports, a single website. */
 type Whose = Pick<Website, 'id' | 'baseUrl'>;
 
 type Kind = 'service' | 'reports' | 'disk';
@@ -98,7 +98,7 @@ export class Outage {
       log.warn(told, `outage: ${error instanceof Error ? error.message : error}`);
     }
     this.#known.set(key, { ...known, waits: known.waits + 1 });
-    // What has passed and the first wait: 5 minutes, 10, 20, 30.
+    // The time that has passed, plus the first wait: 5, 10, 20, then 30 minutes.
     const pause = Math.min(now - known.since + FIRST_WAIT_MS, LONGEST_WAIT_MS, until - now);
     progress.waiting(new Date(now + pause).toISOString(), kind === 'disk' ? 'the full disk' : 'the service');
     await effects.sleep(pause, signal);
@@ -122,7 +122,7 @@ function keyOf(kind: Kind, { id, baseUrl }: Whose): string {
   return kind === 'disk' ? kind : `${kind} ${kind === 'service' ? baseUrl : id}`;
 }
 
-/** The kind of outage that an error stands for; null where it is none. */
+/** The kind of outage that an error stands for; null if it is none. */
 function kindOf(error: unknown): Kind | null {
   if (error instanceof ReportsDown) return 'reports';
   if (error instanceof SourceError) return error.retryable ? 'service' : null;

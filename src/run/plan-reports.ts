@@ -51,7 +51,7 @@ async function writePlan(engine: Engine, run: WebsiteRun): Promise<Planned> {
   return { planned, wanted: planned < reports.max_per_run ? planned : await countWanted(engine) };
 }
 
-/** A page whose report the service gave in an earlier run; null where it never gave one. */
+/** A page whose report the service returned in an earlier run; null if it never returned one. */
 export async function pageAnsweredBefore(run: WebsiteRun, { state }: Before): Promise<string | null> {
   return run.journal.use(null, async (engine) => {
     await viewPreviousState(engine, run.warehouse, state);
@@ -70,7 +70,7 @@ async function countWanted(engine: Engine): Promise<number> {
 }
 
 /**
- * Sets what orders and cuts the plan of `sql/plan/report_plan`, which stands over the view `candidates`.
+ * Sets what `sql/plan/report_plan` needs to order and cut the view `candidates`.
  *
  * @param now milliseconds since 1970
  */

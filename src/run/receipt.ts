@@ -4,15 +4,15 @@ import { byReason, type Reason } from '../journal/plan.js';
 import type { RequestCounts } from '../source/client.js';
 
 export interface ReportsReceipt {
-  /** Asked for: `fetched` + `missing` + `failed` + `rejected`. */
+  /** Requested: `fetched` + `missing` + `failed` + `rejected`. */
   planned: number;
   fetched: number;
-  /** Of these, what was answered before an interruption. */
+  /** Of these, how many were answered before an interruption. */
   reused: number;
   missing: number;
   failed: number;
   rejected: number;
-  /** `planned` again. */
+  /** `planned`, by reason. */
   by_reason: Record<Reason, number>;
   /** Worth fetching, but left to the next run. Null if only the listing was fetched. */
   left: number | null;
@@ -28,11 +28,11 @@ export interface WebsiteReceipt {
   pages: { expected: number | null; listed: number; rejected: number };
   reports: ReportsReceipt;
   requests: RequestCounts;
-  /** Answered requests ÷ those that the pace allowed, 0 to 1; null where that is unlimited or not known. */
+  /** Answered requests ÷ those that the pace allowed, 0 to 1; null if that is unlimited or unknown. */
   utilisation: number | null;
   resumed: boolean;
   duration_ms: number;
-  /** Where a damaged journal of the website is kept, counted from the warehouse folder; it may be deleted. */
+  /** Where a damaged journal of the website is kept, relative to the warehouse folder; it may be deleted. */
   set_aside?: string;
   error?: string;
 }
@@ -41,7 +41,7 @@ export interface Receipt {
   run_id: string | null;
   websites: WebsiteReceipt[];
   followers: FollowerState[];
-  /** Why no website is listed: it is unknown which there are. */
+  /** Why no website is listed: the websites are unknown. */
   error?: string;
 }
 
@@ -74,7 +74,7 @@ export function failedReceipt(
   };
 }
 
-/** Of `snapshots.reports_by_reason`: every reason, those that no report had included. */
+/** Parses `snapshots.reports_by_reason`. Reasons that no report had count 0. */
 export function reasonsIn(text: string): Record<Reason, number> {
   return countedReasons.parse(JSON.parse(text));
 }

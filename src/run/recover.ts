@@ -36,9 +36,9 @@ export interface Recovered {
   setAside: Map<string, SetAside>;
 }
 
-/** What a recovery asks of the run that it prepares. */
+/** What a recovery needs from the run that it prepares. */
 export interface RecoverDeps {
-  /** Makes the part of a run that a journal belongs to, also for a website that is not configured any more. */
+  /** Opens the part of a run that a journal belongs to, even for a website that is no longer configured. */
   openRun(folder: JournalFolder, header: RunHeader): WebsiteRun;
   /** A header for a run whose own is lost. */
   newHeader(folder: JournalFolder): RunHeader;
@@ -51,9 +51,9 @@ export interface RecoverDeps {
  * - empty: the run died before its first request; the folder is deleted.
  * - recorded (it has a row in `runs`): the journal is deleted.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
- * - damaged: it is set aside and replaced by what is intact of it.
+ * - damaged: it is set aside and replaced by its intact parts.
  * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
- * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a line in `runs`.
+ * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in `runs`.
  */
 export async function recover(context: RunContext, deps: RecoverDeps): Promise<Recovered> {
   await recoverReplays(context);

@@ -12,10 +12,10 @@ import { sql } from '../storage/sql.js';
 
 /** The journal of a replay is one walk, whatever walk its entries came from. */
 export const REPLAY_WALK = 1;
-/** Why a replayed report is there, in `url_reports.reason`. */
+/** The value of `url_reports.reason` for a replayed report. */
 const REASON = 'replay';
 
-/** What decides whether a record may pass. */
+/** Decides which records pass. */
 export interface Contract {
   judgeEntry(payload: unknown): CheckedEntry;
   judgeReport(text: string, url: string): ReportOutcome;
@@ -39,11 +39,11 @@ const waitingRecord = z.object({
 type WaitingRecord = z.infer<typeof waitingRecord>;
 
 /**
- * Judges what waits in quarantine, record by record, and writes what passes into a journal as a run would have, with the
- * times at which it was received.
+ * Validates what waits in quarantine, record by record, and journals what passes as a run would have, with the times at
+ * which it was received.
  *
  * @param engine with the views `quarantine` and `coverage` of one snapshot
- * @param folder null: only count
+ * @param folder of the journal; null: only count
  */
 export async function judgeAgain(engine: Engine, contract: Contract, folder: JournalFolder | null): Promise<Judged> {
   const waiting = z.object({ records: z.int() });

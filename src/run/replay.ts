@@ -29,7 +29,7 @@ export interface ReplayOptions {
   websites: string[];
   /** Only snapshots of this date, `YYYY-MM-DD`, or later. */
   since: string | null;
-  /** Judge and count, and commit nothing. */
+  /** Only validate and count; commit nothing. */
   dryRun: boolean;
   signal: AbortSignal;
   /** Milliseconds since 1970. */
@@ -41,8 +41,8 @@ export interface ReplayOptions {
 export type ReplayReceipt = Awaited<ReturnType<typeof replay>>;
 
 /**
- * Holds quarantined records against the contract of today, and commits what passes, without a request: one commit for
- * each snapshot, under a marker of its own. The originals stay in `rejected_records`.
+ * Validates quarantined records against today's contract, and commits what passes, without a request: one commit for
+ * each snapshot, with a marker of its own. The originals stay in `rejected_records`.
  *
  * @throws BusyError, WarehouseError, ReplayStopped
  */
@@ -59,7 +59,7 @@ export async function replay(options: ReplayOptions) {
   }
 }
 
-/** 3 where something is worth a look: a website that was left alone, a follower that lags. */
+/** 3 with warnings: a website was skipped, or a follower lags. */
 export function exitCodeOf({ skipped, followers }: ReplayReceipt): 0 | 3 {
   return skipped.length > 0 || followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
@@ -135,7 +135,7 @@ class Replay {
     return { ...about, ...receiptOf(judged, manifest) };
   }
 
-  /** Over the files of this snapshot and of the replays that it had. */
+  /** Validates over the files of this snapshot and of its replays. */
   #judge(snapshot: Marker, log: OpenWarehouse, folder: JournalFolder | null): Promise<Judged> {
     const own = log.markers.filter(({ snapshotId }) => snapshotId === snapshot.snapshotId);
     return withEngine(folder ? engineOptions(this.options.config, folder.temporary) : this.#scratch, async (engine) => {
@@ -148,7 +148,7 @@ class Replay {
     });
   }
 
-  /** Makes every file of the replay's commit. Its state follows that of the website's newest commit. */
+  /** Writes every file of the replay's commit. Its state follows that of the website's newest commit. */
   async #stage(snapshot: Marker, folder: JournalFolder, judged: Judged): Promise<Manifest> {
     const { config, version } = this.options;
     const engine = engineOptions(config, folder.temporary);
@@ -187,9 +187,9 @@ class Replay {
 }
 
 /**
- * Finishes the replays that were staged when their process died, and drops the others: what they would have committed
- * is quarantined still. To be called, with the run lock held, before anything else is committed, because a staged
- * replay was compared with the state as it was then.
+ * Finishes the replays that were staged when their process died, and drops the others, whose records are still in
+ * quarantine. Call it with the run lock held, before anything else is committed, because a staged replay was compared
+ * with the state at that time.
  */
 export async function recoverReplays(context: Pick<RunContext, 'config' | 'warehouse' | 'log'>): Promise<void> {
   const { warehouse, log } = context;
@@ -210,7 +210,7 @@ export async function recoverReplays(context: Pick<RunContext, 'config' | 'wareh
 
 const UNFINISHED = 'it has an unfinished run, which must be committed first: run `indexhouse sync --recover`';
 
-/** Their next commit has an id that is older than that of any replay now. */
+/** Websites whose next commit has an older id than any replay would get now. */
 async function unfinishedWebsites(warehouse: string): Promise<Set<string>> {
   const unfinished = new Set<string>();
   for (const folder of await unfinishedJournals(warehouse)) {

@@ -7,7 +7,7 @@ import type { Client, RequestCounts } from '../source/client.js';
 import type { Effects } from '../source/effects.js';
 import type { PaceNotice } from '../source/pacer.js';
 
-/** What of a website's run tells how fast it is. */
+/** The parts of a website's run that show how fast it is. */
 interface PacedRun {
   website: Website;
   config: Config;
@@ -16,7 +16,7 @@ interface PacedRun {
   effects: Pick<Effects, 'now'>;
 }
 
-/** No line is drawn more often. */
+/** The least time between two updates of the line. */
 const TELL_EVERY_MS = 100;
 
 /**
@@ -36,7 +36,7 @@ export class RunProgress {
 
   constructor(private readonly progress: Progress | null) {}
 
-  /** Pages of a window that was accepted, of how many the service counts. */
+  /** Adds the pages of an accepted window; `expected` is how many the service counts. */
   listed(website: Website, pages: number, expected: number | null): void {
     if (this.#isWaiting) this.progress?.note('');
     this.#isWaiting = false;
@@ -44,10 +44,10 @@ export class RunProgress {
   }
 
   /**
-   * A key waits: nothing of it moves meanwhile. The next answer takes the text away.
+   * Shows that a key waits, because nothing else moves meanwhile. The next answer removes the text.
    *
    * @param until ISO 8601
-   * @param key where the configuration names it
+   * @param key what waits: the configuration key of an API key, or a word for what else
    */
   waiting(until: string, key: string): void {
     if (this.#phase === null) this.progress?.start('pages', null);
@@ -56,15 +56,15 @@ export class RunProgress {
     this.progress?.note(`${key} waits until ${until.slice(0, 16).replace('T', ' ')} UTC`);
   }
 
-  /** A website's plan is made; `done` of it are answered already. */
+  /** Adds a website's plan, of which `done` reports are answered already. */
   planned(website: Website, reports: number, done: number): void {
-    // A run that resumes after an outage is told again.
+    // A run that resumes after an outage adds its plan again.
     const before = this.#answeredOf.get(website.id) ?? 0;
     this.#answeredOf.set(website.id, done);
     this.#advance('reports', website, done - before, reports);
   }
 
-  /** Called for each answer at full speed: what takes longer than counting is told now and then, and at the end. */
+  /** Called for each answer at full speed: whatever takes longer than counting is done now and then, and at the end. */
   answered(run: PacedRun): void {
     if (!this.progress) return;
     this.#answered++;
@@ -78,7 +78,7 @@ export class RunProgress {
     this.progress.advance(0, { requestsLeft: Math.max(0, this.#planned - this.#answered) });
   }
 
-  /** What is done without requests: staging, committing, following. */
+  /** Shows what is done without requests: staging, committing, following. */
   note(text: string): void {
     this.progress?.note(text);
   }
@@ -136,7 +136,7 @@ const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, s
 /**
  * Says why requests are slower than the configured rate, and until when.
  *
- * @param key where the configuration names it
+ * @param key the configuration key of the API key
  * @param now milliseconds since 1970
  */
 export function tellPace(

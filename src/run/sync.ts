@@ -35,7 +35,7 @@ import { endedWebsites, recover } from './recover.js';
 import { RunProgress, tellPace } from './run-progress.js';
 import { walk } from './walk-listing.js';
 
-/** Sorting a listing uses all the memory that it is given, without being faster. */
+/** In bytes. Sorting a listing uses all the memory that it is given, without being faster. */
 const LEAST_MEMORY_OF_A_RUN = 256e6;
 
 export interface SyncOptions {
@@ -70,7 +70,7 @@ export async function sync(given: SyncOptions): Promise<Receipt> {
   }
 }
 
-/** A run stays small beside what else the machine does: DuckDB's memory is a quarter of what readers have. */
+/** Gives DuckDB a quarter of the memory that readers have, to leave room for whatever else the machine does. */
 function withMemoryOfARun(config: Config): Config {
   const { memory_limit: limit } = config.warehouse;
   const memory_limit = Math.min(limit, Math.max(LEAST_MEMORY_OF_A_RUN, limit / 4));
@@ -96,7 +96,7 @@ interface Begun {
   runId: string | null;
   runs: WebsiteRun[];
   receipts: WebsiteReceipt[];
-  /** Why it is unknown which websites there are: neither configuration, service nor warehouse tell. */
+  /** Why no website is known: neither the configuration, the service nor the warehouse names one. */
   unlisted?: string;
 }
 
@@ -106,7 +106,7 @@ class Sync {
 
   constructor(private readonly options: SyncOptions) {
     const { config, log, signal, effects = realRunEffects } = options;
-    // Each request under way listens for the stop.
+    // Each request in flight listens for the stop.
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
     const outage = new Outage({ retryFor: options.retryFor ?? 0, effects, log, progress, signal });
@@ -170,7 +170,7 @@ class Sync {
       : { runId: id, runs, receipts, unlisted: unlisted.message };
   }
 
-  /** Begins the websites that are neither under way nor ended in this run. */
+  /** Starts the websites that this run has neither started nor ended. */
   async #startRest(
     runId: string,
     taken: string[],
@@ -201,7 +201,7 @@ class Sync {
     }
   }
 
-  /** @param setAside a damaged journal of an older run of the website: whoever looks at this run is told */
+  /** @param setAside a damaged journal of an older run of the website, which this run reports */
   #start(website: Website, runId: string, setAside: SetAside | undefined): WebsiteRun {
     const folder = journalFolder(this.#context.warehouse, runId, website.id);
     const header = this.#newHeader(folder, website.name, this.#context.effects.now());
@@ -274,7 +274,7 @@ class Sync {
   }
 }
 
-/** What the log tells of a commit: what it holds, and what was spent on it. */
+/** The log line of a commit: what it holds and what it cost. */
 function toldOf({ website_id, pages, reports, requests, utilisation }: WebsiteReceipt) {
   return {
     website: website_id,

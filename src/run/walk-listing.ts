@@ -9,14 +9,14 @@ import { deadlineOf, type WebsiteRun } from './context.js';
  * Walks the listing into the journal, or resumes an interrupted walk. Sends no request if the journal holds the whole
  * walk already.
  *
- * @throws SourceError when no listing can be had, or during an outage that is waited for; `Stopped`; JournalError
+ * @throws SourceError if no listing is available, or in an outage to wait for; `Stopped`; JournalError
  */
 export async function walk(run: WebsiteRun): Promise<Listed> {
   const { api } = run.config;
   const left = await readListing(run.folder, api.page_size, run.effects.now());
   // Each window in the journal was a request of this run, whichever process sent it.
   run.requests.sent += left.windows;
-  // The statements over a journal read both files, so both have to exist.
+  // The SQL statements over a journal read both files, so both must exist.
   await appendFile(run.folder.reports, '');
   if (left.kind === 'listed') return left.listed;
   const journal = new ListingJournal(run.folder, left);
@@ -59,7 +59,7 @@ function fingerprint(run: WebsiteRun, walk: number): Promise<WalkFingerprint> {
   return run.journal.use(walk, walkFingerprint);
 }
 
-/** A listing with more rejects than is allowed cannot be called complete: what it lacks would count as absent. */
+/** A listing with too many rejects is not complete: the pages that it lacks would count as missing. */
 function withRejectsJudged(run: WebsiteRun, result: WalkResult, { pages, rejected }: WalkFingerprint): WalkResult {
   if (rejected <= run.config.quality.max_reject_ratio * pages) return result;
   const reason = `${rejected} of ${pages} entries break the contract, more than quality.max_reject_ratio allows`;
