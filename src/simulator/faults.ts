@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hash, unit } from './random.js';
 
-/** What can go wrong with an answer, in the order in which a draw is held against the rates. */
+/** What can go wrong with an answer, in the order in which a draw is compared with the rates. */
 const FAULT_KINDS = [
   /** 429 with `Retry-After`, whatever the key's allowance. */
   '429',
@@ -17,11 +17,11 @@ const FAULT_KINDS = [
   'invalid_json',
   /** 200 with a body that never ends. */
   'endless',
-  /** The true answer, in pieces. */
+  /** The correct answer, in slow pieces. */
   'slow',
-  /** The first half of the true answer; then the connection breaks. */
+  /** The first half of the correct answer; then the connection breaks. */
   'truncated',
-  /** The true answer with one value of a type that the contract does not allow. */
+  /** The correct answer with one value of a type that the contract does not allow. */
   'violation',
   /** A report that names another page; reports only. */
   'wrong_url',
@@ -40,8 +40,8 @@ const faultRatesSchema = z
 export type FaultRates = z.infer<typeof faultRatesSchema>;
 
 /**
- * Decides from the seed, the number of a request and its operation alone which fault it meets, so that a sequence of
- * requests meets the same faults again.
+ * Draws the fault of a request from the seed, the request's number and its operation alone, so that the same sequence
+ * of requests always meets the same faults.
  */
 export class Faults {
   #rates: FaultRates = {};
@@ -103,7 +103,7 @@ const bodyWithUrls = z.looseObject({ urls: z.array(z.record(z.string(), z.unknow
 const anyBody = z.record(z.string(), z.unknown());
 
 /**
- * A true body with one wrong value: in one entry of a listing, in a report, or, where there is no entry, in the
+ * A correct body with one wrong value: in one entry of a listing, in a report, or, where there is no entry, in the
  * pagination or the key's `websites_access`.
  */
 export function violate(body: string, operation: OperationName, draw: number): string {
@@ -119,7 +119,7 @@ export function violate(body: string, operation: OperationName, draw: number): s
   return JSON.stringify({ ...anyBody.parse(value), ...wrong });
 }
 
-/** A report whose `url` is not the one that was asked for. */
+/** A report whose `url` is not the requested one. */
 export function nameAnotherUrl(body: string): string {
   const report = anyBody.parse(JSON.parse(body));
   return JSON.stringify({ ...report, url: `${String(report['url'])}-other` });

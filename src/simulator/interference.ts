@@ -25,7 +25,7 @@ interface Fate {
   kind: FaultKind | null;
 }
 
-/** Counts the requests below the base address and spoils the answers that a fault was drawn for. */
+/** Counts the requests below the base address, and applies the faults that were drawn for them. */
 export function addInterference(
   app: FastifyInstance,
   faults: Faults,
@@ -65,7 +65,7 @@ function operationOf(url: string, prefix: string): OperationName | null {
   return operation.startsWith('/urls/') ? 'listing' : 'other';
 }
 
-/** Faults that need no true answer. Does nothing for the others. */
+/** Applies the faults that need no correct answer. Does nothing for the others. */
 async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: InterferenceSettings): Promise<void> {
   switch (kind) {
     case '429':
@@ -93,7 +93,7 @@ async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: Int
   }
 }
 
-/** Faults that begin with the true answer. */
+/** Applies the faults that start from the correct answer. */
 function spoil(
   { kind, number, operation }: Fate,
   reply: FastifyReply,

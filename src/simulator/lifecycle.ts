@@ -14,13 +14,13 @@ export interface Canonicals {
 export interface StateTraits {
   /** Share of the pages that a new world begins with. */
   share: number;
-  /** Whether being seen in this state takes a visit by the crawler, and what that visit met. */
+  /** Whether a page is in this state only after a visit by the crawler, and the outcome of fetching it. */
   visited: boolean;
   fetchStatus: string | null;
   engine: Canonical;
   /** `declared`: the page itself, where its owner declares one. */
   user: Canonical | 'declared';
-  /** Chance a night of each state that may follow. */
+  /** Chance per night of each state that may follow. */
   next: Readonly<Partial<Record<CoverageState, number>>>;
 }
 

@@ -1,8 +1,8 @@
 import { FixedWindow, type Limiter, limiterOf, type Meter, type Resets } from '../service/rate-limit.js';
 
 /**
- * How services limit: windows that begin with a key's first request, windows of the clock, so many in any such time, or
- * a bucket that holds so many and refills evenly.
+ * How services limit: windows that begin with a key's first request, windows by the clock, a sliding window, or a
+ * bucket that refills evenly.
  */
 export const LIMITER_KINDS = ['first-request', 'clock', 'sliding', 'bucket'] as const;
 export type LimiterKind = (typeof LIMITER_KINDS)[number];
@@ -24,7 +24,6 @@ export interface SimulatedLimit {
   clock: () => number;
 }
 
-/** A limiter of any kind. */
 export function simulatedLimiter({ limit, kind, headers, windowMs, clock }: SimulatedLimit): Limiter {
   return limiterOf(limit, {
     clock,

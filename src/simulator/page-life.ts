@@ -26,7 +26,7 @@ const INSPECTION_CYCLE_NIGHTS = 7;
 const DECLARING = 0.9;
 const LISTED_ELSEWHERE = 0.6;
 
-/** What each number drawn for a page at the founding of its world decides. */
+/** What each number that is drawn for a page of a new world decides. */
 const FOUNDING_SALT = {
   state: 1,
   sitemap: 2,
@@ -39,13 +39,13 @@ const FOUNDING_SALT = {
   when: 9,
 };
 
-/** Chances a night of what happens to a page besides its next state; at most one of them does. */
+/** Chances per night of what may happen to a page besides its next state; at most one of them happens. */
 const EVENTS = { removed: 0.0008, sitemap: 0.0006, canonical: 0.0008, dataLost: 0.0002 } as const;
 const FIRST_DATA_A_NIGHT = 0.12;
-/** The chance a night that a page which joined its sitemap is indexed, if that is what it waits for. */
+/** Chance per night that a page that joined its sitemap is indexed, if it was waiting for that. */
 const HELPED_A_NIGHT = 0.15;
 
-/** What each number drawn for a page and a night decides. */
+/** What each number that is drawn for a page and a night decides. */
 const SALT = { event: 1, next: 2, recrawl: 3, deindexing: 4, helped: 5 } as const;
 
 /** On one night a directory loses most of its pages from the index: the story of the demo. */
@@ -70,7 +70,7 @@ export interface Story {
   recrawled: number;
 }
 
-/** What one night does to one page: its state, its flags, and what its history remembers of them. */
+/** What one night does to one page: to its state, its flags and its history. */
 export class PageLife {
   readonly #seed: number;
 
@@ -92,7 +92,7 @@ export class PageLife {
     table.flags[page] = hash(this.#seed, page, night) & (IN_SITEMAP | DECLARES_CANONICAL);
   }
 
-  /** Lives one page through one night. */
+  /** Takes one page through one night. */
   live(page: number, night: number): void {
     const { table } = this;
     const before = table.state[page] ?? NO_DATA;
@@ -112,7 +112,7 @@ export class PageLife {
     if (recrawled) this.#visit(page, night);
   }
 
-  /** What happens to a page from outside, with the state that it leaves the page in; null when nothing does. */
+  /** The page's state after an event from outside, such as its removal; null if there is none. */
   #event(page: number, night: number): number | null {
     const { table } = this;
     const code = table.state[page] ?? NO_DATA;
@@ -147,7 +147,7 @@ export class PageLife {
     return isIndexed(code) ? code : indexedCode(((this.table.flags[page] ?? 0) & IN_SITEMAP) !== 0);
   }
 
-  /** A page that was visited before its data was lost is not unknown again. */
+  /** A page that was visited before its data was lost does not become unknown again. */
   #firstData(page: number, u: number): number {
     if (this.table.crawled[page] !== NEVER) return u < 0.5 ? CRAWLED_NOT_INDEXED : this.#toIndex(page, NO_DATA);
     return u < 0.4 ? UNKNOWN : DISCOVERED;
@@ -171,7 +171,7 @@ export class PageLife {
     return this.#unit(page, night, SALT.helped) < HELPED_A_NIGHT;
   }
 
-  /** Records what a state, and flags, other than before mean for a page's history. */
+  /** Sets a page's state, and records in its history what a change of state or flags means. */
   #enter(page: number, night: number, before: number, flagsBefore: number, after: number): void {
     const { table } = this;
     const flags = table.flags[page] ?? 0;
@@ -187,7 +187,7 @@ export class PageLife {
     this.#compareCanonicals(page, night, packedCanonicals(before, flagsBefore), packedCanonicals(after, flags));
   }
 
-  /** A change of canonicals is one between two canonicals of the engine: gaining or losing the first is none. */
+  /** Canonicals count as changed only between two choices of the engine, not where one appears or disappears. */
   #compareCanonicals(page: number, night: number, before: number, after: number): void {
     const known = unpackCanonicals(before).engine !== 'none' && unpackCanonicals(after).engine !== 'none';
     if (!known || before === after) return;
@@ -223,7 +223,7 @@ export function foundPage(table: PageTable, page: number, seed: number): void {
   if (code !== UNKNOWN && code !== DISCOVERED) rememberPast(table, page, code, u);
 }
 
-/** A page that the crawler has met: its last visit, and now and then an event before the latest inspection. */
+/** Gives a crawled page its last visit and, now and then, an event before the latest inspection. */
 function rememberPast(table: PageTable, page: number, code: number, u: (salt: number) => number): void {
   const detected = table.detected[page] ?? NEVER;
   const inspected = table.inspected[page] ?? 0;

@@ -1,4 +1,4 @@
-/** Stands for "has not happened" where a night is kept. */
+/** In place of a night: it has not happened. */
 export const NEVER = -0x8000_0000;
 
 /** Bits of `flags`. */
@@ -8,15 +8,15 @@ export const DECLARES_CANONICAL = 2;
 export const JOINED_SITEMAP = 4;
 
 /**
- * What is kept of each page, one typed array per field: about 29 bytes a page, so that a million fits anywhere. A
- * page's number never changes and is never given again. Nights before the first one are negative.
+ * The data of all pages, one typed array per field: about 29 bytes per page, so that a million fit anywhere. A page's
+ * number never changes and is never reused. Nights before the first one are negative.
  */
 export class PageTable {
   size = 0;
   /** Index into the coverage states, or one of the two codes beyond them. */
   state = new Uint8Array(0);
   flags = new Uint8Array(0);
-  /** Canonicals as they were right after their last change: the code of `lifecycle.ts`. */
+  /** The canonicals right after their last change, packed by `lifecycle.ts`. */
   canonicalsAtChange = new Uint8Array(0);
   detected = new Int32Array(0);
   crawled = new Int32Array(0);
@@ -26,7 +26,7 @@ export class PageTable {
   canonicalChanged = new Int32Array(0);
   blocked = new Int32Array(0);
 
-  /** Numbers `count` new pages, zeroed, and returns the first of them. */
+  /** Adds `count` zeroed pages, and returns the number of the first. */
   add(count: number): number {
     const first = this.size;
     this.size += count;

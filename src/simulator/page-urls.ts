@@ -13,7 +13,7 @@ const FIRST_WORDS = ['blue', 'quick', 'modern', 'small', 'better', 'classic', 'o
 const LAST_WORDS = ['shoes', 'guide', 'lamp', 'recipes', 'install', 'bicycles', 'review', 'offers', 'travel', 'coffee'];
 const NUMBER_AT_END = /-(\d{1,9})$/;
 
-/** Paths that break clients which encode carelessly, or pages which show them carelessly. */
+/** Paths that break clients that encode them carelessly, or pages that show them carelessly. */
 const NASTY_PATHS = [
   '/search?q=a&b=c&lang=de',
   '/search?q=one+two%2Bthree',
@@ -52,7 +52,7 @@ export class PageUrls {
     this.#nastyNumbers = new Map(this.#nasty.map((url, index) => [url, index + 1]));
   }
 
-  /** How many pages besides the ordinary ones the option `nasty` adds. */
+  /** How many extra pages the option `nasty` adds. */
   get nastyCount(): number {
     return this.#nasty.length;
   }

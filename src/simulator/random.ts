@@ -13,7 +13,7 @@ export function hash(seed: number, a: number, b = 0, c = 0): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** A number from 0 up to, and never, 1. */
+/** A number from 0 to 1, 1 excluded. */
 export function unit(seed: number, a: number, b = 0, c = 0): number {
   return hash(seed, a, b, c) / UINT32_RANGE;
 }

@@ -126,7 +126,7 @@ export class Renderer {
     return { engine: this.#canonicalUrl(page, engine), user: this.#canonicalUrl(page, user) };
   }
 
-  /** The other page that a page is a double of stays the same for good. */
+  /** The page that another one duplicates never changes. */
   #canonicalUrl(page: number, canonical: Canonical): string | null {
     if (canonical === 'none') return null;
     if (canonical === 'self') return this.website.urls.url(page);

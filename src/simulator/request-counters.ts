@@ -11,7 +11,7 @@ export interface RequestCount {
 export class RequestCounters {
   attempted = 0;
   answered = 0;
-  /** Answers that were handed over to their end, by status: spoilt ones too. */
+  /** Answers that were sent completely, by status, faulty ones included. */
   byStatus: Record<string, number> = {};
   /** By path and query as they arrived. */
   byRequest = new Map<string, RequestCount>();
@@ -23,7 +23,7 @@ export class RequestCounters {
     if (this.perRequest) countOf(this.byRequest, request).attempted++;
   }
 
-  /** Records an answer handed over to its end; `good` when it was a 200 that no fault had spoilt. */
+  /** Records an answer that was sent completely; `good` if it was a 200 without a fault. */
   recordAnswer(request: string, status: number, good: boolean): void {
     this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
     if (!good) return;
@@ -63,7 +63,7 @@ export class RequestCounters {
   }
 }
 
-/** The count of a key, from 0 on. */
+/** The count of a key; a new one starts at 0. */
 function countOf(counts: Map<string, RequestCount>, key: string): RequestCount {
   const count = counts.get(key) ?? { attempted: 0, answered: 0 };
   counts.set(key, count);

@@ -21,7 +21,7 @@ export interface SimulatorOptions extends WorldOptions {
   host?: string;
   /** 0, the default, takes a free one. */
   port?: number;
-  /** Nights lived through before the first request. */
+  /** Nights that pass before the first request. */
   nights?: number;
   /** Default: `demo-token`, which may read every website. */
   keys?: readonly SimulatedKey[];
@@ -39,15 +39,15 @@ export interface SimulatorOptions extends WorldOptions {
   /** For the rate limit: milliseconds since 1970. The world has a clock of its own. */
   clock?: () => number;
   faults?: FaultRates;
-  /** How long the fault `slow` takes for one body (default 2,000), and what `Retry-After` the fault 429 gives (1). */
+  /** How long the fault `slow` takes for a body (default 2,000), and the `Retry-After` of the fault 429 (default 1). */
   slowBodyMs?: number;
   retryAfterS?: number;
-  /** Whether to count per path and query (default true); off, a million pages cost no memory for it. */
+  /** Whether to count per path and query (default true); without, a million pages cost no memory for counting. */
   countPerRequest?: boolean;
 }
 
 export interface Simulator {
-  /** The base URL: what precedes `/v1`, prefix included, without a slash at its end. */
+  /** The base URL: what precedes `/v1`, prefix included, without a trailing slash. */
   readonly url: string;
   /** What precedes `/control`. */
   readonly origin: string;
@@ -112,7 +112,7 @@ function limiterFor(options: SimulatorOptions): Limiter | undefined {
 
 const advanceQuery = z.object({ nights: z.coerce.number().int().min(1).max(MAX_NIGHTS).default(1) });
 
-/** The control path: what a test or a curious user asks of the simulator itself, without a key and never counted. */
+/** Adds `/control`, where tests and users control the simulator itself, without a key and without being counted. */
 function addControl(app: FastifyInstance, world: World, faults: Faults, counters: RequestCounters): void {
   app.get('/control', async () => state(world, faults, counters));
   app.post('/control/advance', async (request) => {

@@ -11,7 +11,7 @@ export interface SimulatedKey {
   websites: readonly string[] | 'all';
 }
 
-/** A world as what the service reads from. A key may name a website that does not exist. */
+/** A store over a world, for the service to read from. A key may name a website that does not exist. */
 export function worldStore(world: World, keys: readonly SimulatedKey[]): Store {
   const byToken = new Map(keys.map((key, index) => [key.token, keyDetails(world, key, index)]));
   return {
@@ -42,7 +42,7 @@ function keyDetails(world: World, { label, websites }: SimulatedKey, index: numb
   };
 }
 
-/** Ids look like those that a document database gives: 24 hexadecimal digits. */
+/** An id like those of a document database: 24 hexadecimal digits. */
 function objectId(text: string): string {
   return [1, 2, 3].map((seed) => hashText(seed, text).toString(16).padStart(8, '0')).join('');
 }

@@ -8,7 +8,7 @@ const APPEARING_A_NIGHT = 0.0012;
 const RETURNING_A_NIGHT = 0.01;
 const INSERTED_INSIDE = 0.1;
 
-/** What each number drawn for a page and a night decides. */
+/** What each number that is drawn for a page and a night decides. */
 const SALT = { arrivals: 5, position: 6, returning: 7 } as const;
 
 export interface WebsiteOptions {
@@ -66,7 +66,7 @@ export class SimulatedWebsite {
     return page === null || page >= this.table.size || this.table.state[page] === REMOVED ? null : page;
   }
 
-  /** Lives through one night. */
+  /** Takes all pages through one night. */
   advance(night: number): void {
     const returning: number[] = [];
     for (let page = 0; page < this.table.size; page++) {
@@ -103,7 +103,7 @@ export class SimulatedWebsite {
     return inside;
   }
 
-  /** Numbers new pages, without data. */
+  /** Adds new pages, without data, and returns their numbers. */
   #begin(count: number, night: number): number[] {
     const first = this.table.add(count);
     const pages = Array.from({ length: count }, (_, i) => first + i);

@@ -20,15 +20,15 @@ export interface WorldOptions {
   websites?: readonly WebsiteOptions[];
 }
 
-/** What the world holds of one page, both ways that the interface shows it. */
+/** One page as both parts of the API show it. */
 export interface PageTruth {
   coverage: CoverageEntry;
   report: UrlReport;
 }
 
 /**
- * A seeded world of websites with a clock of its own: night n is `start` + n days, and stands still until `advance`.
- * Nothing in it depends on the real time or on what was asked for before. Unknown websites answer null.
+ * A seeded world of websites with a clock of its own: night n is `start` + n days, and lasts until `advance`. Nothing
+ * in it depends on the real time or on earlier calls.
  */
 export class World {
   readonly seed: number;
@@ -61,7 +61,7 @@ export class World {
     }));
   }
 
-  /** Lives through so many nights, one after the other. */
+  /** Takes the world through this many nights, one after the other. */
   advance(nights = 1): void {
     for (let i = 0; i < nights; i++) {
       this.#night++;
@@ -99,7 +99,7 @@ export class World {
     }
   }
 
-  /** Monitors `count` more pages now, at a position of the listing (default: its end), as a user of it would. */
+  /** Adds `count` pages now, at a position of the listing (default: its end), as a user of the service would. */
   addPages(websiteId: string, count: number, at?: number): void {
     this.#website(websiteId).add(count, this.#night, at);
   }
