@@ -8,9 +8,9 @@ import { LIMIT_REFUSED } from '../source/walk.js';
 import type { ForecastInput } from './forecast.js';
 import { type SelectedWebsite, withKey } from './website.js';
 
-/** The size of a listing, as its first window tells it. */
+/** The size of a listing, according to its first window. */
 export interface ListingSize {
-  /** Null where the service does not count them. */
+  /** Null if the service does not count them. */
   pages: number | null;
   /** Entries of one answer. */
   window: number;
@@ -19,9 +19,9 @@ export interface ListingSize {
 /**
  * Asks the service how many pages websites have, a request for each.
  *
- * @param named null: all that the key may read, which costs one more
+ * @param named null: all that the key may read, which costs one more request
  * @param remedy what else to do if the service does not answer
- * @throws Failure if it does not
+ * @throws Failure if the service does not answer
  */
 export async function askService(
   { config, signal, onAsk }: ForecastInput,
@@ -31,7 +31,7 @@ export async function askService(
   const onAnswer = () => {
     requests += 1;
   };
-  // No retries: somebody waits for the answer, and can ask again.
+  // No retries: a user waits for the answer, and can ask again.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, { effects, signal, onAnswer });
   const explained = <T>(what: string, answer: Promise<T>) =>

@@ -14,7 +14,7 @@ export interface Cost {
 export interface CostRules
   extends Pick<Config['api'], 'requests_per_minute'>,
     Pick<Config['reports'], 'deadline' | 'max_per_run'> {
-  /** Of the last run; null where none was measured. Counts where the pace is unlimited. */
+  /** Of the last run; null if none was measured. Used where the pace is unlimited. */
   measured_requests_per_minute: number | null;
 }
 
@@ -36,20 +36,20 @@ export function listingRequests(
   return Math.max(1, Math.round((measured.requests / measured.pages) * pages));
 }
 
-/** Each window is asked for one entry early. */
+/** Each window starts one entry early. */
 function requestsOfWalk(pages: number, window: number): number {
   if (pages <= window) return 1;
-  // The first window shows that there is no room for an overlap; then two walks have to agree.
+  // The first window shows that there is no room for an overlap; then two walks must agree.
   if (window < 2) return 1 + 2 * pages;
   return Math.ceil((pages - 1) / (window - 1));
 }
 
-/** Requests a minute: the key's pace, or the measured one; Infinity where neither is known. */
+/** Requests per minute: the key's pace, or the measured one; Infinity if neither is known. */
 export function paceOf({ requests_per_minute: pace, measured_requests_per_minute: measured }: CostRules): number {
   return Number.isFinite(pace) ? pace : (measured ?? Number.POSITIVE_INFINITY);
 }
 
-/** Reports that a key gets until the deadline, the listing's requests spent first. */
+/** Reports that a key can fetch until the deadline, after the requests for the listing. */
 export function reportsInTime(listing: number, rules: CostRules): number {
   return Math.max(0, Math.floor((paceOf(rules) * rules.deadline) / MINUTE_MS) - listing);
 }
@@ -73,13 +73,13 @@ export function fairShares(capacity: number, demands: readonly number[]): number
   return shares;
 }
 
-/** One sentence on what the websites of each key cost: to list all pages, and to fetch each report once. */
+/** One sentence about the cost of each key's websites: of listing all pages, and of fetching each report once. */
 export function costSentence(keys: readonly (readonly Cost[])[], rules: CostRules): string {
   const pace = paceOf(rules);
   const listing = keys.map((websites) => sum(websites.map(({ listing_requests }) => listing_requests)));
   const reports = keys.map((websites) => sum(websites.map(reportsOf)));
   const pages = sum(keys.flat().map((website) => website.pages));
-  // Keys work side by side: the slowest one counts.
+  // Keys run side by side, so the slowest one counts.
   const takes = (requests: readonly number[]) =>
     Number.isFinite(pace) ? ` (${duration((Math.max(0, ...requests) / pace) * MINUTE_MS)})` : '';
   const lists = `${counted(sum(listing), 'request')}${takes(listing)} ${sum(listing) === 1 ? 'lists' : 'list'} ${pages === 1 ? 'it' : 'them'}`;
@@ -114,7 +114,7 @@ function nightsText(keys: readonly (readonly Cost[])[], rules: CostRules): strin
   return `; with ${limits.join(' and ')} ${takes}`;
 }
 
-/** Nights that fetch each report of a key once; Infinity where the listing takes all the time. */
+/** How many nights it takes to fetch each report of a key once; Infinity if the listing takes all the time. */
 export function nightsOf(websites: readonly Cost[], rules: CostRules): number {
   const reports = websites.map(reportsOf);
   if (sum(reports) === 0) return 0;

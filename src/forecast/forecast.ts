@@ -21,7 +21,7 @@ import {
 const YOUNG_MS = 30 * DAY_MS;
 
 export interface ForecastEffects extends Effects {
-  /** When a cron expression, as the configuration was checked to hold, comes next in a time zone. */
+  /** When a valid cron expression comes next in a time zone. */
   nextTime(cron: string, timeZone: string): Date | null;
 }
 
@@ -34,16 +34,16 @@ export interface ForecastInput extends Pick<StateOptions, 'onRebuilt'> {
   config: Config;
   /** Ids; all that are configured if empty. */
   websites: readonly string[];
-  /** For which websites to ask the service how many pages they have: all, those without a snapshot, or none. */
+  /** Whose number of pages to ask the service for: of all websites, of those without a snapshot, or of none. */
   ask: 'always' | 'unknown' | 'never';
-  /** Milliseconds; left out: 30 days, or `refresh_after` where that is longer. */
+  /** Milliseconds; by default 30 days, or `refresh_after` if that is longer. */
   youngerThan?: number | undefined;
-  /** How many of the pages that come first to name, for each website. */
+  /** How many of the first pages in the plan to name, for each website. */
   first: number;
   /** Whether the scheduled job would do the same: false where a flag overrides the configuration. */
   asScheduled: boolean;
   signal: AbortSignal;
-  /** Called with the number of websites that the service is asked about, which may take minutes. */
+  /** Called with the number of websites that the service will be asked about, which may take minutes. */
   onAsk?: ((websites: number) => void) | undefined;
   /** Writes every page that is known to be wanted, website by website, in the plan's order. */
   writeWanted?: ((pages: AsyncIterable<WantedOf>) => Promise<void>) | undefined;
@@ -67,11 +67,11 @@ export type Forecast = Awaited<ReturnType<typeof forecast>>['planned'];
 
 /**
  * Plans the next run: what it costs, when it ends and which pages it does not reach. Does not write to the warehouse.
- * Asks the service only if that is allowed, for unknown numbers of pages, and for the listing of a website without a
+ * Sends requests only if `ask` allows it: for unknown numbers of pages, and for the listing of a website without a
  * snapshot if its pages are to be written.
  *
  * @returns the plan, and the damaged files that it ignores
- * @throws WarehouseError; Failure where the service does not answer
+ * @throws WarehouseError; Failure if the service does not answer
  */
 export async function forecast(input: ForecastInput) {
   const { config, youngerThan, effects = realForecastEffects } = input;
@@ -130,7 +130,7 @@ function sentenceOf(plans: readonly KeyPlan[], { api, reports }: Config): string
   );
 }
 
-/** What all keys spend together, and when the run ends: keys work side by side, so the slowest one decides. */
+/** What all keys spend together, and when the run ends. Keys run side by side, so the slowest one decides. */
 function endOf(plans: readonly KeyPlan[], now: number, effects: ForecastEffects, input: ForecastInput) {
   const { 'nightly-sync': cron, time_zone } = input.config.schedule;
   const websites = plans.flatMap((plan) => plan.websites);
@@ -145,7 +145,7 @@ function endOf(plans: readonly KeyPlan[], now: number, effects: ForecastEffects,
       ends_at: isoAfter(now, seconds),
       nights_until_young: largest(websites.map((website) => website.nights_until_young)),
     },
-    /** Null where the job is switched off. It takes no flags, so it ends at another time where some are given. */
+    /** Null if the job is switched off. The job takes no flags, so its end is unknown where flags are given. */
     next_nightly_sync: starts && {
       starts_at: starts.toISOString(),
       ends_at: input.asScheduled ? isoAfter(starts.getTime(), seconds) : null,
@@ -161,14 +161,14 @@ async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effec
   if (ask === 'never' || (!mustList && asked.length === 0)) {
     return { selected, sizes: new Map<string, ListingSize>(), requests: 0 };
   }
-  // Loads the HTTP client, which is not needed otherwise.
+  // Loaded here, because only this case needs the HTTP client.
   const { askService } = await import('./ask-service.js');
   const remedy = known.websites.size > 0 ? '. Or plan from the newest snapshots: indexhouse plan --offline' : '';
   const answer = await askService(input, { named: mustList ? null : asked, remedy, effects });
   return { ...answer, selected: mustList ? answer.websites : selected };
 }
 
-/** Tonight's run with one API key, whose websites share what it may ask until the deadline. */
+/** Tonight's run with one API key, whose websites share the requests that it may send until the deadline. */
 async function planKey(outlooks: readonly Outlook[], known: Known, now: number, rules: Rules & Pick<Config, 'api'>) {
   const { api, reports } = rules;
   const cost: CostRules = { ...api, ...reports, measured_requests_per_minute: measuredPace(outlooks) };
@@ -189,7 +189,7 @@ async function planKey(outlooks: readonly Outlook[], known: Known, now: number, 
   const takes = (requests: number) => finite(Math.ceil((requests * 60) / paceOf(cost)), paceOf(cost));
   const duration = takes(totals.requests);
   const key = {
-    /** Where its token stands in the configuration. */
+    /** The configuration key of its token. */
     key: outlooks[0]?.website.key ?? '',
     website_ids: websites.map(({ website_id }) => website_id),
     ...totals,
@@ -205,7 +205,7 @@ async function planKey(outlooks: readonly Outlook[], known: Known, now: number, 
   return { websites, key };
 }
 
-/** Requests a minute of the newest run of a key's websites, where it was not interrupted. */
+/** Requests per minute of the newest run of a key's websites, if it was not interrupted. */
 function measuredPace(outlooks: readonly Outlook[]): number | null {
   const known = outlooks.flatMap((outlook) => outlook.known ?? []);
   const newest = known
@@ -219,7 +219,7 @@ function measuredPace(outlooks: readonly Outlook[]): number | null {
   return requests > 0 && ms > 0 ? Number(((requests * MINUTE_MS) / ms).toPrecision(3)) : null;
 }
 
-/** Every page that is known to be wanted; those of a website without a snapshot are known from its listing alone. */
+/** Every page that is known to be wanted. For a website without a snapshot, only its listing tells them. */
 async function* wantedPages(
   websites: readonly PlannedWebsite[],
   known: Known,
@@ -257,12 +257,12 @@ function totalsOf(websites: readonly PlannedWebsite[]) {
   };
 }
 
-/** A number; null where it, or what it follows from, is unlimited. */
+/** A number; null if it, or what it follows from, is unlimited. */
 function finite(value: number, from = value): number | null {
   return Number.isFinite(from) ? value : null;
 }
 
-/** Null where any is, or there is none. */
+/** The largest number; null if any is null, or there is none. */
 function largest(numbers: readonly (number | null)[]): number | null {
   const known = numbers.filter((each) => each !== null);
   return known.length === numbers.length && known.length > 0 ? Math.max(...known) : null;

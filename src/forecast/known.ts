@@ -14,11 +14,11 @@ const websiteRow = z.object({
   /** The newest one. */
   snapshot_id: z.string(),
   run_id: z.string(),
-  /** How its run went, in milliseconds since 1970; null where it was interrupted, or has no row yet. */
+  /** Its run, with times in milliseconds since 1970; null if it was interrupted or has no row yet. */
   run: z.object({ started_ms: z.number(), finished_ms: z.number(), requests: z.int() }).nullable(),
   /** What the walk of the newest complete listing took, and what it listed. */
   walk: z.object({ requests: z.int(), pages: z.int() }).nullable(),
-  /** How many pages a listing usually changes: medians over so many earlier complete ones. */
+  /** How many pages a listing usually changes: medians over `snapshots` earlier complete ones. */
   expected: z
     .object({ missing: z.int(), changed: z.int(), new: z.int(), recrawled: z.int(), snapshots: z.int() })
     .nullable(),
@@ -58,7 +58,7 @@ export type Known = Awaited<ReturnType<typeof openKnown>>;
  * Opens a warehouse for reading; only a missing state is written.
  *
  * @param now milliseconds since 1970
- * @throws WarehouseError where the warehouse is not of this configuration
+ * @throws WarehouseError if the warehouse does not belong to this configuration
  */
 export async function openKnown({ warehouse, reports }: Config, now: number, onRebuilt?: StateOptions['onRebuilt']) {
   const { path, time_zone, memory_limit: memoryLimit } = warehouse;
@@ -71,12 +71,12 @@ export async function openKnown({ warehouse, reports }: Config, now: number, onR
     websites: new Map(websites.map((row) => [row.website_id, row])),
     /** Files that cannot be read, and are ignored. */
     damaged: (): readonly DamagedFile[] => reader?.damaged ?? [],
-    /** The monitored pages of a website, counted by what the plan makes of them. */
+    /** The monitored pages of a website, counted in groups that the plan treats alike. */
     async groups(website_id: string): Promise<PageGroup[]> {
       await reader?.engine.set({ website_id });
       return reader?.engine.rows(groupRow, sql('forecast/page_groups')) ?? [];
     },
-    /** The wanted pages of a website in the plan's order: the first so many, and the one at a place beyond them. */
+    /** The wanted pages of a website in the plan's order: the `first` ones, and the one at the place `beyond`. */
     async *wanted(website_id: string, first = Number.MAX_SAFE_INTEGER, beyond = 0): AsyncGenerator<WantedPage> {
       await reader?.engine.set({ website_id, first, beyond });
       if (reader) yield* reader.engine.stream(wantedRow, sql('forecast/wanted_pages'));

@@ -16,10 +16,10 @@ import type { SelectedWebsite } from './website.js';
 const walkedRow = z.object({ pages: z.int(), fingerprint: z.string() });
 
 /**
- * The pages of a website without a snapshot, in the order in which its first run fetches their reports. Only the listing
- * names them, so this walks it: a request for each window. Neither the warehouse nor a journal takes part.
+ * The pages of a website without a snapshot, in the order in which its first run fetches their reports. Only the
+ * listing names them, so this walks it, with a request for each window, and without warehouse or journal.
  *
- * @throws SourceError when the listing cannot be had
+ * @throws SourceError if the listing is not available
  */
 export async function* listedPages(
   website: SelectedWebsite,
@@ -64,7 +64,7 @@ export async function* listedPages(
   }
 }
 
-/** Null for an entry that breaks the contract: no run asks for its report. */
+/** Null for an entry that breaks the contract: no run requests its report. */
 function acceptedUrl(entry: JudgedEntry): string | null {
   return 'verdict' in entry && !entry.verdict.accepted ? null : entry.url;
 }

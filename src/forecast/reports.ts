@@ -1,10 +1,10 @@
 import { byReason, REASONS, type Reason } from '../journal/plan.js';
 import type { PageGroup } from './known.js';
 
-/** Reports by the reason why they are wanted. */
+/** Numbers of reports by the reason for fetching them. */
 export type Reports = Record<Reason | 'total', number>;
 
-/** A stretch of tonight's plan: pages that the state puts here, and how many the listing is expected to leave here. */
+/** A stretch of tonight's plan: the pages that the state puts here, and how many are expected after the listing. */
 interface Stretch extends Pick<PageGroup, 'keeps_failing' | 'goes_first' | 'reason'> {
   known: number;
   expected: number;
@@ -24,8 +24,8 @@ export function reportsBy(count: (reason: Reason) => number): Reports {
 }
 
 /**
- * Tonight's plan, in order: what the newest state wants, and what the listing is expected to bring. Pages that the
- * listing moves come from all later stretches alike.
+ * Tonight's plan, in order: what the newest state wants, and what the listing is expected to add. Pages that the
+ * listing moves forward are taken from all later stretches in proportion.
  */
 export function planOf(groups: readonly PageGroup[], arrivals: Partial<Record<Reason, number>>): Stretch[] {
   const all = pagesOf(groups);
@@ -54,7 +54,7 @@ export function wantedOf(plan: readonly Stretch[]): Reports {
   return reachedOf(plan, Number.POSITIVE_INFINITY).reached;
 }
 
-/** What so many reports reach, and how many of the pages that are known to be wanted are among them. */
+/** What this many reports reach, and how many of the pages that are known to be wanted are among them. */
 export function reachedOf(plan: readonly Stretch[], reports: number): { reached: Reports; knownReached: number } {
   const reached = byReason(() => 0);
   let left = reports;
@@ -70,9 +70,9 @@ export function reachedOf(plan: readonly Stretch[], reports: number): { reached:
 }
 
 /**
- * After how many nights, tonight the first, every report is younger than so many days; 0: they are; null: never.
- * A night reaches the oldest reports first, and what it reaches is young for as long. So it is the first number of
- * nights that is enough for all reports that are too old by the last of them.
+ * The number of nights, tonight included, until every report is younger than `days`; 0: they are already; null: never.
+ * A night reaches the oldest reports first, and what it reaches stays young for `days`. So this is the first number of
+ * nights that suffices for all reports that are too old by the last of them.
  */
 export function nightsUntilYoung(groups: readonly PageGroup[], reportsANight: number, days: number): number | null {
   const olderThan = (age: number) => pagesOf(groups.filter(({ age_days }) => age_days === null || age_days >= age));

@@ -21,7 +21,7 @@ export function withKey(website: Website): SelectedWebsite {
 /**
  * The websites to plan for that are known without a request: where the configuration says `all`, those with a snapshot.
  *
- * @param asked ids; all that are configured if empty. Where the configuration says `all`, any id may be asked for.
+ * @param asked ids; all that are configured if empty. Where the configuration says `all`, any id is allowed.
  * @param known ids of websites with a snapshot
  */
 export function selectWebsites(config: Config, asked: readonly string[], known: readonly string[]): SelectedWebsite[] {
@@ -33,14 +33,14 @@ export function selectWebsites(config: Config, asked: readonly string[], known: 
 /** One website before its next run. */
 export type Outlook = NonNullable<Awaited<ReturnType<typeof outlookOf>>>;
 
-/** Combines what is known of a website with what the service says; null where neither tells how many pages it has. */
+/** Combines what is known of a website with what the service says; null if neither tells how many pages it has. */
 export async function outlookOf(website: SelectedWebsite, all: Known, asked: ListingSize | null, pageSize: number) {
   const known = all.websites.get(website.id) ?? null;
   if (!known && asked?.pages == null) return null;
   const monitored = await all.groups(website.id);
   const groups = monitored.filter(({ is_never_fetched }) => !is_never_fetched);
   const pages = asked?.pages ?? pagesOf(monitored);
-  // What the service counts beyond what is known is new tonight, whatever other nights brought.
+  // Pages that the service counts beyond the known ones are new tonight, whatever other nights brought.
   const unknown = Math.max(0, pages - pagesOf(monitored));
   const arrivals = known?.expected ?? NOTHING;
   const plan = planOf(groups, { ...arrivals, new: Math.max(arrivals.new, unknown) });
@@ -50,7 +50,7 @@ export async function outlookOf(website: SelectedWebsite, all: Known, asked: Lis
     website,
     known,
     plan,
-    /** Of the pages whose reports may be fetched and do not keep failing. */
+    /** Pages whose reports may be fetched and do not keep failing. */
     groups: [
       ...groups.filter(({ keeps_failing }) => !keeps_failing),
       { ...unread, is_wanted: true, age_days: null, pages: unknown },
@@ -82,13 +82,13 @@ interface Share {
 export interface Rules {
   reports: Config['reports'];
   youngDays: number;
-  /** How many of the pages that come first to name. */
+  /** How many of the first pages in the plan to name. */
   first: number;
 }
 
 export type PlannedWebsite = Awaited<ReturnType<typeof plannedWebsite>>;
 
-/** What a run with so many reports makes of a website, as `plan --json` writes it. */
+/** What a run with this share of reports does for a website, as `plan --json` writes it. */
 export async function plannedWebsite(
   { written, plan, known, groups }: Outlook,
   share: Share,
@@ -113,7 +113,7 @@ export async function plannedWebsite(
   };
 }
 
-/** After how many nights all reports are young, or why they never will be and what would help. */
+/** The number of nights until all reports are young, or why they never will be and what would help. */
 function youngOf(groups: PageGroup[], expected: typeof NOTHING, { nightly }: Share, rules: Rules) {
   const { reports, youngDays } = rules;
   // Changed, recrawled and new pages come before the oldest, every night.
