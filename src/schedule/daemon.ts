@@ -6,7 +6,7 @@ import type { JobContext } from './job.js';
 import type { JobBoard } from './job-board.js';
 import type { TimedJob } from './timetable.js';
 
-/** How often to look at the clock, because timers stand still while a machine sleeps. */
+/** How often to check the clock, because timers stand still while a machine sleeps. */
 const LOOK_MS = 10 * MINUTE_MS;
 
 export interface DaemonOptions extends JobContext {
@@ -40,7 +40,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
 /** A job that is not switched off, and its times. */
 class Timed {
-  /** When it comes next, in milliseconds since 1970; never, where its expression has no further date. */
+  /** When it runs next, in milliseconds since 1970; Infinity if its expression has no further date. */
   next = Number.POSITIVE_INFINITY;
   /** Settles when the current run ends. */
   running: Promise<void> | null = null;
@@ -53,7 +53,7 @@ class Timed {
     this.#log = options.log.child({ job: timed.name });
   }
 
-  /** Sets the first time. Starts the job at once if its time passed meanwhile, or to resume an interrupted run. */
+  /** Sets the first time. Starts the job at once if it missed its time, or to resume an interrupted run. */
   async begin(): Promise<void> {
     const { config, board } = this.options;
     const { name, job } = this.timed;
@@ -70,7 +70,7 @@ class Timed {
     this.#start(0);
   }
 
-  /** Starts the job if its time has come: once, however many of its times have passed since the last look. */
+  /** Starts the job if its time has come: once, however many of its times have passed since the last check. */
   look(now: number): void {
     const { catch_up, jitter } = this.options.config.schedule;
     if (now < this.next) return;
@@ -134,7 +134,7 @@ export interface RecordedContext extends JobContext {
   board: JobBoard;
 }
 
-/** Runs a job once, and records its beginning and end. @throws what the job throws */
+/** Runs a job once, and records its start and end. @throws what the job throws */
 export async function runRecorded(
   { name, job }: Pick<TimedJob, 'name' | 'job'>,
   { board, ...context }: RecordedContext,
@@ -163,7 +163,7 @@ async function hourly({ signal, hourly: work }: DaemonOptions): Promise<void> {
   }
 }
 
-/** Waits for so long, or until the signal fires. Keeps the process alive meanwhile. */
+/** Waits, at most until the signal fires. Keeps the process alive meanwhile. */
 function passing(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -23,8 +23,8 @@ export interface JobFigures {
 }
 
 /**
- * When each job last began and how it ended, kept in a small file of the warehouse folder, so that a restarted daemon
- * knows what it missed. If it cannot be written, a warning is logged.
+ * When each job last started and how it ended, kept in a small file in the warehouse folder, so that a restarted daemon
+ * knows what it missed. If the file cannot be written, a warning is logged.
  */
 export class JobBoard {
   readonly #running = new Set<string>();
@@ -44,14 +44,14 @@ export class JobBoard {
     return new JobBoard(warehouse, log, recordsIn(text));
   }
 
-  /** Recorded before the job does anything, so that a job which crashes the process is not started again and again. */
+  /** Records the start before the job does anything, so that one that crashes the process is not started repeatedly. */
   begun(name: string): Promise<void> {
     this.#running.add(name);
     this.last[name] = { begun_at: new Date().toISOString(), ended_at: null, exit_code: null };
     return this.#write();
   }
 
-  /** @param exitCode that of the same command */
+  /** @param exitCode as of the job's command */
   ended(name: string, exitCode: number): Promise<void> {
     this.#running.delete(name);
     const begun = this.last[name];
@@ -69,7 +69,7 @@ export class JobBoard {
     return { name, isRunning: this.#running.has(name), last, next: this.#next.get(name) ?? null };
   }
 
-  /** Writes one after the other, because they share a temporary file. */
+  /** Queues the writes, because they share a temporary file. */
   #write(): Promise<void> {
     const warehouse = this.warehouse;
     if (warehouse === null) return this.#written;

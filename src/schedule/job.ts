@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.js';
 import type { Logger } from '../observe/log.js';
 
-/** Every job, as the key under `schedule` that sets its time. */
+/** Every job, by the key under `schedule` that sets its time. */
 export const JOB_NAMES = ['nightly-sync', 'maintain', 'verify', 'report'] as const;
 export type JobName = (typeof JOB_NAMES)[number];
 
@@ -17,9 +17,9 @@ export interface JobContext {
 
 /** What the daemon runs at the times that `schedule.<name>` sets. */
 export interface Job {
-  /** Runs once and returns the exit code of the same command. The daemon logs errors. */
+  /** Runs once, and returns the exit code that its command would have. The daemon logs errors. */
   run(context: JobContext): Promise<number>;
-  /** When it last began, in milliseconds since 1970, for a job of which the warehouse knows that. */
+  /** When it last started, in milliseconds since 1970, if the warehouse records that for this job. */
   lastBegun?(config: Config): Promise<number | null>;
   /** Whether an interrupted run of it can be resumed. */
   isUnfinished?(config: Config): Promise<boolean>;

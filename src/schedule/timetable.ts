@@ -13,7 +13,7 @@ const JOBS = {
   report: reportJob,
 } satisfies Record<JobName, Job>;
 
-/** A job and when it runs; null: it is switched off. */
+/** A job and its times; `cron` is null if it is switched off. */
 export interface TimedJob {
   name: string;
   job: Job;
@@ -34,7 +34,7 @@ function isJobName(name: string): name is JobName {
   return Object.hasOwn(JOBS, name);
 }
 
-/** Such as: `Jobs are: nightly-sync, maintain, verify, report.` */
+/** A hint for an unknown name, such as: `Jobs are: nightly-sync, maintain, verify, report.` */
 export function whichJobs(name: string): string {
   const meant = nearest(name, JOB_NAMES);
   return meant ? `Did you mean ${meant}?` : `Jobs are: ${JOB_NAMES.join(', ')}.`;
