@@ -8,9 +8,9 @@ import { dispatcherFor } from '../source/transport.js';
 import { SECOND_MS } from '../time.js';
 import { jsonOf, type Message, mailOf, slackOf, teamsOf } from './message.js';
 
-/** By its own file, as in `source/transport.ts`: every sync with a channel waits for it. */
+/** Loaded by file, as in `source/transport.ts`, because every sync with a channel waits for it. */
 const request: Dispatcher['request'] = createRequire(import.meta.url)('undici/lib/api/api-request.js');
-/** For each attempt, whatever the channel. */
+/** For each attempt, on every channel. */
 const LIMIT_MS = 10 * SECOND_MS;
 
 /** What a dead man's switch such as healthchecks.io is told about a run. */
@@ -24,16 +24,16 @@ export function labelOf({ name, type }: Channel): string {
   return name ?? type;
 }
 
-/** A channel's key in the journal: another address is another channel. */
+/** A channel's key in the journal; a channel with another address has another key. */
 export function keyOf(channel: Channel): string {
   if (channel.name !== undefined) return channel.name;
   const { name, ...rest } = channel;
-  // A new password or secret makes no new channel.
+  // A new password or secret does not make a new channel.
   const target = 'url' in rest ? rest.url : 'smtp' in rest ? [rest.smtp, rest.from, rest.to] : rest.run;
   return `${channel.type}-${createHash('sha256').update(JSON.stringify(target)).digest('hex').slice(0, 12)}`;
 }
 
-/** Sends one message. @throws Error where the channel did not take it, within a time limit */
+/** Sends one message. @throws Error if the channel does not accept it within the time limit */
 export async function send(channel: Talking, message: Message, limitMs = LIMIT_MS): Promise<void> {
   if (channel.type === 'email') return mail(channel, message, limitMs);
   if (channel.type === 'command') return runCommand(channel.run, jsonOf(message), limitMs);
@@ -51,7 +51,7 @@ function signed(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/** Tells a dead man's switch: the address itself on success, `/start` and `/fail` below it. */
+/** Pings a dead man's switch: the address itself on success, `/start` and `/fail` below it. */
 export async function ping({ url }: Ping, beat: Beat, limitMs = LIMIT_MS): Promise<void> {
   const address = new URL(url);
   if (beat !== 'success') address.pathname = `${address.pathname.replace(/\/$/, '')}/${beat}`;
@@ -101,7 +101,7 @@ async function mail(channel: Extract<Channel, { type: 'email' }>, message: Messa
   }
 }
 
-/** Each step of a mail has a limit of its own; this one is for all of them. */
+/** A limit for the whole mail, because nodemailer's limits are for each step. */
 async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

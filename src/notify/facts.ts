@@ -9,7 +9,7 @@ import { DAY_MS } from '../time.js';
 import { type Notice, noticeOf, type Website } from './notice.js';
 import { ofSnapshot, snapshotRow } from './rules.js';
 
-/** The most snapshots of a website that one check examines, however long the last check was ago. */
+/** The most snapshots of a website that one check examines, however long ago the last check was. */
 const MOST_SNAPSHOTS = 7;
 
 const failedRow = z.object({
@@ -24,15 +24,15 @@ export interface Facts {
   notices: Notice[];
   /** The newest snapshot of each website, by its id: it and older ones have been examined. */
   seen: Record<string, string>;
-  /** When a website that no run has ended for was first missed, ISO 8601 by its id. */
+  /** When a website without a finished run was first noticed, ISO 8601 by its id. */
   unsynced: Record<string, string>;
 }
 
 export interface FactsInput {
   config: Pick<Config, 'notify' | 'quality' | 'websites'>;
-  /** Of the check before; of a website that it lacks only the newest snapshot is examined. */
+  /** From the previous check. For a website that it lacks, only the newest snapshot is examined. */
   seen: Readonly<Record<string, string>>;
-  /** Of the check before. */
+  /** From the previous check. */
   unsynced: Readonly<Record<string, string>>;
   /** Milliseconds: the age above which a snapshot is stale. */
   maxAge: number;
@@ -40,7 +40,7 @@ export interface FactsInput {
   now: number;
 }
 
-/** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with snapshots that are new. */
+/** What the rules find in a warehouse: failed runs, old snapshots, and what is wrong with new snapshots. */
 export async function readFacts(reader: Reader, input: FactsInput): Promise<Facts> {
   const { config, seen, now } = input;
   await reader.engine.run(sql('notify/places_of'));
@@ -69,12 +69,12 @@ export async function readFacts(reader: Reader, input: FactsInput): Promise<Fact
   return { notices, seen: { ...seen, ...Object.fromEntries(newest) }, unsynced };
 }
 
-/** Nothing is reported of a website that is no longer configured, such as the age of its snapshots. */
+/** Nothing is reported about a website that is no longer configured, such as the age of its snapshots. */
 function isConfigured({ websites }: Pick<Config, 'websites'>): (website: Website) => boolean {
   return ({ website_id }) => websites === 'all' || websites.some(({ id }) => id === website_id);
 }
 
-/** Nobody records when a website was configured: this counts from the first check that did not find it. */
+/** Counts from the first check that did not find the website, because nothing records when it was configured. */
 function unsyncedSince(known: readonly Website[], { config, unsynced, now }: FactsInput): Record<string, string> {
   const ids = config.websites === 'all' ? [] : config.websites.map(({ id }) => id);
   const missing = ids.filter((id) => !known.some(({ website_id }) => website_id === id));

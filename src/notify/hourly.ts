@@ -6,8 +6,8 @@ import { readJournal } from './journal.js';
 import { type TellOptions, tell } from './notify.js';
 
 /**
- * Makes the daemon's hourly check, which reports what no run could: that there was none, or what a channel failed to take.
- * The warehouse is read again only after a commit, or, once a website's newest snapshot may be stale, once a day.
+ * Makes the daemon's hourly check, which reports what no run could: that there was none, or what a channel did not
+ * accept. It reads the warehouse only after a commit, or, once a website's newest snapshot may be stale, once a day.
  */
 export function hourlyCheck(options: TellOptions): () => Promise<void> {
   let told: string | null = null;
@@ -19,7 +19,7 @@ export function hourlyCheck(options: TellOptions): () => Promise<void> {
   };
 }
 
-/** What can be seen from the names of files and the journal of notices. */
+/** What the names of files and the journal of notices show. */
 async function lookAt({ config, now = Date.now }: TellOptions) {
   const { websites, warehouse, notify } = config;
   try {
@@ -31,9 +31,9 @@ async function lookAt({ config, now = Date.now }: TellOptions) {
     const stale = snapshots.filter((id) => id === null || now() - timeOfId(id) > maxAgeOf(config));
     const day = stale.length > 0 ? Math.floor(now() / DAY_MS) : null;
     return {
-      // No file's name tells for how long a website without a snapshot has been missed.
+      // File names do not show for how long a website has had no snapshot.
       newest: snapshots.includes(null) ? null : JSON.stringify([ids, runs, snapshots, stale, day]),
-      // A run that is newer than the snapshot failed.
+      // A run that is newer than the newest snapshot has failed.
       isTold:
         stale.length === 0 &&
         ids.every((id, at) => snapshots[at] && seen[id] === snapshots[at] && (runs[at] ?? '') <= snapshots[at]) &&

@@ -17,16 +17,16 @@ const channelJournal = channelState.extend({
 });
 
 const journal = z.object({
-  /** The newest snapshot of each website that the rules have looked at. */
+  /** The newest snapshot of each website that the rules have examined. */
   seen: z.record(z.string(), z.string()),
-  /** When a website that no run has ended for was first missed, ISO 8601 by its id. */
+  /** When a website without a finished run was first noticed, ISO 8601 by its id. */
   unsynced: z.record(z.string(), z.string()).default({}),
   channels: z.record(z.string(), channelJournal),
 });
-/** What was sent to which channel and what waits, in one small file of the warehouse folder. */
+/** What was sent to which channel and what waits, in one small file in the warehouse folder. */
 export type Journal = z.infer<typeof journal>;
 
-/** The journal; an empty one if it is missing or damaged, and then notices may be sent twice. */
+/** The journal; an empty one if it is missing or damaged, so that notices may be sent twice. */
 export async function readJournal(warehouse: string): Promise<Journal> {
   const text = await readIfThere(warehouseFolder(warehouse).notices);
   try {
@@ -53,7 +53,7 @@ export function withNotices(
   return { seen, unsynced, channels: Object.fromEntries(each) };
 }
 
-/** The same after a channel has taken what waited for it. */
+/** The journal after a channel has accepted what waited for it. */
 export function withSent(before: Journal, key: string): Journal {
   const known = before.channels[key];
   if (!known) return before;
@@ -61,7 +61,7 @@ export function withSent(before: Journal, key: string): Journal {
   return { ...before, channels: { ...before.channels, [key]: { ...known, waiting: [], sent, failing: null } } };
 }
 
-/** The same after a channel has not taken what waits for it. */
+/** The journal after a channel has not accepted what waits for it. */
 export function withFailure(before: Journal, key: string, { error, now }: { error: string; now: number }): Journal {
   const known = before.channels[key];
   if (!known) return before;
@@ -70,6 +70,6 @@ export function withFailure(before: Journal, key: string, { error, now }: { erro
 }
 
 export async function writeJournal(warehouse: string, changed: Journal): Promise<void> {
-  // Readable by its owner alone: it holds addresses and URLs of pages.
+  // Only its owner may read it: it holds addresses and URLs of pages.
   await writeDurably(warehouseFolder(warehouse).notices, `${JSON.stringify(changed)}\n`, 0o600);
 }

@@ -4,13 +4,13 @@ import { escapedJson, safe } from '../observe/terminal.js';
 import type { TrendRow } from '../report/rows.js';
 import { KINDS, type Kind, type Notice } from './notice.js';
 
-/** Foreign texts are cut to this: one of them must not hide the others. */
+/** Texts from outside are cut to this, so that one of them cannot hide the others. */
 const SHOWN_CHARACTERS = 500;
 const NAME_CHARACTERS = 60;
 const KINDS_IN_TITLE = 3;
 /** Slack takes 40,000 characters in one message. */
 const MESSAGE_CHARACTERS = 12_000;
-/** Teams takes 28 kB, of which each line costs a hundred bytes beside its text. */
+/** Teams takes 28 kB, and each line costs a hundred bytes besides its text. */
 const TEAMS_CHARACTERS = 5000;
 
 /** How much of a website is indexed, date by date. */
@@ -19,9 +19,9 @@ export interface Trend {
   rows: Pick<TrendRow, 'snapshot_date' | 'pages' | 'indexed'>[];
 }
 
-/** What one message tells, for any channel. */
+/** The content of one message, for any channel. */
 export interface Message {
-  /** One line of our own words. */
+  /** One line, without texts from outside. */
   title: string;
   notices: Notice[];
   trends: Trend[];
@@ -29,7 +29,7 @@ export interface Message {
   sentAt: string;
 }
 
-/** Groups notices to one message, the worst first. */
+/** Groups notices into one message, the worst first. */
 export function newMessage(given: readonly Notice[], trends: Trend[], now: number): Message {
   const order = Object.keys(KINDS);
   const notices = [...given].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind));
@@ -45,7 +45,7 @@ export function jsonOf({ title, notices, sentAt }: Message): string {
   return escapedJson(JSON.stringify({ version: 1, title, sent_at: sentAt, notices }));
 }
 
-/** Text that is read as it stands: what could turn its direction or begin a line is made visible. */
+/** The message as plain text. Characters that could turn its direction or begin a line are made visible. */
 export function textOf({ notices }: Message, characters = MESSAGE_CHARACTERS): string {
   const text = notices.map((one) => `${linesOf(one).join('\n')}\n`).join('\n');
   if (text.length <= characters) return text;
@@ -82,15 +82,15 @@ function shown(text: string): string {
 }
 
 /**
- * For Slack and what takes the same JSON. In a block of code nothing is markup but what Slack itself escapes, and
- * whoever knows no Slack escapes sees no mention either.
+ * For Slack and whatever takes the same JSON. In a block of code, nothing is markup except what Slack itself escapes,
+ * so other programs show no mentions either.
  */
 export function slackOf(message: Message): string {
   const harmless = textOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return JSON.stringify({ text: `${message.title}\n\`\`\`\n${harmless.replaceAll('`', "'")}\`\`\`` });
 }
 
-/** For Teams: a card. Its text runs know no markup. */
+/** For Teams: a card. Its text runs have no markup. */
 export function teamsOf(message: Message): string {
   const run = (text: string, look: object) => ({
     type: 'RichTextBlock',

@@ -18,9 +18,9 @@ export type Kind = keyof typeof KINDS;
 
 const text = z.string();
 
-/** One thing that somebody should know. The names are those of the JSON that channels get. */
+/** One thing that is wrong. The names are those of the JSON that channels get. */
 export const notice = z.object({
-  /** Made of kind, website and snapshot or run, so that the same notice is not sent twice. */
+  /** From the kind, the website and the snapshot or run, so that the same notice is not sent twice. */
   id: text,
   kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),
   website_id: text.nullable(),
@@ -31,12 +31,12 @@ export const notice = z.object({
   count: z.int(),
   /** ISO 8601: the listing before, the first failure, the newest snapshot. */
   since: text.nullable(),
-  /** Those of most of the pages. */
+  /** Of most of the pages, like `state`. */
   directory: text.nullable(),
   state: text.nullable(),
   /** URLs, five at most. */
   examples: z.array(text),
-  /** Shows all of it. */
+  /** A command that shows all of it. */
   command: text,
 });
 export type Notice = z.infer<typeof notice>;

@@ -43,8 +43,8 @@ export interface Told {
 }
 
 /**
- * Runs a sync between the pings of a dead man's switch, and then, when the run lock is free again, sends notices to the
- * channels. None of this can fail or delay the run: a channel that is down is a warning in the log.
+ * Runs a sync between the pings of a dead man's switch, and then, once the run lock is free again, sends notices to the
+ * channels. None of this can fail or delay the run: a channel that is down causes a warning in the log.
  *
  * @param isNight false for a run that is not the nightly one: it must not ping a dead man's switch
  */
@@ -112,8 +112,8 @@ async function beat({ config, log }: TellOptions, which: Beat): Promise<void> {
 }
 
 /**
- * Sends each channel in one message what it has not been sent yet. Never throws: a failure is a warning in the log, and
- * the notices are sent again the next time.
+ * Sends each channel, in one message, the notices that it has not been sent yet. Never throws: a failure causes a
+ * warning in the log, and the notices are sent again next time.
  *
  * @param failures of a run that ended just now
  */
@@ -134,8 +134,8 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
   } catch (error) {
     const reason = `what is sent cannot be recorded in the warehouse: ${messageOf(error)}`;
     log.warn(reason);
-    // A full disk should be reported all the same. Only failures of this run, because nothing keeps the next check from
-    // repeating others.
+    // A full disk should still be reported. Only failures of this run are, because nothing would keep the next check
+    // from repeating others.
     const mask = masker(secretsOf(config));
     const ended = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
     if (ended.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, ended, [], options)));
@@ -151,7 +151,7 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
   const mask = masker(secretsOf(config));
   const notices = facts.notices.map((notice) => masked(notice, mask));
   let journal = withNotices(before, channels, { ...facts, notices });
-  // Before anything is sent, so that a process killed now sends it the next time.
+  // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
   const told = await Promise.all(
     channels.map(async (channel) => {
@@ -255,7 +255,7 @@ export async function tellTest(options: TellOptions): Promise<Told[]> {
       if (channel.type !== 'ping') return sendTo(channel, notices, [], options);
       const told = { channel: labelOf(channel), type: channel.type, notices: 0 };
       try {
-        // `success` last, so that the switch is left in order.
+        // `success` last, so that the switch is left in a good state.
         for (const which of ['start', 'fail', 'success'] as const) await ping(channel, which);
         return { ...told, error: null };
       } catch (error) {

@@ -12,7 +12,7 @@ import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 const LEAST_DROP_PAGES = 10;
 const EXAMPLES = 5;
 
-/** A snapshot beside the listings before it, as `notify/snapshots` gives it. */
+/** A snapshot and the listings before it, as `notify/snapshots` returns them. */
 export const snapshotRow = z.object({
   website_id: z.string(),
   snapshot_id: z.string(),
@@ -66,7 +66,7 @@ export async function ofSnapshot(
   ];
 }
 
-/** Between two complete listings: of the website, or else of the directories that lost too many. */
+/** Losses between two complete listings: of the website, or else of the directories that lost too many pages. */
 async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']): Promise<Notice[]> {
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
