@@ -1,6 +1,6 @@
 import { longestGap } from '../config/cron.js';
 import type { Config } from '../config/schema.js';
-import { configuredFollowers } from '../followers/follow.js';
+import { followersOf } from '../followers/follow.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
 import type { StatusInput } from './status.js';
 
@@ -17,16 +17,15 @@ export const STATUS_DEFAULTS = {
 };
 
 export function statusInputOf(config: Config): StatusInput {
-  const { warehouse, bucket, sync, quality, websites } = config;
+  const { warehouse, sync, quality, websites } = config;
   return {
-    bucket,
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
     maxAge: maxAgeOf(config),
     websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
-    followers: configuredFollowers(config),
+    followers: followersOf(config),
     now: Date.now(),
   };
 }

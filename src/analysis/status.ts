@@ -1,5 +1,5 @@
-import type { BucketConfig } from '../config/bucket.js';
-import type { ConfiguredFollower } from '../followers/follow.js';
+import { localFollowers } from '../followers/follow.js';
+import { type Follower, type FollowerLag, titleOf } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
@@ -7,7 +7,6 @@ import { type LockHolder, probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
-import { analyticsLag, bucketLag, copyLag, type FollowerLag, followerLag } from './follower-lag.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import {
@@ -45,15 +44,13 @@ export interface Status {
 }
 
 export interface StatusInput extends WebsitesInput {
-  /** The bucket that gets a copy, if one is configured. */
-  bucket?: BucketConfig | undefined;
   /** Milliseconds: the next sync resumes a younger unfinished run, and closes an older one. */
   resumeWithin: number;
   maxRejectRatio: number;
   /** Milliseconds: a newest snapshot that is older is stale. */
   maxAge: number;
-  /** Copies of the log that the configuration asks for. */
-  followers?: readonly ConfiguredFollower[];
+  /** What follows the log; only the DuckDB files if left out. */
+  followers?: readonly Follower[];
 }
 
 /**
@@ -71,9 +68,10 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       readWebsites(opened, input, temporary),
     );
     const { markers, damaged } = log;
-    const followers = [await followerLag(warehouse, markers, engine), await analyticsLag(warehouse, markers.length)];
-    if (input.bucket) followers.push(await bucketLag(input.bucket, markers));
-    for (const follower of input.followers ?? []) followers.push(await copyLag(follower, log));
+    const followers: FollowerLag[] = [];
+    for (const follower of input.followers ?? localFollowers({ ...engine, lockTimeout: 0 })) {
+      followers.push(await follower.lag(log, engine));
+    }
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
@@ -196,18 +194,6 @@ function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] 
       : []),
     ...(rejected ? [`${name}: ${last.reports_rejected} of ${last.reports_planned} reports were rejected`] : []),
   ];
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  duckdb: 'indexhouse.duckdb',
-  bucket: 'the bucket',
-  iceberg: 'Iceberg',
-  clickhouse: 'ClickHouse',
-};
-
-/** What messages call a follower. */
-export function titleOf({ name }: Pick<FollowerLag, 'name'>): string {
-  return TITLES[name] ?? name;
 }
 
 function lagging(

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { FollowerLag } from '../analysis/follower-lag.js';
-import { readStatus, type Status, type StatusInput, titleOf } from '../analysis/status.js';
+import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
+import { type FollowerLag, titleOf } from '../followers/follower.js';
 import { safe } from '../observe/terminal.js';
 import { configOf, rebuiltLog, tellHistory } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';

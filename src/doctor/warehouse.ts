@@ -1,10 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { followerLag } from '../analysis/follower-lag.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
 import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
+import { duckdbLag } from '../followers/native-file.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
@@ -109,8 +109,8 @@ export async function checkAnalytics({ warehouse: { path } }: Config): Promise<C
 export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
-    const { markers } = await withEngine(engine, (opened) => OpenWarehouse.read(opened, warehouse.path, temporary));
-    const { behind, held, error } = await followerLag(warehouse.path, markers, engine);
+    const log = await withEngine(engine, (opened) => OpenWarehouse.read(opened, warehouse.path, temporary));
+    const { behind, held, error } = await duckdbLag(log, engine);
     const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
     if (error)
       return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: the next sync rebuilds it.');

@@ -6,50 +6,45 @@ import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js
 import { BucketError } from '../bucket/errors.js';
 import { removeEnded } from '../bucket/journals.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
+import type { Listed } from '../bucket/listing.js';
 import type { BucketConfig } from '../config/bucket.js';
 import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { withEngine } from '../storage/engine.js';
+import { md5Of, sha256Of, sizeOf } from '../storage/durable.js';
+import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { dataFilesOf, type Marker, markersOf, readLog } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
 import { MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
-import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
+import { type CheckedCopy, type Commit, type Difference, type FollowerState, lagging } from './follower.js';
 
 /** States and checkpoints of a website that stay: whoever has just begun to restore may still fetch the older one. */
 const KEPT = 2;
-/** Without an answer, of a question that somebody waits for. */
-const QUICK_MS = 5 * SECOND_MS;
 
-export interface FollowBucketInput {
-  bucket: BucketConfig;
-  warehouse: string;
-  /** Bytes. */
-  memoryLimit: number;
-  options?: BucketOptions;
-}
+/** For who waits for an answer. */
+export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
 
-/** Sends what the bucket lacks of the log, and removes from it what retention dropped. @throws BucketError */
-export async function followBucket(input: FollowBucketInput): Promise<FollowerState> {
-  const { warehouse, memoryLimit } = input;
-  const options = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const follow = (bucket: Bucket) =>
-    withEngine(options, async (engine) => {
-      const log = await OpenWarehouse.read(engine, warehouse);
-      return catchUp(new BucketCopy(bucket, log, input.options?.effects?.now), log, options);
-    });
-  return withBucket(input.bucket, follow, input.options);
+/** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
+export function withBucketCopy<T>(
+  config: BucketConfig,
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited = false,
+): Promise<T> {
+  return withBucket(config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited ? AWAITED : {});
 }
 
 /**
  * Sends the newest commit of a website, without asking for all that is there. Where the one before it is not there
  * either, the bucket catches up at the end of the run: a website's commits are sent in their order.
  */
-export async function sendNewest(input: FollowBucketInput, websiteId: string): Promise<FollowerState> {
-  const { warehouse: path, memoryLimit } = input;
+export async function sendNewest(
+  { bucket: config, warehouse: path, memoryLimit }: { bucket: BucketConfig; warehouse: string; memoryLimit: number },
+  websiteId: string,
+): Promise<FollowerState> {
   const options = { memoryLimit, temporary: scratchFolder(path) };
   const send = async (bucket: Bucket): Promise<FollowerState> => {
     const log = await withEngine(options, (engine) => readLog(engine, path, path, { websiteId }));
@@ -60,7 +55,7 @@ export async function sendNewest(input: FollowBucketInput, websiteId: string): P
     await new BucketCopy(bucket, { ...log, path }).take({ marker: newest, state });
     return { name: 'bucket', behind: 0 };
   };
-  return withBucket(input.bucket, send, input.options);
+  return withBucket(config, send);
 }
 
 /** Ids of the commits whose marker is in the bucket. */
@@ -71,12 +66,11 @@ export async function commitsIn(bucket: Bucket): Promise<ReadonlySet<string>> {
 
 /** The same for callers that cannot wait long. @throws BucketError */
 export function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
-  return withBucket(config, commitsIn, { attempts: 2, timeout: QUICK_MS });
+  return withBucket(config, commitsIn, AWAITED);
 }
 
 /** The bucket, whose keys are the paths of the warehouse. */
-export class BucketCopy implements Follower {
-  readonly name = 'bucket';
+export class BucketCopy implements CheckedCopy {
   readonly title: string;
 
   constructor(
@@ -116,15 +110,22 @@ export class BucketCopy implements Follower {
     );
   }
 
-  /** The checkpoint comes before the tombstone that makes it needed, and that before the data that it puts out of use. */
+  /**
+   * The checkpoint comes before the tombstone that makes it needed, and that an hour before the data that it puts out of
+   * use goes, so that whoever has begun to read there ends in peace.
+   */
   async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
     await this.#checkIdentity();
     if (tombstoneFiles.length === 0) return;
+    const old = new Set<string>();
+    for await (const { key, modified } of this.bucket.list('parquet/tombstones/')) {
+      if (this.now() - Date.parse(modified) >= GRACE_MS) old.add(idOfKey(key));
+    }
     await this.#sendLacking('parquet/checkpoints/', await listTableFiles(path, 'checkpoints'));
     await this.#sendLacking('parquet/tombstones/', tombstoneFiles);
     crashPoint('sent the tombstones');
     // What a restored warehouse lacks has no tombstone, and stays here.
-    const due = tombstones.filter(({ tombstoned_at }) => this.now() - Date.parse(tombstoned_at) >= GRACE_MS);
+    const due = tombstones.filter(({ tombstone_id }) => old.has(tombstone_id));
     const gone = new Set(due.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
     for (const table of THINNED_TABLES) {
       const keys = await this.bucket.keys(`parquet/${table}/`);
@@ -140,6 +141,53 @@ export class BucketCopy implements Follower {
     await this.#sendSchemas(join(path, 'schema'));
     await this.#removeSuperseded('state/');
     return [];
+  }
+
+  /**
+   * By their sizes, and by the MD5 that servers list as the ETag of what was sent in one piece. Where that is another one
+   * because they encrypt with a key of the owner's, fetching a file tells.
+   */
+  async differences({ path, markers, runs }: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
+    const there = new Map<string, Listed>();
+    for await (const object of this.bucket.list('parquet/')) there.set(object.key, object);
+    const differences: Difference[] = [];
+    const differs = ({ key, marker }: CopiedFile, what: string) => {
+      const takeAway = async () => {
+        for (const each of [keyOf(path, marker.path), key]) await this.bucket.remove(each);
+      };
+      const remedy = '`indexhouse verify --repair` lets the next sync send it again';
+      differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, takeAway });
+    };
+    const doubtful: CopiedFile[] = [];
+    let equal = 0;
+    for (const copied of copiedFiles(path, markers, there)) {
+      const found = there.get(copied.key);
+      const size = await sizeOf(copied.file);
+      if (!found) differs(copied, 'is missing');
+      else if (found.size !== size) differs(copied, `has ${found.size} bytes instead of ${size}`);
+      else if (found.etag === (await md5Of(copied.file))) equal++;
+      else doubtful.push(copied);
+    }
+    const fetched = join(engine.temporary, 'fetched');
+    while (equal > 0 && doubtful[0]) {
+      await this.bucket.download(doubtful[0].key, fetched);
+      if ((await sha256Of(fetched)) === (await sha256Of(doubtful[0].file))) break;
+      differs(doubtful[0], 'has other bytes');
+      doubtful.shift();
+    }
+    if (doubtful.length > 0) {
+      const message = `of ${doubtful.length} files in ${this.title} only the sizes were compared: it lists no MD5 of them`;
+      differences.push({ level: 'note', message, remedy: 'nothing to do' });
+    }
+    const lacking = runs.filter((file) => !there.has(keyOf(path, file))).length;
+    if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of runs`));
+    const known = new Set(markers.map(({ commitId }) => commitId));
+    const others = [...there.keys()].filter((key) => isMarker(key) && !known.has(idOfKey(key))).length;
+    if (others > 0) {
+      const message = `${this.title} holds commits that are not here: ${others}`;
+      differences.push({ level: 'note', message, remedy: 'the next sync fetches them' });
+    }
+    return differences;
   }
 
   /** One bucket for two warehouses would mix them. @throws BucketError */
@@ -191,4 +239,23 @@ export class BucketCopy implements Follower {
       for (const key of oldestFirst.slice(0, -KEPT)) await this.bucket.remove(key);
     }
   }
+}
+
+interface CopiedFile {
+  key: string;
+  file: string;
+  marker: Marker;
+}
+
+/** The files of the commits whose marker is there. */
+function copiedFiles(warehouse: string, markers: readonly Marker[], there: ReadonlyMap<string, Listed>): CopiedFile[] {
+  const has = markers.filter(({ path }) => there.has(keyOf(warehouse, path)));
+  return has.flatMap((marker) => {
+    const files = [...dataFilesOf(warehouse, marker).map(([, file]) => file), marker.path];
+    return files.map((file) => ({ key: keyOf(warehouse, file), file, marker }));
+  });
+}
+
+function isMarker(key: string): boolean {
+  return MARKER_TABLES.some((table) => key.startsWith(`parquet/${table}/`));
 }

@@ -10,11 +10,11 @@ import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { literal, sql } from '../storage/sql.js';
 import { readReadable, websiteOf } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { dataFilesOf, lackingIn, type Marker, tableOf } from '../warehouse/markers.js';
+import { dataFilesOf, type Marker, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { contractColumns, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
-import { type Commit, catchUp, type Follower, type FollowerState } from './follower.js';
-import { dropOldRows, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
+import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
+import { dropOldRows, duckdbLag, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
 
 /** The name by which the file is attached. */
 export const DATABASE = 'indexhouse';
@@ -47,13 +47,12 @@ export interface FollowDuckdbInput {
  * file is open read-write only for these seconds. A reader that has it open makes it lag but never fails a sync. A commit
  * whose files cannot be read is skipped, reported, and tried again next time.
  */
-export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
+export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
   let engine: Engine;
   try {
     engine = await openWaiting(input);
   } catch (error) {
-    const { markers } = await withEngine(scratch(input), (opened) => OpenWarehouse.read(opened, input.warehouse));
-    const behind = await countBehind(input, markers);
+    const { behind } = await duckdbLag(log, scratch(input), input.file);
     const holder = lockHolder(error);
     const reason = holder
       ? `${holder} has indexhouse.duckdb open, so it is ${behind} snapshots behind; the next sync catches up once it is closed`
@@ -61,21 +60,17 @@ export async function followDuckdb(input: FollowDuckdbInput): Promise<FollowerSt
     return { name: 'duckdb', behind, reason };
   }
   try {
-    return await catchUpDuckdb(engine, input);
+    return await catchUpDuckdb(engine, input, log);
   } finally {
     engine.close();
   }
 }
 
-/** How many commits the file lacks, found out without writing to it; all of them if it cannot be read. */
-export async function countBehind(input: FollowDuckdbInput, markers: readonly Marker[]): Promise<number> {
-  try {
-    const file = input.file ?? warehouseFolder(input.warehouse).database;
-    const known = await withEngine({ ...scratch(input), file, readOnly: true }, (engine) => knownCommits(engine));
-    return lackingIn(known, markers).length;
-  } catch {
-    return markers.length;
-  }
+/** The same with the log as it is now. */
+export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
+  return withEngine(scratch(input), async (engine) =>
+    followWithDuckdb(input, await OpenWarehouse.read(engine, input.warehouse)),
+  );
 }
 
 function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
@@ -120,14 +115,16 @@ export async function attachSuited(engine: Engine, file: string, name: string): 
 }
 
 /** Inserts the commits that the open file lacks, and deletes what retention has dropped. */
-export async function catchUpDuckdb(engine: Engine, input: FollowDuckdbInput): Promise<FollowerState> {
-  const log = await OpenWarehouse.read(engine, input.warehouse);
-  return catchUp(new DuckdbFile(engine, input), log, scratch(input));
+export async function catchUpDuckdb(
+  engine: Engine,
+  input: FollowDuckdbInput,
+  log: OpenWarehouse,
+): Promise<FollowerState> {
+  return { name: 'duckdb', ...(await catchUp(new DuckdbFile(engine, input), log, scratch(input))) };
 }
 
 /** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
-class DuckdbFile implements Follower {
-  readonly name = 'duckdb';
+class DuckdbFile implements LogCopy {
   readonly title = 'indexhouse.duckdb';
   #retainedFrom: string | null = null;
 

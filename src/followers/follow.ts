@@ -5,9 +5,11 @@ import { withEngine } from '../storage/engine.js';
 import { scratchFolder } from '../warehouse/layout.js';
 import { updateIndex } from '../warehouse/marker-index.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { writeAnalytics } from './analytics.js';
-import { followDuckdb } from './duckdb.js';
-import { type CheckedFollower, catchUp, type FollowerState } from './follower.js';
+import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
+import { followWithDuckdb } from './duckdb.js';
+import { compareDuckdb } from './duckdb-check.js';
+import { type Follower, type FollowerState, followerOf, type WithCopy } from './follower.js';
+import { duckdbLag } from './native-file.js';
 
 export interface FollowInput {
   config: Config;
@@ -18,84 +20,98 @@ export interface FollowInput {
 }
 
 /** Lets all followers catch up. One that cannot lags behind: nothing here can fail a sync. */
-export async function followAll(input: FollowInput): Promise<FollowerState[]> {
-  const { warehouse, log, websiteId } = input;
-  const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = input.config.warehouse;
-  const { bucket } = input.config;
+export async function followAll({ config, warehouse, log, websiteId }: FollowInput): Promise<FollowerState[]> {
+  const { memory_limit: memoryLimit } = config.warehouse;
+  const { bucket } = config;
   if (bucket && websiteId !== undefined) {
     const send = async () => (await import('./bucket.js')).sendNewest({ bucket, warehouse, memoryLimit }, websiteId);
-    return [await settled('bucket', send)];
+    return [await send().catch((error: unknown) => couldNot('bucket', error))];
   }
   const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
   await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.warn(withRemedy(error)));
-  const followers = [
-    await settled('duckdb', () => followDuckdb({ warehouse, memoryLimit, lockTimeout })),
-    await settled('analytics', () => writeAnalytics(warehouse, memoryLimit)),
-    ...(await followConfigured(input)),
-  ];
-  if (bucket) {
-    const follow = async () => (await import('./bucket.js')).followBucket({ bucket, warehouse, memoryLimit });
-    const state = await settled('bucket', follow);
-    followers.push(state);
-    const { enabled, history } = input.config.iceberg;
-    const publish = async () =>
-      (await import('./iceberg/bucket.js')).followIcebergInBucket(bucket, { warehouse, history, engine: scratch });
-    // What is not there cannot be in a table.
-    if (enabled && state.behind === 0) followers.push(await settled('bucket_iceberg', publish));
+  const states = await follow(followersOf(config), config);
+  for (const { name, behind, reason } of states) if (reason) log.warn({ follower: name, behind }, reason);
+  return states;
+}
+
+/** Lets these followers catch up, one after the other, with the log as it is now. */
+export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
+  const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
+  const states: FollowerState[] = [];
+  const followOne = (follower: Follower, log: OpenWarehouse) => {
+    const upstream = states.find(({ name }) => name === follower.after);
+    // Its reason is theirs.
+    if (upstream && upstream.behind > 0) return { name: follower.name, behind: upstream.behind };
+    return follower.follow(log, scratch).catch((error: unknown) => couldNot(follower.name, error));
+  };
+  try {
+    await withEngine(scratch, async (engine) => {
+      const log = await OpenWarehouse.read(engine, warehouse.path);
+      for (const follower of followers) states.push(await followOne(follower, log));
+    });
+    return states;
+  } catch (error) {
+    return followers.map(({ name }) => couldNot(name, error));
   }
-  for (const { name, behind, reason } of followers) if (reason) log.warn({ follower: name, behind }, reason);
+}
+
+function couldNot(name: string, error: unknown): FollowerState {
+  const reason = `${name} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`;
+  return { name, behind: 1, reason };
+}
+
+/** Everything that follows the log, in the order in which it catches up. Libraries are loaded when they are used. */
+export function followersOf(config: Config): Follower[] {
+  const { iceberg, clickhouse, bucket, warehouse } = config;
+  const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
+  if (iceberg.enabled) {
+    followers.push(
+      followerOf('iceberg', async (log, work) => {
+        const { IcebergTables } = await import('./iceberg/follower.js');
+        return work(await IcebergTables.open(log, iceberg));
+      }),
+    );
+  }
+  if (clickhouse) {
+    followers.push(
+      followerOf('clickhouse', async (log, work) => {
+        const { ClickhouseTables } = await import('./clickhouse/follower.js');
+        return work(new ClickhouseTables(clickhouse, log));
+      }),
+    );
+  }
+  if (bucket) {
+    const inBucket: WithCopy = async (log, work, isAwaited) =>
+      (await import('./bucket.js')).withBucketCopy(bucket, log, work, isAwaited);
+    followers.push(followerOf('bucket', inBucket));
+  }
+  if (bucket && iceberg.enabled) {
+    const inBucket: WithCopy = async (log, work, isAwaited) =>
+      (await import('./iceberg/bucket.js')).withIcebergInBucket({ bucket, ...iceberg }, log, work, isAwaited);
+    // What is not there cannot be in a table.
+    followers.push(followerOf('bucket_iceberg', inBucket, 'bucket'));
+  }
   return followers;
 }
 
-/** A copy of the log elsewhere, and how to reach it. */
-export interface ConfiguredFollower {
-  name: string;
-  open(log: OpenWarehouse): Promise<CheckedFollower>;
-}
-
-/** The copies of the log that the configuration asks for, beside the DuckDB files. Their libraries are loaded when opened. */
-export function configuredFollowers({ iceberg, clickhouse }: Config): ConfiguredFollower[] {
-  const configured: ConfiguredFollower[] = [];
-  if (iceberg.enabled) {
-    const open = async (log: OpenWarehouse) => {
-      const { IcebergTables } = await import('./iceberg/follower.js');
-      return IcebergTables.open(log, iceberg);
-    };
-    configured.push({ name: 'iceberg', open });
-  }
-  if (clickhouse) {
-    const open = async (log: OpenWarehouse) => {
-      const { ClickhouseTables } = await import('./clickhouse/follower.js');
-      return new ClickhouseTables(clickhouse, log);
-    };
-    configured.push({ name: 'clickhouse', open });
-  }
-  return configured;
-}
-
-/** Lets the copies that the configuration asks for catch up. */
-export async function followConfigured({ config, warehouse }: Omit<FollowInput, 'log'>): Promise<FollowerState[]> {
-  const configured = configuredFollowers(config);
-  if (configured.length === 0) return [];
-  const options = { memoryLimit: config.warehouse.memory_limit, temporary: scratchFolder(warehouse) };
-  return withEngine(options, async (engine) => {
-    const log = await OpenWarehouse.read(engine, warehouse);
-    const states: FollowerState[] = [];
-    for (const { name, open } of configured) {
-      states.push(await settled(name, async () => catchUp(await open(log), log, options)));
-    }
-    return states;
-  });
-}
-
-async function settled(name: string, follow: () => Promise<FollowerState>): Promise<FollowerState> {
-  try {
-    return await follow();
-  } catch (error) {
-    return {
-      name,
-      behind: 1,
-      reason: `${name} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`,
-    };
-  }
+/** The DuckDB files, which every warehouse has. */
+export function localFollowers(options: { memoryLimit: number; lockTimeout: number }): Follower[] {
+  return [
+    {
+      name: 'duckdb',
+      follow: (log) => followWithDuckdb({ ...options, warehouse: log.path }, log),
+      lag: (log, engine) => duckdbLag(log, engine),
+      compare: (log, engine, { repair }) => compareDuckdb(log.path, { ...options, engine, repair }),
+    },
+    {
+      name: 'analytics',
+      follow: (log) => writeAnalytics(log.path, options.memoryLimit),
+      async lag({ path, markers }) {
+        const isCurrent = markers.length === 0 || (await isAnalyticsCurrent(path));
+        return { name: 'analytics', behind: isCurrent ? 0 : markers.length, exact: true, held: null, error: null };
+      },
+      // Views of its own text hold nothing.
+      compare: async () => ({ differences: [], repaired: [] }),
+    },
+  ];
 }

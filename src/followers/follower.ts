@@ -1,12 +1,27 @@
-import { UnreachableError } from '../exit.js';
+import { messageOf, UnreachableError } from '../exit.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import type { EngineOptions } from '../storage/engine.js';
+import type { LockHolder } from '../storage/locks.js';
 import { firstLine } from '../warehouse/damage.js';
 import { lackingIn, type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
 
-/** How far a follower is, as the receipt and `status` tell it. */
+/** What messages call the followers, by their names. */
+const TITLES: Readonly<Record<string, string>> = {
+  duckdb: 'indexhouse.duckdb',
+  analytics: 'analytics.duckdb',
+  iceberg: 'Iceberg',
+  clickhouse: 'ClickHouse',
+  bucket: 'the bucket',
+  bucket_iceberg: 'Iceberg in the bucket',
+};
+
+export function titleOf({ name }: { name: string }): string {
+  return TITLES[name] ?? name;
+}
+
+/** How far a follower is, as the receipt tells it. */
 export interface FollowerState {
   name: string;
   /** Markers that it lacks. */
@@ -15,7 +30,49 @@ export interface FollowerState {
   reason?: string;
 }
 
-/** One commit of the log, as a follower takes it. */
+/** How far a follower is, as `status` finds out without writing to it. */
+export interface FollowerLag {
+  name: string;
+  /** Snapshots, and replays of them, that it lacks. */
+  behind: number;
+  /** False where that is not known: then all count, or those that are newer than a file which is locked. */
+  exact: boolean;
+  /** Who has the file open. */
+  held: LockHolder | null;
+  /** Why it cannot be read; null where it can, or is only locked. */
+  error: string | null;
+}
+
+/** What `verify` finds out about a follower; the levels are those of its findings. */
+export interface Difference {
+  level: 'note' | 'lag' | 'difference';
+  message: string;
+  remedy: string;
+  /** Takes away what is wrong, so that the next sync brings it again. */
+  takeAway?: () => Promise<void>;
+}
+
+export interface Compared {
+  differences: Difference[];
+  /** What was repaired. */
+  repaired: string[];
+}
+
+/** What follows the log, for everybody who lets it catch up or asks how it is doing. */
+export interface Follower {
+  /** In the receipt, in `status` and in metrics. */
+  readonly name: string;
+  /** The follower without which it has nothing to follow. */
+  readonly after?: string;
+  /** Lets it catch up. @throws where it cannot: it lags then */
+  follow(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerState>;
+  /** How far it is, without writing to it or waiting for whoever has it open. */
+  lag(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerLag>;
+  /** How it differs from the commits that it holds. Being behind is no difference. */
+  compare(log: OpenWarehouse, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
+}
+
+/** One commit of the log, as a copy takes it. */
 export interface Commit {
   marker: Marker;
   /** The file of the state that follows it; null unless it is the newest commit of its website. */
@@ -23,18 +80,16 @@ export interface Commit {
 }
 
 /**
- * What holds a copy of the log elsewhere. It keeps track of what it holds in that place alone, so that being killed,
- * resumed and rebuilt are one path. Data comes first, then the state, then the marker: a commit whose marker is there
- * is there as a whole.
+ * What holds a copy of the log. It keeps track of what it holds in that place alone, so that being killed, resumed and
+ * rebuilt are one path. Data comes first, then the state, then the marker: a commit whose marker is there is there as a
+ * whole.
  */
-export interface Follower {
-  /** Its name in the receipt, in `status` and in metrics. */
-  readonly name: string;
-  /** What messages call the copy. */
+export interface LogCopy {
+  /** What messages call it. */
   readonly title: string;
-  /** Ids of the commits that the copy holds, of snapshots and of replays. */
+  /** Ids of the commits that it holds, of snapshots and of replays. */
   known(): Promise<ReadonlySet<string>>;
-  /** Takes a commit that the copy lacks, over whatever an attempt that died left of it. @throws UnreachableError */
+  /** Takes a commit that it lacks, over whatever an attempt that died left of it. @throws UnreachableError */
   take(commit: Commit): Promise<void>;
   /** Removes the rows or files that tombstones put out of use. Called first, and with all tombstones each time. */
   drop(log: OpenWarehouse): Promise<void>;
@@ -42,25 +97,80 @@ export interface Follower {
   finish(log: OpenWarehouse): Promise<string[]>;
 }
 
-/** A follower that can tell whether its copy is right, as `verify` wants to know. */
-export interface CheckedFollower extends Follower {
-  /** What makes a copy right that differs. */
-  readonly remedy: string;
-  /** How the copy differs from the commits that it holds: sentences; none where it does not. Reads only. */
-  differences(log: OpenWarehouse): Promise<string[]>;
+/** A copy that can tell whether it is right. */
+export interface CheckedCopy extends LogCopy {
+  /** How it differs from the commits that it holds. Reads only. */
+  differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]>;
+}
+
+/** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody waits for a short answer. */
+export type WithCopy = <T>(
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited?: boolean,
+) => Promise<T>;
+
+/** A copy as one of the followers: it is opened when something is wanted of it. */
+export function followerOf(name: string, withCopy: WithCopy, after?: string): Follower {
+  return {
+    name,
+    ...(after === undefined ? {} : { after }),
+    follow: async (log, engine) => ({ name, ...(await withCopy(log, (copy) => catchUp(copy, log, engine))) }),
+    async lag(log) {
+      const lag = { name, held: null };
+      try {
+        const known = await withCopy(log, (copy) => copy.known(), true);
+        return { ...lag, behind: lackingIn(known, log.markers).length, exact: true, error: null };
+      } catch (error) {
+        return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
+      }
+    },
+    async compare(log, engine, { repair }) {
+      try {
+        return await withCopy(log, (copy) => compared(copy, { log, engine, repair }));
+      } catch (error) {
+        const message = `${titleOf({ name })} cannot be compared: ${messageOf(error)}`;
+        return { differences: [{ level: 'lag', message, remedy: 'try again once it can be reached' }], repaired: [] };
+      }
+    },
+  };
+}
+
+async function compared(
+  copy: CheckedCopy,
+  { log, engine, repair }: { log: OpenWarehouse; engine: EngineOptions; repair: boolean },
+): Promise<Compared> {
+  const lacking = lackingIn(await copy.known(), log.markers).length;
+  const differences = lacking > 0 ? [lagging(`${copy.title} is ${lacking} snapshots behind`)] : [];
+  const repaired: string[] = [];
+  for (const found of await copy.differences(log, engine)) {
+    if (repair && found.takeAway) {
+      await found.takeAway();
+      repaired.push(`took away what differs (${found.message}); the next sync brings it again`);
+    } else differences.push(found);
+  }
+  return { differences, repaired };
+}
+
+export function lagging(message: string): Difference {
+  return { level: 'lag', message, remedy: 'the next sync catches up' };
 }
 
 /**
- * Brings a follower up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is
- * skipped, named, and tried again next time.
+ * Brings a copy up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is skipped,
+ * named, and tried again next time.
  *
  * @param engine for a state that has to be rebuilt
  * @throws UnreachableError, and where a disk is full
  */
-export async function catchUp(follower: Follower, log: OpenWarehouse, engine: EngineOptions): Promise<FollowerState> {
+export async function catchUp(
+  copy: LogCopy,
+  log: OpenWarehouse,
+  engine: EngineOptions,
+): Promise<Omit<FollowerState, 'name'>> {
   const { markers } = log;
-  await follower.drop(log);
-  const known = await follower.known();
+  await copy.drop(log);
+  const known = await copy.known();
   const newest = new Set(newestMarkers(markers));
   const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
   // The state of a website follows from all of its commits.
@@ -69,15 +179,15 @@ export async function catchUp(follower: Follower, log: OpenWarehouse, engine: En
     const needsState = newest.has(marker) && !torn.has(marker.websiteId);
     try {
       const all = markersOf(markers, marker.websiteId);
-      await follower.take({ marker, state: needsState ? await currentState(log.path, all, engine) : null });
+      await copy.take({ marker, state: needsState ? await currentState(log.path, all, engine) : null });
     } catch (error) {
       if (error instanceof UnreachableError || diskRemedy(error)) throw error;
       const damaged = await log.findDamaged(marker);
       skipped.push(damaged ? `${damaged.path} ${damaged.reason}` : `${marker.path}: ${firstLine(error)}`);
     }
   }
-  skipped.push(...(await follower.finish(log)));
-  if (skipped.length === 0) return { name: follower.name, behind: 0 };
-  const reason = `${follower.title} skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
-  return { name: follower.name, behind: skipped.length, reason };
+  skipped.push(...(await copy.finish(log)));
+  if (skipped.length === 0) return { behind: 0 };
+  const reason = `${copy.title} skipped ${skipped.length} snapshots or runs whose files cannot be read; the next sync tries them again. ${skipped[0]}`;
+  return { behind: skipped.length, reason };
 }

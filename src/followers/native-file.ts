@@ -1,10 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { publish, syncFile } from '../storage/durable.js';
-import type { Engine } from '../storage/engine.js';
-import type { Marker } from '../warehouse/markers.js';
+import { messageOf } from '../exit.js';
+import { exists, publish, syncFile } from '../storage/durable.js';
+import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
+import { lockHolder, probeLock } from '../storage/locks.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { lackingIn, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import type { FollowerLag } from './follower.js';
 
 const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
 
@@ -97,6 +101,36 @@ export async function knownCommits(engine: Engine, database: string | null = nul
   const query = `select snapshot_id as id from ${prefix}snapshots${replays}`;
   const rows = await engine.rows(z.object({ id: z.string() }), query);
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * How far `indexhouse.duckdb` is, without writing to it or waiting for a process that has it open.
+ *
+ * @param engine with a temporary folder outside the warehouse, where nothing may be written into it
+ */
+export async function duckdbLag(
+  { path, markers }: Pick<OpenWarehouse, 'path' | 'markers'>,
+  engine: EngineOptions,
+  file = warehouseFolder(path).database,
+): Promise<FollowerLag> {
+  const lag = { name: 'duckdb', exact: true, held: null, error: null };
+  if (!(await exists(file))) return { ...lag, behind: markers.length };
+  const held = await probeLock(file);
+  if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
+  try {
+    const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
+    return { ...lag, behind: lackingIn(known, markers).length, held };
+  } catch (error) {
+    // Taken by a writer since we looked.
+    if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
+    return { ...lag, behind: markers.length, exact: false, held, error: messageOf(error) };
+  }
+}
+
+async function newerThan(file: string, markers: readonly Marker[]): Promise<number> {
+  const { mtimeMs } = await stat(file);
+  const times = await Promise.all(markers.map(({ path }) => stat(path)));
+  return times.filter((time) => time.mtimeMs > mtimeMs).length;
 }
 
 /** Whether a DuckDB file has a table. */

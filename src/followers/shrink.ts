@@ -6,6 +6,7 @@ import { exists } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { attachSuited, catchUpDuckdb, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
 import { hasTable, OLD_ROWS, type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
@@ -30,11 +31,14 @@ const NOTHING_DONE = { retained_from: null, rows_dropped: 0, bytes_before: null,
  * copy: deleting alone does not make a file smaller. Can be repeated after an interruption at any point. The caller holds
  * the run lock.
  */
-export async function shrinkDuckdb(input: FollowDuckdbInput & { retainedFrom: string | null }): Promise<Shrunk> {
+export async function shrinkDuckdb(
+  input: FollowDuckdbInput & { retainedFrom: string | null },
+  log: OpenWarehouse,
+): Promise<Shrunk> {
   const file = warehouseFolder(input.warehouse).database;
   const shrunk: Shrunk = { ...NOTHING_DONE, bytes_before: await sizeOf(file) };
   try {
-    const { retainedFrom, deletedRows } = await dropAndCopy(input, `${file}.new`);
+    const { retainedFrom, deletedRows } = await dropAndCopy(input, log, `${file}.new`);
     if (deletedRows > 0) await replaceDatabase(`${file}.new`, file);
     crashPoint('put the smaller file in place');
     Object.assign(shrunk, { retained_from: retainedFrom, rows_dropped: deletedRows });
@@ -87,10 +91,10 @@ async function countDroppable(
 }
 
 /** Keeps the file open while it is copied, so that nobody else can open it. */
-async function dropAndCopy(input: FollowDuckdbInput, smaller: string): Promise<Retention> {
+async function dropAndCopy(input: FollowDuckdbInput, log: OpenWarehouse, smaller: string): Promise<Retention> {
   const engine = await openWaiting(input);
   try {
-    const { reason } = await catchUpDuckdb(engine, input);
+    const { reason } = await catchUpDuckdb(engine, input, log);
     if (reason) throw new Error(reason);
     const retention = await readRetention(engine);
     if (retention.deletedRows > 0) await copyTo(engine, smaller);

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
-import { writeAnalytics } from '../followers/analytics.js';
-import { followConfigured } from '../followers/follow.js';
+import { follow, followersOf } from '../followers/follow.js';
 import { isDropped } from '../followers/native-file.js';
 import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
@@ -88,7 +87,8 @@ class Maintenance {
   }
 
   async run() {
-    const { dryRun } = this.options;
+    const { config, dryRun } = this.options;
+    const others = followersOf(config).filter(({ name }) => name !== 'duckdb');
     const configured = this.#rule !== null || this.#retainedFrom !== null;
     const { markers } = this.log;
     const removed = await removeDue(this.log, { now: this.#now, dryRun });
@@ -111,9 +111,9 @@ class Maintenance {
         files: removed.waiting.files + parquet.reduce((all, { files }) => all + files, 0),
         bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
       },
-      duckdb: await this.#followers(configured, planned),
+      duckdb: await this.#shrink(configured, planned),
       // Before the files are deleted, an hour later.
-      followers: dryRun ? [] : await followConfigured({ config: this.options.config, warehouse: this.#warehouse }),
+      followers: dryRun ? [] : await follow(others, config),
     };
   }
 
@@ -156,8 +156,8 @@ class Maintenance {
     return rebuilt;
   }
 
-  /** Brings `indexhouse.duckdb` and `analytics.duckdb` to what the log holds now. */
-  async #followers(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
+  /** Makes `indexhouse.duckdb` hold what the log holds now, and no more bytes than that takes. */
+  async #shrink(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
     const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
     const warehouse = this.#warehouse;
     if (!configured && (await listTableFiles(warehouse, 'tombstones')).length === 0) return null;
@@ -169,8 +169,7 @@ class Maintenance {
       const rowsOfFiles = goes.reduce((all, { rows }) => all + rows, 0);
       return lookAtShrinking(warehouse, { retainedFrom: this.#retainedFrom, rowsOfFiles }, this.engineOptions);
     }
-    const shrunk = await shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom: this.#retainedFrom });
-    await writeAnalytics(warehouse, memoryLimit);
-    return shrunk;
+    const log = await OpenWarehouse.read(this.engine, warehouse, this.engineOptions.temporary);
+    return shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom: this.#retainedFrom }, log);
   }
 }

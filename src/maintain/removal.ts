@@ -6,7 +6,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
-import { columnsOf, rowsDiffer } from '../verify/state.js';
+import { columnsOf, rowsDiffer } from '../storage/rows-differ.js';
 import { checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, tableFile } from '../warehouse/layout.js';

@@ -87,8 +87,17 @@ export async function sizeOf(file: string): Promise<number> {
 }
 
 /** Of a file's bytes, in hexadecimal. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
+export function sha256Of(file: string): Promise<string> {
+  return digestOf(file, 'sha256');
+}
+
+/** What servers for S3 tell of a file, in hexadecimal. */
+export function md5Of(file: string): Promise<string> {
+  return digestOf(file, 'md5');
+}
+
+async function digestOf(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+  const hash = createHash(algorithm);
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');
 }

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { z } from 'zod';
 import { exists } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import { identifier } from '../storage/sql.js';
+import { columnsOf, rowsDiffer } from '../storage/rows-differ.js';
 import { firstLine } from '../warehouse/damage.js';
 import { markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
@@ -48,35 +47,4 @@ async function stateDiffers(engine: Engine, log: OpenWarehouse, file: string, re
   } catch (error) {
     return firstLine(error);
   }
-}
-
-const fingerprintRow = z.object({ rows: z.string(), fingerprint: z.string().nullable() });
-
-/**
- * Whether two relations of one engine hold the same rows, in any order. Both sides are hashed now, by the same DuckDB:
- * a hash is no value to store, it may change between versions.
- *
- * @returns null, or what differs
- */
-export async function rowsDiffer(engine: Engine, columns: string[], a: string, b: string): Promise<string | null> {
-  const [first, second] = [await fingerprint(engine, columns, a), await fingerprint(engine, columns, b)];
-  if (first.rows !== second.rows) return `${second.rows} rows instead of ${first.rows}`;
-  return first.fingerprint === second.fingerprint ? null : `${first.rows} rows on both sides, with different content`;
-}
-
-async function fingerprint(engine: Engine, columns: string[], from: string) {
-  const list = columns.map(identifier).join(', ');
-  const [row] = await engine.rows(
-    fingerprintRow,
-    `select count(*)::varchar as rows,
-       concat_ws('-', bit_xor(hash(${list})), sum(hash(${list})::hugeint)) as fingerprint
-     from ${from}`,
-  );
-  return row ?? { rows: '0', fingerprint: null };
-}
-
-/** The names of a relation's columns, in order. */
-export async function columnsOf(engine: Engine, relation: string): Promise<string[]> {
-  const rows = await engine.rows(z.object({ column_name: z.string() }), `describe ${relation}`);
-  return rows.map(({ column_name }) => column_name);
 }

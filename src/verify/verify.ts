@@ -2,38 +2,35 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
-import { BusyError, messageOf } from '../exit.js';
-import { type ConfiguredFollower, configuredFollowers } from '../followers/follow.js';
-import { RebuildError, rebuildDuckdb } from '../followers/rebuild.js';
+import { followersOf, localFollowers } from '../followers/follow.js';
+import type { Follower } from '../followers/follower.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { dropIndex } from '../warehouse/marker-index.js';
-import { filesOf, lackingIn, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
+import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
-import { checkBucket } from './bucket.js';
-import { checkDuckdb } from './duckdb-file.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
 import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
 const PROBLEMS_TOLD = 5;
+/** Of a follower. */
+const DIFFERENCES_TOLD = 20;
 
 export interface VerifyOptions {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
   engine: EngineOptions;
-  /** The bucket that holds a copy, if one is configured. */
-  bucket?: Config['bucket'];
-  /** Copies of the log that the configuration asks for. */
-  followers?: readonly ConfiguredFollower[];
+  /** What follows the log; only the DuckDB files if left out. */
+  followers?: readonly Follower[];
   /** Mends what is provably safe to mend. The caller holds the run lock. */
   repair: boolean;
 }
@@ -45,11 +42,10 @@ export interface VerifyOptions {
  */
 export async function verifyWarehouse(config: Config, repair = false) {
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
-  const { bucket } = config;
-  const followers = configuredFollowers(config);
+  const followers = followersOf(config);
   await checkWarehouseThere(warehouse);
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
-  const options = { warehouse, bucket, followers, memoryLimit, engine, repair };
+  const options = { warehouse, followers, memoryLimit, engine, repair };
   const lock = repair ? await RunLock.take(warehouse, 'verify --repair') : null;
   try {
     return await verify(options);
@@ -94,9 +90,10 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
-    await lookAtDuckdb(engine, options, verified);
-    if (options.bucket) await checkBucket(options.bucket, log, options.repair, verified);
-    for (const follower of options.followers ?? []) findings.push(...(await checkCopy(follower, log)));
+    const { memoryLimit } = options;
+    for (const follower of options.followers ?? localFollowers({ memoryLimit, lockTimeout: 0 })) {
+      await lookAtFollower(follower, log, options, verified);
+    }
     return verified;
   });
 }
@@ -178,39 +175,16 @@ async function lookAtStates(
   }
 }
 
-/** Compares a copy of the log with the commits that it holds. */
-async function checkCopy({ name, open }: ConfiguredFollower, log: OpenWarehouse): Promise<Finding[]> {
-  try {
-    const follower = await open(log);
-    const known = await follower.known();
-    const lacking = lackingIn(known, log.markers).length;
-    const { title, remedy } = follower;
-    const found = await follower.differences(log);
-    const findings = found.map((message): Finding => ({ check: name, level: 'difference', message, remedy }));
-    if (lacking === 0) return findings;
-    const message = `${title}: ${lacking} snapshots behind`;
-    return [...findings, { check: name, level: 'lag', message, remedy: 'the next sync catches up' }];
-  } catch (error) {
-    const message = `${name} cannot be compared: ${messageOf(error)}`;
-    return [{ check: name, level: 'lag', message, remedy: 'try again once it can be reached' }];
-  }
-}
-
-async function lookAtDuckdb(engine: Engine, options: VerifyOptions, verified: Verified): Promise<void> {
-  const { warehouse, memoryLimit, repair } = options;
-  const { temporary } = options.engine;
-  const found = await checkDuckdb(engine, warehouse, temporary);
-  if (!repair || found.length === 0) {
-    verified.findings.push(...found);
-    return;
-  }
-  try {
-    await rebuildDuckdb({ warehouse, memoryLimit });
-  } catch (error) {
-    if (!(error instanceof BusyError || error instanceof RebuildError)) throw error;
-    verified.findings.push(...found.map((finding) => ({ ...finding, remedy: error.message })));
-    return;
-  }
-  verified.repaired.push('rebuilt indexhouse.duckdb from the Parquet files');
-  verified.findings.push(...(await checkDuckdb(engine, warehouse, temporary)));
+async function lookAtFollower(
+  follower: Follower,
+  log: OpenWarehouse,
+  { engine, repair }: VerifyOptions,
+  verified: Verified,
+): Promise<void> {
+  const { differences, repaired } = await follower.compare(log, engine, { repair });
+  const found = differences.map(({ level, message, remedy }) => ({ check: follower.name, level, message, remedy }));
+  const [last] = found.splice(DIFFERENCES_TOLD);
+  if (last) found.push({ ...last, message: `${last.message}, and ${differences.length - found.length - 1} more` });
+  verified.repaired.push(...repaired);
+  verified.findings.push(...found);
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { configuredFollowers, followConfigured } from '../../src/followers/follow.js';
+import { follow as letFollow, followersOf } from '../../src/followers/follow.js';
+import type { Config } from '../../src/config/schema.js';
 import type { FollowerState } from '../../src/followers/follower.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { sqlNames } from '../../src/storage/sql.js';
@@ -98,10 +99,24 @@ describe('ClickHouse', () => {
       `insert into url_reports by name select * replace ('other' as commit_id) from url_reports limit 1`,
     );
     await server.rows(`delete from page_state where website_id = 'shop'`);
+    await server.rows(`update page_state set listed_at = null`);
+    const [run] = await server.rows('select run_id from runs order by run_id limit 1');
+    await server.rows(`insert into runs by name select * from runs where run_id = '${run?.['run_id']}' limit 1`);
     expect(await differences(built.path)).toEqual([
       expect.stringMatching(/^coverage in ClickHouse has 0 rows of the commit \S+, not 2$/),
       'url_reports in ClickHouse has rows of other, which the log does not have',
+      expect.stringMatching(/^page_state in ClickHouse has 0 values in listed_at of the website a\/b.*, not [12]$/),
       'page_state in ClickHouse has 0 pages of the website shop, not 2',
+      expect.stringContaining(`runs in ClickHouse has 1 rows too many: `),
+    ]);
+  });
+
+  test('is compared with the newest state, not with an older one of as many pages', async () => {
+    await follow(built.path);
+    const [shop] = await server.rows(`select max(listed_snapshot_id) as id from page_state where website_id = 'shop'`);
+    await server.rows(`update page_state set listed_snapshot_id = 'older' where website_id = 'shop'`);
+    expect(await differences(built.path)).toEqual([
+      `page_state in ClickHouse has older as newest listing of the website shop, not ${shop?.['id']}`,
     ]);
   });
 
@@ -115,8 +130,13 @@ describe('ClickHouse', () => {
 });
 
 async function follow(warehouse: string, password = PASSWORD, url = server.url): Promise<FollowerState> {
-  const [state] = await followConfigured({ config: configOf(warehouse, password, url), warehouse });
+  const config = configOf(warehouse, password, url);
+  const [state] = await letFollow(clickhouseOf(config), config);
   return state ?? { name: 'none', behind: 0 };
+}
+
+function clickhouseOf(config: Config) {
+  return followersOf(config).filter(({ name }) => name === 'clickhouse');
 }
 
 function configOf(warehouse: string, password: string, url: string) {
@@ -124,8 +144,12 @@ function configOf(warehouse: string, password: string, url: string) {
 }
 
 async function differences(path: string): Promise<string[]> {
-  const [follower] = configuredFollowers(configOf(path, PASSWORD, server.url));
-  return withLog(path, async (log) => (await follower?.open(log))?.differences(log) ?? ['no follower']);
+  const [follower] = clickhouseOf(configOf(path, PASSWORD, server.url));
+  const engine = { memoryLimit: 256e6, temporary: join(path, '..', 'compared') };
+  return withLog(path, async (log) => {
+    const compared = await follower?.compare(log, engine, { repair: false });
+    return (compared?.differences ?? []).filter(({ level }) => level === 'difference').map(({ message }) => message);
+  });
 }
 
 /** Every table has the rows of the log, and no other. */

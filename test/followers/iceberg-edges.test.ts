@@ -110,7 +110,7 @@ testAtLength('killed behind any step, the next sync publishes the same', async (
   for (const step of steps.filter((one) => existsSync(died(one)))) {
     rmSync(warehouse, { recursive: true });
     renameSync(died(step), warehouse);
-    expect(await publishIceberg(warehouse, { now: () => NOW })).toEqual({ name: 'iceberg', behind: 0 });
+    expect(await publishIceberg(warehouse, { now: () => NOW })).toEqual({ behind: 0 });
     expect([step, await allSnapshots(warehouse)]).toEqual([step, whole]);
   }
 });
@@ -135,7 +135,7 @@ testAtLength('the newest metadata file or the hint may be missing; a damaged one
   const folder = folderOf(warehouse, 'snapshots');
   rmSync(join(folder, 'v2.metadata.json'));
   rmSync(join(folder, 'version-hint.text'));
-  expect(await publishIceberg(warehouse)).toEqual({ name: 'iceberg', behind: 0 });
+  expect(await publishIceberg(warehouse)).toEqual({ behind: 0 });
   expect(await icebergFiles(warehouse, 'snapshots')).toEqual(whole);
 
   writeFileSync(join(folder, 'v2.metadata.json'), '{"format-version": 2');
@@ -153,7 +153,7 @@ testAtLength('of two that publish the same version one says that it lost, and no
   };
   const lost = publishIceberg(warehouse, { place: { ...place, create } });
   await expect(lost).rejects.toThrow(/v1\.metadata\.json was written by another process at the same time/);
-  expect(await publishIceberg(warehouse)).toEqual({ name: 'iceberg', behind: 0 });
+  expect(await publishIceberg(warehouse)).toEqual({ behind: 0 });
   expect(await sizesOf(warehouse)).toEqual([2, 4]);
 });
 
@@ -172,7 +172,7 @@ testAtLength('a disk that fills up while they are written makes them lag, and th
   };
   await expect(publishIceberg(warehouse, { place: { ...place, write } })).rejects.toThrow('ENOSPC');
   expect(existsSync(join(folderOf(warehouse, 'snapshots'), 'version-hint.text'))).toBe(false);
-  expect(await publishIceberg(warehouse)).toEqual({ name: 'iceberg', behind: 0 });
+  expect(await publishIceberg(warehouse)).toEqual({ behind: 0 });
   expect(await sizesOf(warehouse)).toEqual([2, 4, 5]);
 });
 

@@ -2,9 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { keyOf } from '../../src/bucket/keys.js';
-import { followBucket } from '../../src/followers/bucket.js';
+import { type Bucket, withBucket } from '../../src/bucket/client.js';
+import { BucketCopy } from '../../src/followers/bucket.js';
+import { catchUp } from '../../src/followers/follower.js';
 import { withEngine } from '../../src/storage/engine.js';
+import { scratchFolder } from '../../src/warehouse/layout.js';
 import { fileOf } from '../../src/warehouse/markers.js';
+import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { DATA_TABLES } from '../../src/warehouse/tables.js';
 import type { GivenBucket } from './bucket.js';
 import { readMarkers } from './markers.js';
@@ -14,8 +18,13 @@ const MEMORY_LIMIT = 256e6;
 /** Lets the bucket catch up, with pauses that take no time. */
 export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: string, now = Date.now()) {
   const effects = { now: () => now, sleep: async () => {}, random: () => 0.5 };
-  const options = { env: {}, effects, attempts: 2 };
-  return followBucket({ bucket: config, warehouse, memoryLimit: MEMORY_LIMIT, options });
+  const engine = { memoryLimit: MEMORY_LIMIT, temporary: scratchFolder(warehouse) };
+  const follow = (bucket: Bucket) =>
+    withEngine(engine, async (opened) => {
+      const log = await OpenWarehouse.read(opened, warehouse);
+      return catchUp(new BucketCopy(bucket, log, effects.now), log, engine);
+    });
+  return withBucket(config, follow, { env: {}, effects, attempts: 2 });
 }
 
 /** The files of a warehouse that a bucket holds, by key. */

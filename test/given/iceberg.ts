@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { catchUp, type FollowerState } from '../../src/followers/follower.js';
+import { catchUp } from '../../src/followers/follower.js';
 import { readAvro } from '../../src/followers/iceberg/avro.js';
 import { type IcebergOptions, IcebergTables } from '../../src/followers/iceberg/follower.js';
 import { withEngine } from '../../src/storage/engine.js';
@@ -33,7 +33,7 @@ const entrySchema = z.object({
 type Entry = z.infer<typeof entrySchema>['data_file'];
 
 /** Publishes a warehouse that was synced without followers, with a clock and a history of the test's choosing. */
-export function publishIceberg(warehouse: string, options: Partial<IcebergOptions> = {}): Promise<FollowerState> {
+export function publishIceberg(warehouse: string, options: Partial<IcebergOptions> = {}): ReturnType<typeof catchUp> {
   const engineOptions = { memoryLimit: 256e6, temporary: scratchFolder(warehouse) };
   return withEngine(engineOptions, async (engine) => {
     const log = await OpenWarehouse.read(engine, warehouse);

@@ -1,13 +1,15 @@
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { ClickhouseConfig } from '../../config/clickhouse.js';
 import { messageOf, UnreachableError } from '../../exit.js';
 import { crashPoint } from '../../storage/crash-point.js';
+import { type EngineOptions, withEngine } from '../../storage/engine.js';
 import { websiteOf } from '../../warehouse/damage.js';
 import { dataFilesOf, type Marker, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
-import { DATA_TABLES, type DataTable, THINNED_TABLES } from '../../warehouse/tables.js';
-import type { CheckedFollower, Commit } from '../follower.js';
+import { columnsOf, DATA_TABLES, type DataTable, THINNED_TABLES } from '../../warehouse/tables.js';
+import { type CheckedCopy, type Commit, type Difference, lagging } from '../follower.js';
 import { migrate, NEXT_STATE } from './schema.js';
 import { ClickhouseServer } from './server.js';
 
@@ -18,12 +20,20 @@ const idRow = z.object({ id: z.string() });
 /** Counts are text, because they may be beyond JavaScript's numbers. */
 const countRow = z.object({ id: z.string(), rows: z.coerce.number() });
 const runRow = z.object({ website_id: z.string(), run_id: z.string() });
+const summaryRow = z.record(z.string(), z.coerce.string());
+/** A null list is an empty one there. */
+const STATE_COLUMNS = columnsOf('page_state').flatMap(({ name, type }) => (type.endsWith('[]') ? [] : [name]));
+const STATE_SUMMARY = [
+  'count() as pages',
+  'max(listed_snapshot_id) as "as newest listing"',
+  'max(report_snapshot_id) as "as newest report"',
+  ...STATE_COLUMNS.map((name) => `count(${name}) as "values in ${name}"`),
+].join(', ');
 
 /** The tables of a warehouse in a database of ClickHouse, into which the Parquet files go as they are. */
-export class ClickhouseTables implements CheckedFollower {
-  readonly name = 'clickhouse';
+export class ClickhouseTables implements CheckedCopy {
   readonly title: string;
-  readonly remedy: string;
+  readonly #remedy: string;
   readonly #server: ClickhouseServer;
 
   constructor(
@@ -31,7 +41,7 @@ export class ClickhouseTables implements CheckedFollower {
     private readonly log: OpenWarehouse,
   ) {
     this.title = `the database ${config.database} in ClickHouse`;
-    this.remedy = `\`drop database ${config.database}\` in ClickHouse, and the next sync fills it again`;
+    this.#remedy = `\`drop database ${config.database}\` in ClickHouse, and the next sync fills it again`;
     this.#server = new ClickhouseServer(config);
   }
 
@@ -75,8 +85,7 @@ export class ClickhouseTables implements CheckedFollower {
   }
 
   async finish({ runs }: OpenWarehouse): Promise<string[]> {
-    const rows = await this.#server.rows(runRow, 'select website_id, run_id from runs');
-    const known = new Set(rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`));
+    const known = new Set(await this.#runs());
     const skipped: string[] = [];
     for (const file of runs) {
       if (known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`)) continue;
@@ -90,37 +99,56 @@ export class ClickhouseTables implements CheckedFollower {
     return skipped;
   }
 
-  async differences(log: OpenWarehouse): Promise<string[]> {
+  async differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
     const known = await this.known();
     if (known.size === 0) return [];
-    const found: string[] = [];
+    const messages: string[] = [];
     const taken = log.markers.filter(({ commitId }) => known.has(commitId));
     const waiting = new Set(log.markers.flatMap(({ commitId }) => (known.has(commitId) ? [] : [commitId])));
     for (const table of DATA_TABLES) {
-      const there = await this.#countBy(table, 'commit_id');
+      const there = await this.#countByCommit(table);
       for (const marker of taken) {
         const rows = there.get(marker.commitId) ?? 0;
         there.delete(marker.commitId);
         const expected = marker.files[table]?.rows ?? 0;
         if (rows === expected || Object.hasOwn({ ...marker.absent, ...marker.unreadable }, table)) continue;
-        found.push(`${table} in ClickHouse has ${rows} rows of the commit ${marker.commitId}, not ${expected}`);
+        messages.push(`${table} in ClickHouse has ${rows} rows of the commit ${marker.commitId}, not ${expected}`);
       }
       const [other] = [...there.keys()].filter((id) => !waiting.has(id));
-      if (other !== undefined) found.push(`${table} in ClickHouse has rows of ${other}, which the log does not have`);
+      if (other !== undefined) messages.push(`${table} in ClickHouse has rows of ${other}, which the log does not have`);
     }
-    return [...found, ...(await this.#stateDifferences(log, known))];
+    messages.push(...(await this.#stateDifferences(log, known, engine)));
+    const differs = (message: string): Difference => ({ level: 'difference', message, remedy: this.#remedy });
+    return [...messages.map(differs), ...(await this.#runDifferences(log, differs))];
   }
 
-  async #stateDifferences(log: OpenWarehouse, known: ReadonlySet<string>): Promise<string[]> {
+  /** Of each website the rows, the values in each column, and the newest listing and report that they are from. */
+  async #stateDifferences(log: OpenWarehouse, known: ReadonlySet<string>, engine: EngineOptions): Promise<string[]> {
     const newest = newestMarkers(log.markers).filter(({ commitId }) => known.has(commitId));
-    const files = new Map(newest.map((marker) => [marker.websiteId, stateFileOf(log.path, marker)]));
-    const expected = await log.rowCounts([...files.values()]);
-    const there = await this.#countBy('page_state', 'website_id');
-    return [...files].flatMap(([website, file]) => {
-      const [rows, wanted] = [there.get(website) ?? 0, expected.get(file)];
-      if (rows === wanted) return [];
-      return [`page_state in ClickHouse has ${rows} pages of the website ${website}, not ${wanted}`];
+    const files = newest.map((marker) => stateFileOf(log.path, marker)).filter((file) => existsSync(file));
+    const summary = (from: string) => `select website_id, ${STATE_SUMMARY} from ${from} group by website_id`;
+    const here = await withEngine(engine, (opened) =>
+      opened.rows(summaryRow, summary(`(${log.query('page_state', files)})`)),
+    );
+    const there = new Map(
+      (await this.#server.rows(summaryRow, summary('page_state'))).map((row) => [row['website_id'], row]),
+    );
+    return here.flatMap(({ website_id: website, ...expected }) => {
+      const found = there.get(website) ?? {};
+      const [differing] = Object.entries(expected).filter(([name, value]) => (found[name] ?? '0') !== value);
+      if (!differing) return [];
+      const [name, wanted] = differing;
+      return [`page_state in ClickHouse has ${found[name] ?? 0} ${name} of the website ${website}, not ${wanted}`];
     });
+  }
+
+  async #runDifferences({ runs }: OpenWarehouse, differs: (message: string) => Difference): Promise<Difference[]> {
+    const lacking = new Set(runs.map((file) => `${websiteOf(file)} ${basename(file, '.parquet')}`));
+    const more = (await this.#runs()).filter((run) => !lacking.delete(run));
+    return [
+      ...more.slice(0, 1).map((run) => differs(`runs in ClickHouse has ${more.length} rows too many: ${run}`)),
+      ...(lacking.size > 0 ? [lagging(`runs in ClickHouse lacks ${lacking.size} rows`)] : []),
+    ];
   }
 
   /** How many rows of a commit each table has. */
@@ -136,8 +164,17 @@ export class ClickhouseTables implements CheckedFollower {
     return DATA_TABLES.map((table) => [table, rows.get(table) ?? 0]);
   }
 
-  async #countBy(table: DataTable | 'page_state', key: 'commit_id' | 'website_id'): Promise<Map<string, number>> {
-    const rows = await this.#server.rows(countRow, `select ${key} as id, count() as rows from ${table} group by id`);
+  /** Each run of a website, once for each row. */
+  async #runs(): Promise<string[]> {
+    const rows = await this.#server.rows(runRow, 'select website_id, run_id from runs');
+    return rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`);
+  }
+
+  async #countByCommit(table: DataTable): Promise<Map<string, number>> {
+    const rows = await this.#server.rows(
+      countRow,
+      `select commit_id as id, count() as rows from ${table} group by id`,
+    );
     return new Map(rows.map(({ id, rows: count }) => [id, count]));
   }
 

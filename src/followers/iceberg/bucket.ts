@@ -1,10 +1,9 @@
 import { type Bucket, withBucket } from '../../bucket/client.js';
 import { escaped } from '../../bucket/keys.js';
 import type { BucketConfig } from '../../config/bucket.js';
-import type { EngineOptions } from '../../storage/engine.js';
-import { withEngine } from '../../storage/engine.js';
-import { OpenWarehouse } from '../../warehouse/open.js';
-import { catchUp, type FollowerState } from '../follower.js';
+import type { OpenWarehouse } from '../../warehouse/open.js';
+import { AWAITED } from '../bucket.js';
+import type { CheckedCopy } from '../follower.js';
 import { IcebergTables } from './follower.js';
 import type { Place } from './place.js';
 
@@ -13,9 +12,14 @@ export function bucketPlace(bucket: Bucket): Place {
   const put = async (path: string, bytes: Uint8Array) => {
     await bucket.put(escaped(path), bytes, { ifAbsent: false });
   };
+  let states: Promise<Map<string, number>> | undefined;
   return {
     address: (path) => `${bucket.url}/${escaped(path)}`,
     read: async (path) => (await bucket.get(escaped(path)))?.body ?? null,
+    async stateSize(path) {
+      states ??= sizesIn(bucket, 'state/');
+      return (await states).get(escaped(path)) ?? null;
+    },
     write: put,
     create: (path, bytes) => bucket.put(escaped(path), bytes),
     replace: put,
@@ -28,16 +32,19 @@ export function bucketPlace(bucket: Bucket): Place {
   };
 }
 
-/** Publishes the files that are in the bucket as tables there. Called once it has caught up. @throws BucketError */
-export async function followIcebergInBucket(
-  config: BucketConfig,
-  { warehouse, history, engine }: { warehouse: string; history: number; engine: EngineOptions },
-): Promise<FollowerState> {
-  return withBucket(config, (bucket) =>
-    withEngine(engine, async (opened) => {
-      const log = await OpenWarehouse.read(opened, warehouse);
-      const tables = await IcebergTables.open(log, { history, place: bucketPlace(bucket) });
-      return { ...(await catchUp(tables, log, engine)), name: 'bucket_iceberg' };
-    }),
-  );
+async function sizesIn(bucket: Bucket, prefix: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for await (const { key, size } of bucket.list(prefix)) sizes.set(key, size);
+  return sizes;
+}
+
+/** The files that are in the bucket as tables there. @throws BucketError */
+export function withIcebergInBucket<T>(
+  { bucket: config, history }: { bucket: BucketConfig; history: number },
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited = false,
+): Promise<T> {
+  const open = async (bucket: Bucket) => work(await IcebergTables.open(log, { history, place: bucketPlace(bucket) }));
+  return withBucket(config, open, isAwaited ? AWAITED : {});
 }

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { crashPoint } from '../../storage/crash-point.js';
 import { websiteOf } from '../../warehouse/damage.js';
-import { dataFilesOf, fileOf, tableOf } from '../../warehouse/markers.js';
+import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
-import type { CheckedFollower, Commit } from '../follower.js';
+import type { CheckedCopy, Commit, Difference } from '../follower.js';
 import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
 import { fieldIds } from './schema.js';
@@ -26,10 +26,8 @@ export interface IcebergOptions {
  * Publishes the log as Apache Iceberg tables: metadata under `iceberg/<table>/metadata` that names the Parquet files
  * where they are. The commits of a run, or of a replay, are one snapshot of the tables that they have rows in.
  */
-export class IcebergTables implements CheckedFollower {
-  readonly name = 'iceberg';
+export class IcebergTables implements CheckedCopy {
   readonly title = 'the Iceberg tables';
-  readonly remedy = REMEDY;
   /** Tables whose earlier snapshots name files that are deleted. */
   readonly #withoutHistory = new Set<Table>(['page_state']);
   /** The run whose commits are no snapshot yet, and when the newest of them was made. */
@@ -46,8 +44,8 @@ export class IcebergTables implements CheckedFollower {
 
   static async open(log: OpenWarehouse, options: IcebergOptions): Promise<IcebergTables> {
     const { history, place = localPlace(log.path), now = Date.now } = options;
-    const tables = new Map<Table, IcebergTable>();
-    for (const table of PUBLISHED) tables.set(table, await IcebergTable.open(place, table));
+    const open = async (table: Table) => [table, await IcebergTable.open(place, table)] as const;
+    const tables = new Map(await Promise.all(PUBLISHED.map(open)));
     return new IcebergTables(log, tables, place, now, now() - history);
   }
 
@@ -87,13 +85,16 @@ export class IcebergTables implements CheckedFollower {
     this.#run = { id: marker.runId, at: Math.max(at, this.#run?.at ?? 0) };
   }
 
-  async finish({ runs }: OpenWarehouse): Promise<string[]> {
+  async finish(log: OpenWarehouse): Promise<string[]> {
     await this.#endRun();
+    for (const { path } of await this.#resizedStates(log)) {
+      for (const [, file] of await this.#facts([['page_state', path]])) await this.#replaceState(file);
+    }
     const now = this.now();
     const taken = new Set(await this.#idsIn('runs'));
     await this.#add(
       'runs',
-      runs.filter((path) => !taken.has(idOf(path))),
+      log.runs.filter((path) => !taken.has(idOf(path))),
     );
     for (const [table, published] of this.tables) {
       await published.snapshot(now);
@@ -103,19 +104,41 @@ export class IcebergTables implements CheckedFollower {
     return [];
   }
 
-  async differences(log: OpenWarehouse): Promise<string[]> {
+  async differences(log: OpenWarehouse): Promise<Difference[]> {
     const known = await this.known();
-    const found: string[] = [];
+    const messages: string[] = [];
     for (const table of [...DATA_TABLES, ...MARKER_TABLES]) {
       const expected = log.files(table).filter((path) => known.has(idOf(path)));
       const there = new Set((await this.#table(table).files()).map(({ address }) => address));
       const lacking = expected.filter((path) => !there.delete(this.#named(path).address));
       if (lacking[0] !== undefined)
-        found.push(`the Iceberg table ${table} lacks ${lacking.length} files: ${lacking[0]}`);
+        messages.push(`the Iceberg table ${table} lacks ${lacking.length} files: ${lacking[0]}`);
       const [more] = there;
-      if (more !== undefined) found.push(`the Iceberg table ${table} has ${there.size} files too many: ${more}`);
+      if (more !== undefined) messages.push(`the Iceberg table ${table} has ${there.size} files too many: ${more}`);
     }
-    return found;
+    const differences = messages.map((message): Difference => ({ level: 'difference', message, remedy: REMEDY }));
+    for (const { path, published, bytes } of await this.#resizedStates(log)) {
+      const message = `the Iceberg table page_state gives ${path} ${published} bytes, but it has ${bytes}`;
+      differences.push({ level: 'difference', message, remedy: 'the next sync publishes it again' });
+    }
+    return differences;
+  }
+
+  /** Of the newest states that are published, those that were rebuilt since: the same rows may take other bytes. */
+  async #resizedStates({ path: warehouse, markers }: OpenWarehouse) {
+    const published = new Map((await this.#table('page_state').files()).map((file) => [file.address, file.bytes]));
+    const resized: { path: string; published: number; bytes: number }[] = [];
+    for (const marker of newestMarkers(markers)) {
+      const path = stateFileOf(warehouse, marker);
+      const before = published.get(this.#named(path).address);
+      const bytes = before === undefined ? null : await this.#stateSize(path);
+      if (before !== undefined && bytes !== null && bytes !== before) resized.push({ path, published: before, bytes });
+    }
+    return resized;
+  }
+
+  #stateSize(path: string): Promise<number | null> {
+    return this.place.stateSize(this.#pathIn(path));
   }
 
   async #endRun(): Promise<void> {
@@ -153,13 +176,19 @@ export class IcebergTables implements CheckedFollower {
         const count = nulls?.has(column) ? nulls.get(column) : rows;
         return count === null || count === undefined ? [] : [[id, count]];
       });
-      return [table, { ...this.#named(path), rows, nulls: new Map(known), bytes: (await stat(path)).size }];
+      // A state that was rebuilt here need not have the bytes of the one that is there.
+      const bytes = (table === 'page_state' ? await this.#stateSize(path) : null) ?? (await stat(path)).size;
+      return [table, { ...this.#named(path), rows, nulls: new Map(known), bytes }];
     };
     return Promise.all(files.map(facts));
   }
 
+  #pathIn(path: string): string {
+    return relative(this.log.path, path).split(sep).join('/');
+  }
+
   #named(path: string): NamedFile {
-    const address = this.place.address(relative(this.log.path, path).split(sep).join('/'));
+    const address = this.place.address(this.#pathIn(path));
     return { address, websiteId: websiteOf(path), date: DATE_FOLDER.exec(path)?.[1] ?? null };
   }
 }

@@ -1,4 +1,4 @@
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, ifThere, makeFolder, syncFolder, writeDurably } from '../../storage/durable.js';
 import { namesIn } from '../../warehouse/layout.js';
@@ -9,6 +9,8 @@ export interface Place {
   address(path: string): string;
   /** Null where there is no such file. */
   read(path: string): Promise<Buffer | null>;
+  /** The bytes of a state, whose name does not tell them: it may be rebuilt. Null where there is no such file. */
+  stateSize(path: string): Promise<number | null>;
   /** Writes a file under a name that nobody else uses. Nobody reads it before another file names it. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** Writes a file whole, unless one of this name is there. @returns whether it wrote it */
@@ -27,6 +29,7 @@ export function localPlace(warehouse: string): Place {
   return {
     address: (path) => `file://${local(path)}`,
     read: (path) => ifThere(readFile(local(path)), null),
+    stateSize: async (path) => (await ifThere(stat(local(path)), null))?.size ?? null,
     async write(path, bytes) {
       await makeFolder(dirname(local(path)));
       await writeFile(local(path), bytes, { flush: true });

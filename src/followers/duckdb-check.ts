@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { messageOf } from '../exit.js';
-import { isDropped, knownCommits, readRetention } from '../followers/native-file.js';
+import { BusyError, messageOf } from '../exit.js';
 import { exists } from '../storage/durable.js';
-import type { Engine } from '../storage/engine.js';
+import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
+import { columnsOf, rowsDiffer } from '../storage/rows-differ.js';
 import { literal } from '../storage/sql.js';
 import { findDamaged } from '../warehouse/damage.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
@@ -11,21 +11,39 @@ import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
-import type { Finding } from './finding.js';
-import { columnsOf, rowsDiffer } from './state.js';
+import type { Compared, Difference } from './follower.js';
+import { isDropped, knownCommits, readRetention } from './native-file.js';
+import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
-const CHECK = 'indexhouse.duckdb';
 const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
 
 /**
- * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference.
- *
+ * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference. Where it
+ * differs or lags and `repair` is asked for, it is rebuilt.
+ */
+export async function compareDuckdb(
+  warehouse: string,
+  { memoryLimit, engine, repair }: { memoryLimit: number; engine: EngineOptions; repair: boolean },
+): Promise<Compared> {
+  const check = () => withEngine(engine, (opened) => checkDuckdb(opened, warehouse, engine.temporary));
+  const differences = await check();
+  if (!repair || differences.length === 0) return { differences, repaired: [] };
+  try {
+    await rebuildDuckdb({ warehouse, memoryLimit });
+  } catch (error) {
+    if (!(error instanceof BusyError || error instanceof RebuildError)) throw error;
+    return { differences: differences.map((one) => ({ ...one, remedy: error.message })), repaired: [] };
+  }
+  return { differences: await check(), repaired: ['rebuilt indexhouse.duckdb from the Parquet files'] };
+}
+
+/**
  * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker. Files of
  * the log that cannot be read are no difference of this one: they are findings of their own.
  *
  * @param temporary a folder outside the warehouse
  */
-export async function checkDuckdb(engine: Engine, warehouse: string, temporary: string): Promise<Finding[]> {
+async function checkDuckdb(engine: Engine, warehouse: string, temporary: string): Promise<Difference[]> {
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
@@ -63,7 +81,7 @@ async function isHalfMade(engine: Engine): Promise<boolean> {
   return tableStatements().some((statement) => !made.some(({ name }) => name === statement));
 }
 
-async function compare(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
+async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { markers } = log;
   const taken = await knownCommits(engine, 'follower');
   const has = markers.filter(({ commitId }) => taken.has(commitId));
@@ -109,7 +127,7 @@ async function compareTaken(
   table: 'runs' | 'tombstones',
   all: string,
   { by, lagging }: { by: string; lagging: (rows: number) => readonly [what: string, remedy: string] },
-): Promise<Finding[]> {
+): Promise<Difference[]> {
   const findings = await compareTable(
     engine,
     table,
@@ -120,7 +138,7 @@ async function compareTaken(
   return lacking && lacking.rows > 0 ? [...findings, lag(...lagging(lacking.rows))] : findings;
 }
 
-async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Finding[]> {
+async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
   await engine.view('parquet_side', parquet);
   const columns = await columnsOf(engine, `follower.${table}`);
   const compared = `commit_id not in (select commit_id from untaken where table_name = ${literal(table)})`;
@@ -131,17 +149,17 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
 }
 
 /** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
-async function compareState(engine: Engine, log: OpenWarehouse): Promise<Finding[]> {
+async function compareState(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { present, lacking } = await findStates(engine, log);
   if (lacking.length > 0) return [];
   const files = present.map(({ file }) => file);
   return compareTable(engine, 'page_state', log.query('page_state', files));
 }
 
-function difference(message: string): Finding {
-  return { check: CHECK, level: 'difference', message, remedy: REBUILD };
+function difference(message: string): Difference {
+  return { level: 'difference', message, remedy: REBUILD };
 }
 
-function lag(message: string, remedy: string): Finding {
-  return { check: CHECK, level: 'lag', message, remedy };
+function lag(message: string, remedy: string): Difference {
+  return { level: 'lag', message, remedy };
 }
