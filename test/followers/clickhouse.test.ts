@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { follow as letFollow, followersOf } from '../../src/followers/follow.js';
 import type { Config } from '../../src/config/schema.js';
+import { followersOf, follow as letFollow } from '../../src/followers/follow.js';
 import type { FollowerState } from '../../src/followers/follower.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { sqlNames } from '../../src/storage/sql.js';

@@ -1,18 +1,28 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { PUBLISHED } from '../../src/followers/iceberg/follower.js';
+import { catchUp } from '../../src/followers/follower.js';
+import { IcebergTables, PUBLISHED } from '../../src/followers/iceberg/follower.js';
 import { localPlace, type Place } from '../../src/followers/iceberg/place.js';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
-import { withEngine } from '../../src/storage/engine.js';
+import { type EngineOptions, withEngine } from '../../src/storage/engine.js';
 import { literal } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
+import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { columnsOf } from '../../src/warehouse/tables.js';
 import { testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
-import { icebergFiles, icebergMetadata, icebergNulls, icebergSnapshots, publishIceberg } from '../given/iceberg.js';
+import {
+  icebergFiles,
+  icebergMetadata,
+  icebergNulls,
+  icebergSizes,
+  icebergSnapshots,
+  publishIceberg,
+} from '../given/iceberg.js';
 import { leftBehind } from '../given/left-behind.js';
 import { readParquet } from '../given/parquet.js';
+import { rewrite } from '../given/tamper.js';
 import { HOUR_MS } from '../given/thinned.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
@@ -212,6 +222,24 @@ test('how many values are null is told of every column, lists and columns that a
   }
 });
 
+test('a state that was rebuilt with another size is published again with the right one', async () => {
+  const warehouse = until(2);
+  await publishIceberg(warehouse);
+  const published = await icebergSizes(warehouse, 'page_state');
+  const [state = ''] = Object.keys(published);
+  await rewrite(state, 'from self');
+  expect(published[state]).not.toBe(statSync(state).size);
+  await withLog(warehouse, async (log, engine) => {
+    const tables = await IcebergTables.open(log, { history: 0 });
+    expect((await tables.differences(log)).map(({ message }) => message)).toEqual([
+      `the Iceberg table page_state gives ${state} ${published[state]} bytes, but it has ${statSync(state).size}`,
+    ]);
+    expect(await catchUp(tables, log, engine)).toEqual({ behind: 0 });
+    expect(await (await IcebergTables.open(log, { history: 0 })).differences(log)).toEqual([]);
+  });
+  expect((await icebergSizes(warehouse, 'page_state'))[state]).toBe(statSync(state).size);
+});
+
 test('an id that needs encoding stands in addresses as it does in paths', async () => {
   const warehouse = until(1);
   await publishIceberg(warehouse);
@@ -238,6 +266,11 @@ function addNights(warehouse: string, last: number): void {
       }
     }
   }
+}
+
+function withLog(warehouse: string, work: (log: OpenWarehouse, engine: EngineOptions) => Promise<void>): Promise<void> {
+  const options = { memoryLimit: 256e6, temporary: join(warehouse, '..', 'duckdb') };
+  return withEngine(options, async (engine) => work(await OpenWarehouse.read(engine, warehouse), options));
 }
 
 async function allSnapshots(warehouse: string) {

@@ -82,7 +82,7 @@ testAtLength('what retention removed is in no version of a table', async () => {
   home.configure(home.websites);
   const config = await given(home.config);
   const receipt = await maintain({ config, dryRun: false, now: () => later + 86_400_000 });
-  expect(receipt.followers).toEqual([{ name: 'iceberg', behind: 0 }]);
+  expect(receipt.followers).toContainEqual({ name: 'iceberg', behind: 0 });
   const versions = await icebergSnapshots(home.warehouse, 'coverage');
   expect(versions.size).toBe(1);
   const left = Object.keys([...versions.values()][0] ?? {});
@@ -102,7 +102,7 @@ testAtLength(
     const broken = await run(['sync', '--json', '--recover', '--config', home.config]);
     expect(JSON.parse(broken.stdout).followers).toContainEqual(expect.objectContaining({ name: 'iceberg', behind: 1 }));
     expect(broken.code).toBe(3);
-    expect((await run(['verify', '--config', home.config])).stdout).toContain('iceberg cannot be compared');
+    expect((await run(['verify', '--config', home.config])).stdout).toContain('Iceberg cannot be compared');
 
     rmSync(join(home.warehouse, 'iceberg'), { recursive: true });
     expect((await run(['verify', '--config', home.config])).stdout).toContain('the Iceberg tables: 4 snapshots behind');

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { keyOf } from '../../src/bucket/keys.js';
 import { type Bucket, withBucket } from '../../src/bucket/client.js';
+import { keyOf } from '../../src/bucket/keys.js';
 import { BucketCopy } from '../../src/followers/bucket.js';
 import { catchUp } from '../../src/followers/follower.js';
 import { withEngine } from '../../src/storage/engine.js';

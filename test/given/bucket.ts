@@ -26,6 +26,8 @@ export interface GivenBucket {
   fault: ((request: string) => Fault | null) | null;
   /** The server's clock. */
   now: () => number;
+  /** What a listing tells of an object's bytes. */
+  etag: (key: string, body: Buffer) => string;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     requests: [],
     fault: null,
     now: () => Date.now(),
+    etag: (_, body) => createHash('md5').update(body).digest('hex'),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -110,7 +113,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     const left = all.filter(([key]) => key.startsWith(query.get('prefix') ?? '') && key > after);
     const page = left.slice(0, pageSize);
     const contents = page.map(([key, { body, modified }]) => {
-      const etag = createHash('md5').update(body).digest('hex');
+      const etag = given.etag(key, body);
       return `<Contents><Key>${encodeURIComponent(key)}</Key><LastModified>${modified.toISOString()}</LastModified><ETag>&quot;${etag}&quot;</ETag><Size>${body.length}</Size></Contents>`;
     });
     const isCut = left.length > page.length;

@@ -27,6 +27,7 @@ const entrySchema = z.object({
   data_file: z.object({
     file_path: z.string(),
     record_count: z.int(),
+    file_size_in_bytes: z.int(),
     null_value_counts: z.array(z.object({ key: z.int(), value: z.int() })),
   }),
 });
@@ -62,6 +63,12 @@ export async function icebergSnapshots(warehouse: string, table: Table): Promise
 /** The same of the newest snapshot. */
 export async function icebergFiles(warehouse: string, table: Table): Promise<Record<string, number>> {
   return [...(await icebergSnapshots(warehouse, table)).values()].at(-1) ?? {};
+}
+
+/** The sizes that it gives of its files. */
+export async function icebergSizes(warehouse: string, table: Table): Promise<Record<string, number>> {
+  const newest = [...(await entriesOf(warehouse, table)).values()].at(-1) ?? [];
+  return byFile(newest, ({ file_size_in_bytes }) => file_size_in_bytes);
 }
 
 /** How many nulls its files have, by the ids of their fields. */

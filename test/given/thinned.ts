@@ -56,10 +56,16 @@ export async function buildNights(
 
 export function maintainAt(
   warehouse: string,
-  options: { retention?: Record<string, unknown>; now?: number; dryRun?: boolean; lockTimeout?: string } = {},
+  options: {
+    retention?: Record<string, unknown>;
+    now?: number;
+    dryRun?: boolean;
+    lockTimeout?: string;
+    sections?: Record<string, Record<string, unknown>>;
+  } = {},
 ): Promise<MaintainReceipt> {
   const { retention = WEEKLY, now = NOW, dryRun = false, lockTimeout = '0s' } = options;
-  const sections = { retention, warehouse: { lock_timeout: lockTimeout } };
+  const sections = { ...options.sections, retention, warehouse: { lock_timeout: lockTimeout } };
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
   return maintain({ config, dryRun, now: () => now });
 }

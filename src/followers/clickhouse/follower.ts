@@ -115,7 +115,8 @@ export class ClickhouseTables implements CheckedCopy {
         messages.push(`${table} in ClickHouse has ${rows} rows of the commit ${marker.commitId}, not ${expected}`);
       }
       const [other] = [...there.keys()].filter((id) => !waiting.has(id));
-      if (other !== undefined) messages.push(`${table} in ClickHouse has rows of ${other}, which the log does not have`);
+      if (other !== undefined)
+        messages.push(`${table} in ClickHouse has rows of ${other}, which the log does not have`);
     }
     messages.push(...(await this.#stateDifferences(log, known, engine)));
     const differs = (message: string): Difference => ({ level: 'difference', message, remedy: this.#remedy });
@@ -171,10 +172,7 @@ export class ClickhouseTables implements CheckedCopy {
   }
 
   async #countByCommit(table: DataTable): Promise<Map<string, number>> {
-    const rows = await this.#server.rows(
-      countRow,
-      `select commit_id as id, count() as rows from ${table} group by id`,
-    );
+    const rows = await this.#server.rows(countRow, `select commit_id as id, count() as rows from ${table} group by id`);
     return new Map(rows.map(({ id, rows: count }) => [id, count]));
   }
 
