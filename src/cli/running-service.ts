@@ -93,7 +93,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const preparation = new Preparation(reader);
   const closing = new AbortController();
   // What it cannot read is told to who asks for it.
-  const preparing = setInterval(() => preparation.prepare(closing.signal).catch(() => null), PREPARE_MS).unref();
+  const preparing = setInterval(() => void preparation.prepare(closing.signal).catch(() => null), PREPARE_MS).unref();
   const close = async (): Promise<void> => {
     clearInterval(writing);
     clearInterval(preparing);

@@ -33,7 +33,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     const next = Math.min(...timed.map(({ next }) => next), Date.now() + LOOK_MS);
     await passing(next - Date.now(), signal);
   }
-  const running = timed.filter((job) => job.running);
+  const running = timed.filter((job) => job.running !== null);
   log.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
   await Promise.all([told, ...running.map((job) => job.running)]);
 }

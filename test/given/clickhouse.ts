@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Engine } from '../../src/storage/engine.js';
@@ -65,7 +65,7 @@ export async function startClickhouse(folder: string): Promise<GivenClickhouse> 
   }
 
   const given = { statements: [] as string[], fault: null as GivenClickhouse['fault'] };
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const url = new URL(request.url ?? '/', 'http://localhost');
@@ -92,6 +92,9 @@ export async function startClickhouse(folder: string): Promise<GivenClickhouse> 
       if (fault === 'after') request.socket.destroy();
       else response.writeHead(status).end(text);
     }
+  };
+  const server = createServer((request, response) => {
+    respond(request, response).catch((error: Error) => response.destroy(error));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

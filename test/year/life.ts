@@ -84,7 +84,7 @@ function stopsOf(plan: Plan, { machine, surroundings, heap }: Lived, { configure
     { at: off.from, act: turnOff },
     { at: full?.from ?? 0, act: () => disk?.fill(NOTHING_LEFT) },
     { at: full?.to ?? 0, act: () => disk?.relieve() },
-    ...plan.kills.flatMap((kill) => [
+    ...plan.kills.flatMap((kill): Stop[] => [
       { at: kill.at - MINUTE_MS, act: () => killer.aim(kill) },
       { at: kill.at + AFTER_A_NIGHT_MS, act: () => killer.killWhoWaits() },
     ]),
