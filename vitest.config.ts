@@ -21,7 +21,8 @@ export default defineConfig(({ mode }) => ({
     // Only a test that hangs is late: the machine may be busy.
     testTimeout: mode === 'full' ? HOUR_MS : 10 * MINUTE_MS,
     hookTimeout: 10 * MINUTE_MS,
-    maxWorkers: 2,
+    // Processes that are killed and sockets that are slow leave a core idle now and then.
+    maxWorkers: 3,
     // Most of the time goes into DuckDB; loading every module anew for each file would only add to it.
     isolate: false,
   },
