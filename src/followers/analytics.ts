@@ -5,7 +5,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { exists, readIfThere, writeDurably } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { identifier, literal, sql } from '../storage/sql.js';
-import { listTableFiles, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
+import { hasTableFile, namesIn, schemaFile, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import {
   columnsOf,
   createTables,
@@ -137,7 +137,7 @@ where parse_filename(filename, true) in (
 
 /** A pattern that matches no file is an error, so it is left out until there is one. */
 async function source({ warehouse, root }: AnalyticsPlace, table: Table): Promise<string> {
-  const any = (await listTableFiles(warehouse, table)).length > 0;
+  const any = await hasTableFile(warehouse, table);
   const pattern = join(root, 'parquet', table, '*', '*', '*.parquet');
   return readParquet([schemaFile(root, table), ...(any ? [pattern] : [])]);
 }

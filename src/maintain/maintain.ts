@@ -7,7 +7,7 @@ import { type Engine, type EngineOptions, withEngine } from '../storage/engine.j
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { withTemporary } from '../storage/temporary.js';
 import { calendarDate, dateBefore, retainedFrom } from '../warehouse/dates.js';
-import { dropScratch, listTableFiles, scratchFolder } from '../warehouse/layout.js';
+import { dropScratch, hasTableFile, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
@@ -160,7 +160,7 @@ class Maintenance {
   async #shrink(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
     const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
     const warehouse = this.#warehouse;
-    if (!configured && (await listTableFiles(warehouse, 'tombstones')).length === 0) return null;
+    if (!configured && !(await hasTableFile(warehouse, 'tombstones'))) return null;
     if (this.options.dryRun) {
       // Rows that are too old for it are counted in the file itself.
       const goes = planned.filter(({ marker, table, fate }) => {

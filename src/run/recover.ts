@@ -60,7 +60,7 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
   const recovered: Recovered = { runId: null, unfinished: [], receipts: [], older: [], setAside: new Map() };
   // Other folders are not ours.
   const journals = (await unfinishedJournals(context.warehouse)).filter(({ runId }) => isUuid(runId));
-  const ended = await endedIds(context.warehouse);
+  const ended = await endedIds(context.warehouse, new Set(journals.map(({ websiteId }) => websiteId)));
   for (const folder of journals) {
     const isNewest = folder.runId === journals.at(-1)?.runId;
     const mayGoOn = isNewest && deps.isConfigured(folder.websiteId);
@@ -193,13 +193,15 @@ async function mended(
 
 type EndedIds = Awaited<ReturnType<typeof endedIds>>;
 
-/** What is committed or recorded, from the names of markers alone. */
-async function endedIds(warehouse: string) {
-  const idsIn = (files: string[]) => new Set(files.map((file) => idOfFile(file)));
-  return {
-    snapshots: idsIn(await listTableFiles(warehouse, 'snapshots')),
-    runs: idsIn(await listTableFiles(warehouse, 'runs')),
-  };
+/** What is committed or recorded of some websites, from the names of markers alone. */
+async function endedIds(warehouse: string, websiteIds: Iterable<string>) {
+  const ended = { snapshots: new Set<string>(), runs: new Set<string>() };
+  for (const websiteId of websiteIds) {
+    for (const table of ['snapshots', 'runs'] as const) {
+      for (const file of await listTableFiles(warehouse, table, { websiteId })) ended[table].add(idOfFile(file));
+    }
+  }
+  return ended;
 }
 
 function idOf(websiteId: string, id: string): string {
@@ -212,9 +214,9 @@ function idOfFile(file: string): string {
 }
 
 /** The websites of a run that are recorded as ended. */
-export async function endedWebsites(warehouse: string, runId: string, websiteIds: string[]): Promise<Set<string>> {
-  const { runs } = await endedIds(warehouse);
-  return new Set(websiteIds.filter((websiteId) => runs.has(idOf(websiteId, runId))));
+export async function endedWebsites(warehouse: string, runId: string, websiteIds: string[]): Promise<string[]> {
+  const { runs } = await endedIds(warehouse, websiteIds);
+  return websiteIds.filter((websiteId) => runs.has(idOf(websiteId, runId)));
 }
 
 const TOO_OLD = 'too long ago to resume';

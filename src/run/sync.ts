@@ -160,7 +160,11 @@ class Sync {
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
     const id = runId ?? uuidv7();
     const { websites, unlisted } = await this.#selected();
-    const started = await this.#startRest(id, taken, setAside, websites);
+    const ids = websites.map((website) => website.id);
+    // Of a new run none has ended.
+    const ended = runId === null ? [] : await endedWebsites(this.#context.warehouse, runId, ids);
+    const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
+    const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
     this.#context.log.error(`the websites of the key are not known: ${unlisted.message}`);
     // Every website of the warehouse loses a night, which should be visible there.
@@ -168,19 +172,6 @@ class Sync {
     return receipts.length + runs.length > 0
       ? { runId: id, runs, receipts }
       : { runId: id, runs, receipts, unlisted: unlisted.message };
-  }
-
-  /** Starts the websites that this run has neither started nor ended. */
-  async #startRest(
-    runId: string,
-    taken: string[],
-    setAside: Map<string, SetAside>,
-    websites: Website[],
-  ): Promise<WebsiteRun[]> {
-    const ids = websites.map(({ id }) => id);
-    const ended = await endedWebsites(this.#context.warehouse, runId, ids);
-    const rest = websites.filter(({ id }) => !taken.includes(id) && !ended.has(id));
-    return rest.map((website) => this.#start(website, runId, setAside.get(website.id)));
   }
 
   /** The websites to sync; where the service does not list them, those of the warehouse, with the error. */

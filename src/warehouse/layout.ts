@@ -70,16 +70,27 @@ export async function listTableFiles(
   table: LogFolder,
   { websiteId, from = '' }: { websiteId?: string | undefined; from?: string | undefined } = {},
 ): Promise<string[]> {
-  const root = join(warehouse, 'parquet', table);
+  const websites = websiteId === undefined ? undefined : [`website=${encodeId(websiteId)}`];
   const files: string[] = [];
-  for (const website of websiteId === undefined ? await namesIn(root) : [`website=${encodeId(websiteId)}`]) {
+  for await (const some of filesByDate(join(warehouse, 'parquet', table), websites, from)) files.push(...some);
+  return files;
+}
+
+/** Whether there is any Parquet file of a table. */
+export async function hasTableFile(warehouse: string, table: LogFolder): Promise<boolean> {
+  for await (const [file] of filesByDate(join(warehouse, 'parquet', table))) if (file !== undefined) return true;
+  return false;
+}
+
+async function* filesByDate(root: string, websites?: string[], from = ''): AsyncGenerator<string[]> {
+  for (const website of websites ?? (await namesIn(root))) {
     for (const date of await namesIn(join(root, website))) {
       if (date < `date=${from}`) continue;
       const folder = join(root, website, date);
-      for (const name of await namesIn(folder)) if (name.endsWith('.parquet')) files.push(join(folder, name));
+      const names = await namesIn(folder);
+      yield names.filter((name) => name.endsWith('.parquet')).map((name) => join(folder, name));
     }
   }
-  return files;
 }
 
 /** The id of a website's newest file of a table, from names alone; null where it has none. */
