@@ -14,11 +14,18 @@ import { tableQuery } from './prepare.js';
 const LEAST_MARKERS = 200;
 /** The newest nights stay in files of their own: most commits are of these. */
 const OWN_FILES_DAYS = 2;
+/** DuckDB holds the ends of all files that a statement names in memory. */
+const FILES_AT_ONCE = 5_000;
+/** As few rows in a row group as DuckDB writes: whoever asks for one website reads no other one's. */
+const FORMAT = 'format parquet, compression zstd, row_group_size 2048';
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
 type IndexedTable = (typeof INDEXED_TABLES)[number];
+const ORDER = { snapshots: 'website_id, snapshot_id', runs: 'website_id, run_id' } as const;
 
 const fileSchema = z.object({ name: z.string().regex(/^[\w-]+\.parquet$/), sha256: z.string() });
 const indexSchema = z.object({
+  /** Another version that changes what is in it says so here. */
+  version: z.literal(1).default(1),
   /** What is of this date or later is not in the index, `YYYY-MM-DD`. */
   before: z.string(),
   /** One of the markers in it, below the warehouse: an index from elsewhere names one that is not there. */
@@ -89,19 +96,33 @@ export async function updateIndex(
   await makeFolder(folder);
   await withEngine(options, async (engine) => {
     // What cannot be read stays where readers find and name it.
-    if (!(await areWhole(engine, warehouse, markers))) return;
+    for (const some of chunksOf(markers)) if (!(await areWhole(engine, warehouse, some))) return;
     const write = async (table: IndexedTable) => {
       const name = `${table}-${randomUUID()}.parquet`;
-      const all = [...(old ? [old.files[table]] : []), ...lacking[table]];
-      await engine.copy(tableQuery(warehouse, table, all), join(folder, `${name}.tmp`), 'format parquet');
-      await syncFile(join(folder, `${name}.tmp`));
-      await publish(join(folder, `${name}.tmp`), join(folder, name));
-      return { name, sha256: await sha256Of(join(folder, name)) };
+      const path = join(folder, name);
+      const parts = old ? [old.files[table]] : [];
+      for (const [at, some] of chunksOf(lacking[table]).entries()) {
+        await engine.copy(tableQuery(warehouse, table, some), `${path}.${at}`, 'format parquet');
+        parts.push(`${path}.${at}`);
+      }
+      await engine.copy(`${tableQuery(warehouse, table, parts)} order by ${ORDER[table]}`, `${path}.tmp`, FORMAT);
+      for (const part of parts) if (part.startsWith(path)) await rm(part);
+      await syncFile(`${path}.tmp`);
+      await publish(`${path}.tmp`, path);
+      return { name, sha256: await sha256Of(path) };
     };
     const files = { snapshots: await write('snapshots'), runs: await write('runs') };
-    await writeDurably(file, `${JSON.stringify({ before, witness: relative(warehouse, witness), files })}\n`);
-    await dropReplaced(folder, [files.snapshots.name, files.runs.name], now);
+    const index = { version: 1, before, witness: relative(warehouse, witness), files };
+    await writeDurably(file, `${JSON.stringify(index)}\n`);
+    const replaced = Object.values(old?.files ?? {}).map((one) => basename(one));
+    await dropReplaced(folder, [files.snapshots.name, files.runs.name, ...replaced], now);
   });
+}
+
+function chunksOf(files: readonly string[]): string[][] {
+  const chunks: string[][] = [];
+  for (let at = 0; at < files.length; at += FILES_AT_ONCE) chunks.push(files.slice(at, at + FILES_AT_ONCE));
+  return chunks;
 }
 
 /** The date two days before the newest one that is not in the future. */
@@ -130,7 +151,7 @@ function dateText(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** An hour later, so that a reader that has just begun still finds them. */
+/** An hour later, and never those that have just been replaced: a reader that has begun still finds them. */
 async function dropReplaced(folder: string, kept: readonly string[], now: number): Promise<void> {
   for (const name of await namesIn(folder)) {
     const file = join(folder, name);

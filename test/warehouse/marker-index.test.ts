@@ -69,12 +69,16 @@ test('tells what the markers tell, without opening the old ones', async () => {
   expect(await told(warehouse)).toEqual(whole);
 });
 
-test('takes more of what came since, and the files that it replaces go after an hour', async () => {
+test('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
+  writeFileSync(join(warehouse, 'index', 'runs-replaced.parquet'), 'of an index before');
   await indexed(warehouse, Date.now() + 2 * HOUR_MS);
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
-  expect(readdirSync(join(warehouse, 'index'))).toHaveLength(3);
+  // What was replaced now is still read by who has begun before.
+  const there = readdirSync(join(warehouse, 'index'));
+  expect(there).toHaveLength(5);
+  expect(there).not.toContain('runs-replaced.parquet');
   expect(await told(warehouse)).toEqual(await told(built.path));
 });
 
