@@ -37,9 +37,9 @@ export async function questionOf(
   // A default end is the newest snapshot's date, after which a period may begin: it has no rows then.
   const ends = given.has('until') || given.has('to');
   const begins = given.has('since') || given.has('from');
-  if (ends && (begins || reader.markers.length > 0)) checkPeriod(analysis, parameters);
+  if (ends && (begins || !reader.isEmpty)) checkPeriod(analysis, parameters);
   // Before the first snapshot no website or page is known, so none is an error.
-  if (reader.markers.length === 0) return { name, sql: analysis.sql, parameters };
+  if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
   const { website, url } = parameters;
   const [id = null] =
     typeof website === 'string' ? websiteIds([website], await reader.websites(), 'the warehouse') : [];
@@ -48,6 +48,7 @@ export async function questionOf(
     name,
     sql: analysis.sql,
     parameters: typeof website === 'string' ? { ...parameters, website: id } : parameters,
+    website: id,
   };
 }
 
@@ -56,9 +57,9 @@ const nearPage = z.object({ url: z.string() });
 
 /** @throws QuestionError for a page that is not in the warehouse, with the pages that may be meant */
 async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
-  const [found] = await askRows(reader, 'query/has_page', hasPage, page);
+  const [found] = await askRows(reader, 'query/has_page', hasPage, page, page.website);
   if (found?.is_there) return;
-  const near = await askRows(reader, 'query/near_pages', nearPage, page);
+  const near = await askRows(reader, 'query/near_pages', nearPage, page, page.website);
   const list = near.map(({ url }) => `\n  ${url}`).join('');
   throw new QuestionError(
     `${name}: no page ${page.url} in the warehouse. Pages go by their whole URL, as they are listed` +
@@ -66,14 +67,20 @@ async function checkPage(reader: Reader, name: string, page: { url: string; webs
   );
 }
 
-/** Runs a statement of `sql/`, by its name such as `report/snapshots`, and validates each row. */
+/**
+ * Runs a statement of `sql/`, by its name such as `report/snapshots`, and validates each row.
+ *
+ * @param website the id of the only website that it is about; null: it may read of all
+ */
 export async function askRows<T>(
   reader: Reader,
   name: string,
   schema: z.ZodType<T>,
   parameters: Parameters,
+  website: string | null = null,
 ): Promise<T[]> {
-  return askText(reader, sql(name), schema, parameters);
+  reader.nextTurn();
+  return reader.rows(schema, sql(name), parameters, website);
 }
 
 /** Runs a built-in analysis for one website or for all (null), and validates each row. */

@@ -14,10 +14,11 @@ const knownFilters = z.object({
 });
 
 /** Sentences for an answer without rows: which of its filters no page of the warehouse meets, and what there is. */
-export async function unmetFilters(reader: Reader, { parameters }: Question): Promise<string[]> {
+export async function unmetFilters(reader: Reader, { parameters, website: only }: Question): Promise<string[]> {
   const { website = null, directory = null, state = null } = parameters;
   if (directory === null && state === null) return [];
-  const [known] = await askRows(reader, 'query/known_filters', knownFilters, { website, directory, state });
+  const asked = { website, directory, state };
+  const [known] = await askRows(reader, 'query/known_filters', knownFilters, asked, only);
   if (known === undefined) return [];
   return [
     ...(known.has_directory ? [] : [noneOf(`below ${directory}`, String(directory), known.directories ?? [])]),

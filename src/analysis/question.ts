@@ -27,6 +27,8 @@ export interface Question {
   sql: string;
   /** Values by the names that the statement uses with a `$`. */
   parameters: Readonly<Record<string, Scalar>>;
+  /** The id of the only website that the statement is about; left out or null: it may read of all. */
+  website?: string | null | undefined;
   /** The columns to answer with, in their order; all where it is left out. */
   columns?: readonly string[] | undefined;
 }
@@ -54,7 +56,7 @@ export async function ask(reader: Reader, question: Question): Promise<Result> {
       prepared.bind({ ...question.parameters });
       return prepared.stream();
     });
-  });
+  }, question.website);
   const names = result.deduplicatedColumnNames();
   const { columns = names } = question;
   const places = placesOf(question, columns, names);
@@ -68,9 +70,9 @@ export async function ask(reader: Reader, question: Question): Promise<Result> {
 
 /** Counts the rows of an answer, up to `most`. Throws as `ask` does. */
 export async function countRows(reader: Reader, question: Question, most: number): Promise<number> {
-  const { name, parameters } = question;
+  const { name, parameters, website } = question;
   const text = `select count(*)::integer as n from (select 1 from (${bare(question.sql)}\n) limit ${most})`;
-  const { parts } = await ask(reader, { name, parameters, sql: text });
+  const { parts } = await ask(reader, { name, parameters, website, sql: text });
   for await (const [[rows] = []] of parts) return Number(rows);
   return 0;
 }
@@ -99,7 +101,7 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
 /** Answers into a Parquet file with DuckDB's own types, but for JSON, which is text there. Throws as `ask` does. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
-  const prepared = await reader.withTables(() => prepare(reader, question));
+  const prepared = await reader.withTables(() => prepare(reader, question), question.website);
   const copy = `copy (${withJsonAsText(prepared, withColumns(question, prepared), question.columns)}\n) to ${literal(file)} (format parquet, compression zstd)`;
   await explained(question, () => reader.engine.raw.run(copy, { ...question.parameters }));
 }

@@ -5,7 +5,7 @@ import { Engine, type Parameters } from '../storage/engine.js';
 import { literal, sql } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
-import { filesOf, type Marker, newestMarkers, stateFileOf } from '../warehouse/markers.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { hasRowPerFile, OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, listedQuery, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
@@ -30,8 +30,8 @@ type Source = (typeof SOURCES)[number];
 /** What a reader and its further connections see. */
 interface Seen {
   log: OpenWarehouse;
-  /** The files of what was named so far. Pending while they are looked at, and missing states are rebuilt. */
-  listed: Map<Source, Promise<string[]>>;
+  /** The files of what was named so far, by source and website. Pending while they are looked at, and missing states are rebuilt. */
+  listed: Map<string, Promise<string[]>>;
 }
 
 /**
@@ -39,13 +39,15 @@ interface Seen {
  * it opens. It takes no lock, so no sync can block it, nor it a sync. Its engine can read the log and the states, and
  * nothing else of the machine; of a question of somebody else's, `ask` lets only tables and views through.
  *
- * The files of a table are looked at when a question first names it. Those that cannot be read are left out and named in
- * `damaged`. A missing or damaged state is rebuilt from the log then, and kept if the warehouse can be written.
+ * The files of a table are looked at when a question first names it; only those of one website, if the question is about
+ * that one alone. Those that cannot be read are left out and named in `damaged`. A missing or damaged state is rebuilt
+ * from the log then, and kept if the warehouse can be written.
  */
 export class Reader {
   #turn = 0;
-  /** What this connection can read by now. */
+  /** What this connection can read by now, and of which website; null: of all. */
   readonly #listed = new Set<Source>();
+  #website: string | null = null;
 
   private constructor(
     readonly engine: Engine,
@@ -79,9 +81,14 @@ export class Reader {
     }
   }
 
-  /** Every commit, oldest first. Their `files` are those that can be read. */
+  /** Every commit, oldest first. Their `files` are those that can be read. @throws Error before `loadMarkers` */
   get markers(): readonly Marker[] {
-    return this.seen.log.markers;
+    return this.seen.log.all;
+  }
+
+  /** Reads all markers into memory. */
+  loadMarkers(): Promise<void> {
+    return this.seen.log.load(null);
   }
 
   /** Files that cannot be read, and that answers leave out. A query that names another table may find more. */
@@ -92,6 +99,11 @@ export class Reader {
   /** Its websites, once for each name that they ever had. */
   websites(): Promise<NamedWebsite[]> {
     return this.seen.log.websites();
+  }
+
+  /** Those that have a snapshot, the newest name of each last. */
+  namedWebsites(): Promise<NamedWebsite[]> {
+    return this.seen.log.named();
   }
 
   /** Some files of a table, as statements of our own read them. */
@@ -118,6 +130,7 @@ export class Reader {
   /** The files that differ from their commit, and the states that cannot be read. */
   async findChanged(): Promise<DamagedFile[]> {
     const { log } = this.seen;
+    await this.loadMarkers();
     const changed = await log.findChanged();
     for (const newest of newestMarkers(log.markers)) {
       const file = stateFileOf(log.path, newest);
@@ -140,66 +153,105 @@ export class Reader {
   /**
    * Runs a query; while it names a table whose files were not looked at yet, looks at them and runs it again.
    *
+   * @param website the only one that the query is about; null: it is about all
    * @throws CheckpointError where nothing is left to rebuild a state from
    */
-  async withTables<T>(ask: () => Promise<T>): Promise<T> {
+  async withTables<T>(ask: () => Promise<T>, website: string | null = null): Promise<T> {
+    await this.#turnTo(website);
     try {
       return await ask();
     } catch (error) {
       const source = SOURCES.find((one) => one === unlistedIn(error));
       if (source === undefined || this.#listed.has(source)) throw error;
       await this.#list(source);
-      return this.withTables(ask);
+      return this.withTables(ask, website);
     }
   }
 
+  async #turnTo(website: string | null): Promise<void> {
+    if (website === this.#website) return;
+    for (const source of this.#listed) await listFiles(this.engine, source, null);
+    this.#listed.clear();
+    this.#website = website;
+  }
+
   /** Runs one query and checks each row, as `Engine.rows` does. */
-  rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
-    return this.withTables(() => this.engine.rows(schema, query, parameters));
+  rows<T>(
+    schema: z.ZodType<T>,
+    query: string,
+    parameters: Parameters = {},
+    website: string | null = null,
+  ): Promise<T[]> {
+    return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
   /** Looks at the files of all tables, so that `damaged` names what cannot be read of any. */
   async nameDamaged(): Promise<void> {
+    await this.#turnTo(null);
     for (const table of TABLES) if (table !== 'page_state') await this.#list(table);
   }
 
   async #list(source: Source): Promise<void> {
     const { listed } = this.seen;
-    const files = listed.get(source) ?? this.#filesOf(source);
-    listed.set(source, files);
+    const name = JSON.stringify([source, this.#website]);
+    const files = listed.get(name) ?? this.#filesOf(source, this.#website);
+    listed.set(name, files);
     // The next question looks again.
-    files.catch(() => listed.delete(source));
+    files.catch(() => listed.delete(name));
     await listFiles(this.engine, source, await files);
     this.#listed.add(source);
   }
 
   /** The files of a source that can be read. */
-  async #filesOf(source: Source): Promise<string[]> {
+  async #filesOf(source: Source, website: string | null): Promise<string[]> {
     const { log } = this.seen;
-    if (source === 'page_state') {
-      const { memoryLimit, onRebuilt } = this.options;
-      const states = await readStates(this.first, log, { memoryLimit, temporary: this.folder, onRebuilt });
-      log.leaveOut(states.damaged);
-      return this.filled(source, states.files);
-    }
-    const [table, files] = source === UNSUMMARIZED ? (['coverage', unsummarizedFiles(log)] as const) : [source];
-    const look = async (some: readonly string[]) => {
-      const all = this.filled(table, some);
-      if (hasRowPerFile(table)) {
-        const copied = join(this.folder, `${table}.parquet`);
-        const isCopied = await this.first.copy(log.query(table, some), copied, 'format parquet').catch(() => null);
-        if (isCopied !== null) return [copied];
-      }
-      await this.first.run(sql('query/look_at_files'), { files: all });
-      return all;
+    if (source === 'page_state') return this.#states(website);
+    const table = source === UNSUMMARIZED ? 'coverage' : source;
+    if (hasRowPerFile(table)) return this.#rows(table, website);
+    await log.load(website === null ? null : [website]);
+    const files = source === UNSUMMARIZED ? unsummarizedFiles(log, website) : log.files(table, website);
+    return log.readable(table, (some) => this.#look(table, some), files);
+  }
+
+  async #look(table: Table, files: readonly string[]): Promise<string[]> {
+    const all = this.filled(table, files);
+    await this.first.run(sql('query/look_at_files'), { files: all });
+    return all;
+  }
+
+  /** Many small files are copied into one. Where that fails, whoever asks is told. */
+  #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
+    const { log } = this.seen;
+    const copied = join(this.folder, `${table}-${this.seen.listed.size}.parquet`);
+    const where = website === null ? 'true' : `website_id = ${literal(website)}`;
+    const copy = async (files: readonly string[]) => {
+      const query = `from (${log.query(table, files)}) where ${where}`;
+      const isCopied = await this.first.copy(query, copied, 'format parquet').catch(() => null);
+      return isCopied === null ? this.#look(table, files) : [copied];
     };
-    return log.readable(table, look, files);
+    return log.readable(table, copy, log.files(table, website));
+  }
+
+  async #states(website: string | null): Promise<string[]> {
+    const { log } = this.seen;
+    const { memoryLimit, onRebuilt } = this.options;
+    await log.load(website === null ? null : [website]);
+    const { path, damaged, tombstones, tombstoneFiles } = log;
+    const markers = website === null ? log.markers : markersOf(log.markers, website);
+    const seen = { path, markers, damaged, tombstones, tombstoneFiles };
+    const states = await readStates(this.first, seen, { memoryLimit, temporary: this.folder, onRebuilt });
+    log.leaveOut(states.damaged);
+    return this.filled('page_state', states.files);
+  }
+
+  /** Whether there is no snapshot yet. */
+  get isEmpty(): boolean {
+    return this.seen.log.newestDate === null;
   }
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
   get today(): string {
-    const dates = this.markers.map(({ date }) => date).sort();
-    return dates.at(-1) ?? new Date().toISOString().slice(0, 10);
+    return this.seen.log.newestDate ?? new Date().toISOString().slice(0, 10);
   }
 
   /** Another connection to the same data, for a query beside this reader's. To be closed before this reader. */
@@ -232,7 +284,7 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
 }
 
 async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
-  const log = await OpenWarehouse.readIndexed(engine, warehouse, folder);
+  const log = await OpenWarehouse.readRecent(engine, warehouse, folder);
   const tableOf = (source: Source) => (source === UNSUMMARIZED ? 'coverage' : source);
   for (const source of SOURCES) await listFiles(engine, source, withEmpty(log.schemas, tableOf(source), []));
   for (const table of TABLES) await engine.view(table, listedQuery(table, table));
@@ -242,8 +294,9 @@ async function openViews(engine: Engine, warehouse: string, folder: string): Pro
   return { log, listed: new Map() };
 }
 
-function unsummarizedFiles({ path, markers }: OpenWarehouse): string[] {
-  return filesOf(path, markers.filter(isUnsummarized), 'coverage');
+function unsummarizedFiles({ path, markers }: OpenWarehouse, website: string | null): string[] {
+  const own = website === null ? markers : markersOf(markers, website);
+  return filesOf(path, own.filter(isUnsummarized), 'coverage');
 }
 
 function isUnsummarized({ files }: Marker): boolean {

@@ -122,7 +122,7 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
   for await (const part of parts) for (const row of part) rows.push(row);
   const isCut = limit !== null && rows.length > limit;
   if (isCut) rows.pop();
-  const websites = namesOf(reader);
+  const websites = await namesOf(reader);
   const shown = analysis
     ? answerTable(
         { analysis, columns, rows, chosen: question.columns, websites, today: reader.today, isCut },
@@ -149,9 +149,8 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
  * What people call the websites of a warehouse, by id; empty where there is only one. Where two have the same name, the
  * id follows it.
  */
-function namesOf({ markers }: Reader): Map<string, string> {
-  const snapshots = markers.filter(({ kind }) => kind === 'snapshot');
-  const names = new Map(snapshots.map(({ websiteId, websiteName }) => [websiteId, websiteName]));
+async function namesOf(reader: Reader): Promise<Map<string, string>> {
+  const names = new Map((await reader.namedWebsites()).map(({ id, name }) => [id, name]));
   if (names.size < 2) return new Map();
   const all = [...names.values()];
   const isTaken = (name: string) => all.indexOf(name) !== all.lastIndexOf(name);

@@ -184,6 +184,7 @@ async function findOut(
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
   try {
     return await withReader({ warehouse, memoryLimit }, async (reader) => {
+      await reader.loadMarkers();
       const facts = await readFacts(reader, { config, seen, unsynced, maxAge: maxAgeOf(config), now: now() });
       const recorded = new Set(facts.notices.map(({ id }) => id));
       const notices = [...facts.notices, ...ended.filter(({ id }) => !recorded.has(id))];

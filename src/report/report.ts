@@ -32,7 +32,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
  */
 export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
-  const asked = options.website === undefined || reader.markers.length === 0 ? [] : [options.website];
+  const asked = options.website === undefined || reader.isEmpty ? [] : [options.website];
   const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
   const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
   const chosen = all.filter(({ website_id }) => only === null || website_id === only);
@@ -71,7 +71,7 @@ export async function readStory(reader: Reader, website: string, given: { since:
 }
 
 function noSnapshots(reader: Reader, { until }: Period, website: string | null): QuestionError {
-  return reader.markers.length === 0
+  return reader.isEmpty
     ? new QuestionError('the warehouse has no snapshot yet: `indexhouse sync` creates the first one')
     : new QuestionError(
         `the warehouse has no snapshot${website === null ? '' : ` of ${website}`} up to ${until}: give a later --until`,

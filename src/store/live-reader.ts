@@ -160,6 +160,7 @@ export class LiveReader {
     const changed = await this.#changed();
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
+      await reader.loadMarkers();
       await reader.nameDamaged();
       const websites = await reader.rows(websiteRow, sql('serve/websites'));
       const opened = { reader, websites, files, idle: [], users: 0, retired: false };

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
+import { literal } from '../storage/sql.js';
 import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
 import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
 import type { MarkerIndex } from './marker-index.js';
@@ -96,14 +97,13 @@ export interface Log {
  *
  * @param schemas the folder whose empty files give each table its columns
  * @param websiteId left out: of all websites
- * @param index what it holds is taken from it
- * @throws EngineError where the index cannot be read
+ * @param index what it holds is left to `readIndexed`
  */
 export async function readLog(
   engine: Engine,
   warehouse: string,
   schemas: string,
-  { websiteId, index }: { websiteId?: string; index?: MarkerIndex } = {},
+  { websiteId, index }: { websiteId?: string; index?: MarkerIndex | undefined } = {},
 ): Promise<Log> {
   const markers: Marker[] = [];
   const damaged: DamagedFile[] = [];
@@ -113,8 +113,6 @@ export async function readLog(
     const from = kind === 'snapshot' ? index?.before : undefined;
     listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table, { websiteId, from })]);
   }
-  if (index)
-    markers.push(...(await markersIn(engine, { warehouse, schemas, kind: 'snapshot' }, [index.files.snapshots])));
   for (const [kind, paths] of listed) {
     const read = await readKind(engine, { warehouse, schemas, kind }, paths);
     markers.push(...read.markers);
@@ -128,15 +126,41 @@ export async function readLog(
       `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
     );
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
-  const there = await withoutAbsent(warehouse, markers);
-  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
   return {
-    // Commit ids sort by time.
-    markers: without(there, dropped, 'dropped').sort((a, b) => (a.commitId < b.commitId ? -1 : 1)),
+    markers: await inUse(warehouse, markers, tombstones),
     damaged: [...damaged, ...others],
     tombstones,
     tombstoneFiles: [...readable],
   };
+}
+
+/**
+ * Reads the markers that an index of old ones holds, oldest commit first.
+ *
+ * @param websiteIds null: of all websites
+ * @throws EngineError where the index cannot be read
+ */
+export async function readIndexed(
+  engine: Engine,
+  { path, schemas, tombstones }: { path: string; schemas: string; tombstones: readonly Tombstone[] },
+  index: MarkerIndex,
+  websiteIds: readonly string[] | null,
+): Promise<Marker[]> {
+  const where = websiteIds === null ? 'true' : `website_id in (${websiteIds.map(literal).join(', ')})`;
+  const of = { warehouse: path, schemas, kind: 'snapshot' } as const;
+  return inUse(path, await markersIn(engine, of, [index.files.snapshots], where), tombstones);
+}
+
+/** Commits without the files that are out of use or elsewhere, oldest first: their ids sort by time. */
+async function inUse(warehouse: string, markers: Marker[], tombstones: readonly Tombstone[]): Promise<Marker[]> {
+  const there = await withoutAbsent(warehouse, markers);
+  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+  return without(there, dropped, 'dropped').sort(byCommit);
+}
+
+/** Oldest first. */
+export function byCommit(one: Marker, other: Marker): number {
+  return one.commitId < other.commitId ? -1 : 1;
 }
 
 interface Kind {
@@ -180,14 +204,19 @@ async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promi
 }
 
 /** The markers whose rows are in these files. */
-async function markersIn(engine: Engine, { warehouse, schemas, kind }: Kind, files: string[]): Promise<Marker[]> {
+async function markersIn(
+  engine: Engine,
+  { warehouse, schemas, kind }: Kind,
+  files: string[],
+  where = 'true',
+): Promise<Marker[]> {
   const { table, id, run, name, complete, at } = OF_KIND[kind];
   const rows = await engine.rows(
     markerRow,
     `select ${id} as "commitId", snapshot_id as "snapshotId", ${run} as "runId",
        website_id as "websiteId", ${name} as "websiteName", snapshot_at as "snapshotAt",
        snapshot_date as "date", ${at} as "committedAt", ${complete} as "listingComplete", files
-     from (${tableQuery(schemas, table, files)})`,
+     from (${tableQuery(schemas, table, files)}) where ${where}`,
   );
   return rows.map((row) => {
     const path = tableFile(warehouse, table, { ...row, id: row.commitId });

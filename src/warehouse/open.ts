@@ -4,10 +4,30 @@ import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
-import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
+import { addDays } from '../time.js';
+import {
+  type DamagedFile,
+  DamageError,
+  damagedFile,
+  findDamaged,
+  findTorn,
+  readReadable,
+  websiteOf,
+} from './damage.js';
 import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
 import { type MarkerIndex, readIndex } from './marker-index.js';
-import { filesOf, type Log, type Marker, markerPaths, readLog, type Tombstone, withoutUnreadable } from './markers.js';
+import {
+  byCommit,
+  filesOf,
+  type Log,
+  type Marker,
+  markerPaths,
+  markersOf,
+  readIndexed,
+  readLog,
+  type Tombstone,
+  withoutUnreadable,
+} from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
 
@@ -17,6 +37,7 @@ const footerRow = z.object({
   rows: z.coerce.number(),
   nulls: z.coerce.number().nullable(),
 });
+const namedRow = z.object({ id: z.string(), name: z.string().nullable() });
 const listRow = z.object({ file: z.string(), nulls: z.coerce.number() });
 
 /** What a Parquet file holds. */
@@ -32,12 +53,15 @@ export interface FileCounts {
  * files that these name. Takes no lock. Files that cannot be read are left out and named in `damaged`.
  */
 export class OpenWarehouse implements Log {
-  /** Every commit, oldest first. Their `files` are those that can be read. */
+  /** Every commit, oldest first; of `readRecent` those that are loaded. Their `files` are those that can be read. */
   markers: Marker[];
   /** Files that cannot be read. Mounting a table may find more. */
   damaged: DamagedFile[];
   readonly tombstones: Tombstone[];
   readonly tombstoneFiles: string[];
+  /** The websites whose markers were loaded from the index; null: all are. */
+  #loaded: ReadonlySet<string> | null;
+  #loading: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly engine: Engine,
@@ -53,6 +77,7 @@ export class OpenWarehouse implements Log {
     this.damaged = log.damaged;
     this.tombstones = log.tombstones;
     this.tombstoneFiles = log.tombstoneFiles;
+    this.#loaded = index ? new Set() : null;
   }
 
   /** @param temporary a folder outside the warehouse, for readers that must not write into it */
@@ -64,7 +89,14 @@ export class OpenWarehouse implements Log {
   }
 
   /** The same by the index of old markers, if there is one: `runs` names only what is not in it. */
-  static async readIndexed(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
+  static async readIndexed(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
+    const log = await OpenWarehouse.readRecent(engine, path, temporary);
+    await log.load(null);
+    return log;
+  }
+
+  /** The same; what is in the index is read when it is loaded. */
+  static async readRecent(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
     const index = await readIndex(path);
     if (index === null) return OpenWarehouse.read(engine, path, temporary);
     const schemas = await schemasOf(engine, path, temporary);
@@ -83,22 +115,71 @@ export class OpenWarehouse implements Log {
     return log;
   }
 
-  /** The files of a table that are there for readers. */
-  files(table: Exclude<Table, 'page_state'>): readonly string[] {
-    const index = this.index;
-    if (table === 'runs') return index ? [index.files.runs, ...this.runs] : this.runs;
-    if (table === 'tombstones') return this.tombstoneFiles;
-    if (table === 'snapshots' && index) {
-      const others = this.markers.filter(({ date }) => date >= index.before);
-      return [index.files.snapshots, ...markerPaths(others, table)];
-    }
-    if (isMarkerTable(table)) return markerPaths(this.markers, table);
-    return filesOf(this.path, this.markers, table);
+  /**
+   * Lets `markers` hold all commits of some websites.
+   *
+   * @param websiteIds null: of all
+   */
+  load(websiteIds: readonly string[] | null): Promise<void> {
+    this.#loading = this.#loading.catch(() => {}).then(() => this.#load(websiteIds));
+    return this.#loading;
   }
 
-  /** Its websites, once for each name that they ever had; of one without a snapshot only the id is known. */
+  async #load(websiteIds: readonly string[] | null): Promise<void> {
+    const loaded = this.#loaded;
+    if (this.index === null || loaded === null) return;
+    const lacking = websiteIds?.filter((id) => !loaded.has(id)) ?? null;
+    if (lacking?.length === 0) return;
+    const read = await readIndexed(this.engine, this, this.index, lacking);
+    const more = read.filter(({ websiteId }) => !loaded.has(websiteId));
+    this.markers = [...withoutUnreadable(more, this.damaged), ...this.markers].sort(byCommit);
+    this.#loaded = lacking && new Set([...loaded, ...lacking]);
+  }
+
+  /** Every commit. @throws Error where they are not loaded */
+  get all(): readonly Marker[] {
+    if (this.#loaded !== null) throw new Error('the markers of all websites are not loaded');
+    return this.markers;
+  }
+
+  /** The date of the newest snapshot, `YYYY-MM-DD`; null where there is none. */
+  get newestDate(): string | null {
+    const dates = this.markers.map(({ date }) => date).sort();
+    return dates.at(-1) ?? (this.index && addDays(this.index.before, -1));
+  }
+
+  /** The files of a table that are there for readers. Those of commits are of what is loaded. */
+  files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
+    const { index } = this;
+    const markers = websiteId === null ? this.markers : markersOf(this.markers, websiteId);
+    if (table === 'runs') {
+      const runs = this.runs.filter((file) => websiteId === null || websiteOf(file) === websiteId);
+      return index ? [index.files.runs, ...runs] : runs;
+    }
+    if (table === 'tombstones') return this.tombstoneFiles;
+    if (table === 'snapshots' && index) {
+      const others = markers.filter(({ date }) => date >= index.before);
+      return [index.files.snapshots, ...markerPaths(others, table)];
+    }
+    if (isMarkerTable(table)) return markerPaths(markers, table);
+    return filesOf(this.path, markers, table);
+  }
+
+  /** The websites that have a snapshot, once for each name that they ever had, the newest name last. */
+  async named(): Promise<NamedWebsite[]> {
+    const old = this.#loaded && this.index ? await this.#namedInIndex(this.index) : [];
+    const snapshots = this.markers.filter(({ kind }) => kind === 'snapshot');
+    return [...old, ...snapshots.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }))];
+  }
+
+  #namedInIndex({ files }: MarkerIndex): Promise<NamedWebsite[]> {
+    const names = `select website_id as id, website_name as name from (${this.query('snapshots', [files.snapshots])})`;
+    return this.engine.rows(namedRow, `${names} group by all order by max(snapshot_id)`);
+  }
+
+  /** The same, and of those without a snapshot the ids. */
   async websites(): Promise<NamedWebsite[]> {
-    const named = this.markers.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }));
+    const named = await this.named();
     const known = new Set(named.map(({ id }) => id));
     const others = (await websitesIn(this.path)).filter((id) => !known.has(id));
     return [...named, ...others.map((id) => ({ id, name: null }))];
@@ -211,7 +292,7 @@ export class OpenWarehouse implements Log {
 export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
   return withTemporary('websites', (temporary) =>
     withEngine({ memoryLimit, temporary }, async (engine) =>
-      (await OpenWarehouse.read(engine, warehouse, temporary)).websites(),
+      (await OpenWarehouse.readRecent(engine, warehouse, temporary)).websites(),
     ),
   );
 }

@@ -18,8 +18,15 @@ const BROKEN_REPORT: Partial<UrlReport> = JSON.parse('{"sitemaps": "none"}');
  * A website whose pages do everything, and often: come, go and return, enter and leave the index, lose their data, are
  * crawled, flip their canonical, join and leave sitemaps. Entries and reports are broken, reports are missing, some
  * nights take only a few of them, some list partially and some not at all.
+ *
+ * @param mirror another website, which lists half of its pages on most nights
  */
-export function randomWarehouse(seed: number, nights: number, pages = 40): Promise<BuiltWarehouse> {
+export function randomWarehouse(
+  seed: number,
+  nights: number,
+  pages = 40,
+  mirror: string | null = null,
+): Promise<BuiltWarehouse> {
   const random = seededRandom(seed);
   const happens = (chance: number) => random() < chance;
   const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
@@ -55,7 +62,8 @@ export function randomWarehouse(seed: number, nights: number, pages = 40): Promi
       });
     const quality = { max_reject_ratio: happens(0.3) ? 0 : 1 };
     const reports = happens(0.3) ? { max_per_run: 10 } : {};
-    told.push({ at: new Date(at).toISOString(), lists: { shop }, sections: { quality, reports } });
+    const mirrored = mirror !== null && happens(0.8) ? { [mirror]: shop.filter((_, place) => place % 2 === 0) } : {};
+    told.push({ at: new Date(at).toISOString(), lists: { shop, ...mirrored }, sections: { quality, reports } });
     at += oneOf([0.5, 1, 1, 1, 3]) * DAY_MS;
   }
   return buildWarehouse(told);

@@ -1,0 +1,64 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { questionOf } from '../../src/analysis/ask-rows.js';
+import { analyses } from '../../src/analysis/catalog.js';
+import { ask, type Question } from '../../src/analysis/question.js';
+import type { Reader } from '../../src/analysis/reader.js';
+import type { Value } from '../../src/storage/values.js';
+import { updateIndex } from '../../src/warehouse/marker-index.js';
+import { atLength, seeds } from '../given/at-length.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { seededRandom } from '../given/random.js';
+import { randomWarehouse } from '../given/random-world.js';
+import { openReader } from './given.js';
+
+const NOW = Date.parse('2025-06-01T00:00:00Z');
+const WEBSITES = ['shop', 'mirror/ %a'];
+const DATES = ['2025-02-01', ...[1, 2, 3, 5, 7, 9].map((day) => `2025-03-0${day}`), '2025-04-01'];
+const URLS = Array.from({ length: 12 }, (_, page) =>
+  ['', 'blog/', 'shop/'].map((folder) => `https://shop.example/${folder}${page}`),
+).flat();
+
+async function answerTo(reader: Reader, question: Question): Promise<Value[][]> {
+  const { parts } = await ask(reader, question);
+  const rows: Value[][] = [];
+  for await (const part of parts) rows.push(...part);
+  return rows;
+}
+
+/** Values for the parameters that tell what may be left unread; others keep their defaults. */
+function givenTo(parameters: readonly { name: string }[], random: () => number): Map<string, string> {
+  const oneOf = (all: readonly string[]): string => all[Math.floor(random() * all.length)] ?? '';
+  const [since = '', until = ''] = [oneOf(DATES), oneOf(DATES)].sort();
+  const values = { website: oneOf(WEBSITES), since, until, from: since, to: until, url: oneOf(URLS) };
+  return new Map(Object.entries(values).filter(([name]) => parameters.some((parameter) => parameter.name === name)));
+}
+
+async function readerOf(warehouse: string): Promise<Reader> {
+  const reader = await openReader(warehouse);
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+test.each(seeds(1, 0.2))(
+  'in world %i an analysis of one website and period answers as if all files were read',
+  async (seed) => {
+    const random = seededRandom(seed);
+    const built = await randomWarehouse(seed + 300, atLength(5, 20), atLength(10, 30), WEBSITES[1]);
+    onTestFinished(() => built.remove());
+    const whole = await readerOf(built.path);
+    const indexed = copyOf(built.path);
+    await updateIndex(indexed, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW, 1);
+    const narrow = await readerOf(indexed);
+    const answered = [];
+    for (const analysis of analyses().filter(() => random() < atLength(0.3, 1))) {
+      const given = givenTo(analysis.parameters, random);
+      const question = await questionOf(narrow, analysis, given).catch(() => null);
+      if (question === null) continue;
+      const told = { analysis: analysis.name, ...Object.fromEntries(given) };
+      const expected = await answerTo(whole, { ...question, website: null });
+      expect({ ...told, rows: await answerTo(narrow, question) }).toEqual({ ...told, rows: expected });
+      if (expected.length > 0) answered.push(analysis.name);
+    }
+    expect(answered.length).toBeGreaterThan(3);
+  },
+);
