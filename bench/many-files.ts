@@ -1,68 +1,137 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { packageFolder } from '../src/storage/sql.js';
+import { warehouseFolder } from '../src/warehouse/layout.js';
 import type { DataTable } from '../src/warehouse/tables.js';
-import { judge, median, print, RUNS, whole } from './figures.js';
-import { generateCommits } from './generate-commits.js';
-import { runProgram, TOKEN } from './processes.js';
+import { type Aim, judge, print, RUNS, whole } from './figures.js';
+import { dateOfNight, generateCommits } from './generate-commits.js';
+import { runProgram, runScript, startSimulator, TOKEN } from './processes.js';
 
 /**
- * What small questions cost over a warehouse of many commits, a year of five websites, against the same over two commits.
+ * What small commands cost over a warehouse of many commits: by default a year of five websites. Each question is also
+ * measured against the same over two commits.
  *
- * Run with: npm run bench:files. `BENCH_WEBSITES` and `BENCH_NIGHTS` make more or fewer of them.
+ * Run with: npm run bench:files. `BENCH_WEBSITES=200 BENCH_NIGHTS=500` makes 100,000 commits; `BENCH_WAREHOUSE` names a
+ * folder where they stay for the next time.
  */
 const WEBSITES = Number(process.env['BENCH_WEBSITES'] ?? 5);
 const NIGHTS = Number(process.env['BENCH_NIGHTS'] ?? 365);
+const KEPT = process.env['BENCH_WAREHOUSE'];
 const TABLES: readonly DataTable[] = ['coverage', 'coverage_summary', 'url_reports', 'page_changes'];
 const HOOK = join(packageFolder(), 'dist', 'bench', 'count-engines.js');
-const COMMANDS: Record<string, { args: string[]; aim: { atMost: number } | null }> = {
-  "query --sql 'select 1'": { args: ['--sql', 'select 1'], aim: { atMost: 1.5 } },
-  'query of runs': { args: ['--sql', 'select count(*) from runs'], aim: null },
-  'query indexing_trend': { args: ['indexing_trend', '--format', 'json'], aim: null },
+const UPDATE_INDEX = join(packageFolder(), 'dist', 'bench', 'update-index.js');
+/** Questions about everything open every file: they are left out above so many commits. */
+const MOST_OPENED = 10_000;
+const WEBSITE = 'site-001';
+const MONTH = [`website=${WEBSITE}`, `since=${dateOfNight(NIGHTS - 60)}`, `until=${dateOfNight(NIGHTS - 31)}`];
+
+interface Measured {
+  args: string[];
+  aim?: Aim;
+  /** Whether it is measured over two commits, too. */
+  compared?: boolean;
+  opensAll?: boolean;
+}
+const COMMANDS: Record<string, Measured> = {
+  "query --sql 'select 1'": { args: ['query', '--sql', 'select 1'], aim: { atMost: 1.5 }, compared: true },
+  'query of runs': { args: ['query', '--sql', 'select count(*) from runs'], compared: true },
+  'indexing_trend of a website': { args: ['query', 'indexing_trend', `website=${WEBSITE}`] },
+  'deindexed_pages of a website and month': { args: ['query', 'deindexed_pages', ...MONTH] },
+  'coverage_by_state of a website and month': { args: ['query', 'coverage_by_state', ...MONTH] },
+  status: { args: ['status'] },
+  'sync of a website with 3 pages': { args: ['sync', '--website', WEBSITE, '--log-level', 'warn'] },
+  'query indexing_trend': { args: ['query', 'indexing_trend', '--format', 'json'], compared: true, opensAll: true },
 };
 
 const countsOf = z.object({ seconds: z.number(), megabytes: z.number() });
+type Counts = z.infer<typeof countsOf>;
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
-  const warehouse = join(folder, 'warehouse');
+  const warehouse = KEPT ?? join(folder, 'warehouse');
+  const simulator = await startSimulator(['--pages', '3', '--rate-limit', 'unlimited', '--website', WEBSITE]);
   try {
     print(`${whole(WEBSITES * NIGHTS)} commits: ${WEBSITES} websites, ${NIGHTS} nights`);
-    await generateCommits({ warehouse, websites: WEBSITES, nights: NIGHTS, tables: TABLES });
-    for (const [name, { args, aim }] of Object.entries(COMMANDS)) {
-      const pairs = [];
-      for (let at = 0; at < RUNS; at++) {
-        pairs.push({ many: await measured(warehouse, args), few: await measured(`${warehouse}.model`, args) });
-      }
-      print(`${name}: ${median(pairs.map(({ many }) => many.seconds)).toFixed(2)} s computing`);
-      judge(
-        '  ÷ the same over two commits',
-        pairs.map(({ many, few }) => many.seconds / few.seconds),
-        aim,
-        2,
-      );
-      judge(
-        '  MB at most',
-        pairs.map(({ many }) => many.megabytes),
-        null,
-        0,
-      );
+    if (!existsSync(warehouse)) {
+      const begun = performance.now();
+      await generateCommits({ warehouse, websites: WEBSITES, nights: NIGHTS, tables: TABLES });
+      print(`made in ${whole((performance.now() - begun) / 1000)} s`);
+    }
+    await benchIndex(warehouse);
+    for (const [name, command] of Object.entries(COMMANDS)) {
+      if (!command.opensAll || WEBSITES * NIGHTS <= MOST_OPENED)
+        await benchCommand(name, command, warehouse, simulator.url);
     }
   } finally {
+    await simulator.stop();
     rmSync(folder, { recursive: true, force: true });
   }
   print('again: npm run bench:files');
 }
 
-async function measured(warehouse: string, asked: string[]): Promise<z.infer<typeof countsOf>> {
-  const [config, file] = [`${warehouse}.yaml`, `${warehouse}.json`];
-  const api = { base_url: 'http://127.0.0.1:9', token: TOKEN };
-  writeFileSync(config, JSON.stringify({ api, warehouse: { path: warehouse } }));
-  const args = ['query', '--config', config, ...asked];
-  await runProgram(args, { cwd: tmpdir(), env: { COUNTS_FILE: file }, hooks: ['--import', HOOK] });
-  return countsOf.parse(JSON.parse(readFileSync(file, 'utf8')));
+/** The first index of all nights but the newest ones, and one that takes a night more. */
+async function benchIndex(warehouse: string): Promise<void> {
+  rmSync(warehouseFolder(warehouse).index, { recursive: true, force: true });
+  for (const [name, night] of [
+    ['the first index', NIGHTS - 2],
+    ['an index with a night more', NIGHTS - 1],
+  ] as const) {
+    const counts = await measured((options) => runScript([UPDATE_INDEX, warehouse, dateOfNight(night)], options));
+    tell(name, [counts]);
+  }
+}
+
+async function benchCommand(
+  name: string,
+  { args, aim, compared }: Measured,
+  warehouse: string,
+  url: string,
+): Promise<void> {
+  const many: Counts[] = [];
+  const few: Counts[] = [];
+  for (let at = 0; at < RUNS; at++) {
+    many.push(await runOver(warehouse, args, url));
+    if (compared) few.push(await runOver(`${warehouse}.model`, args, url));
+  }
+  tell(name, many);
+  if (!compared) return;
+  const ratios = many.map(({ seconds }, at) => seconds / (few[at]?.seconds ?? Number.NaN));
+  judge('  ÷ the same over two commits', ratios, aim ?? null, 2);
+}
+
+function tell(name: string, counts: readonly Counts[]): void {
+  judge(
+    `${name}: s computing`,
+    counts.map(({ seconds }) => seconds),
+    null,
+    2,
+  );
+  judge(
+    '  MB at most',
+    counts.map(({ megabytes }) => megabytes),
+    null,
+    0,
+  );
+}
+
+function runOver(warehouse: string, args: string[], url: string): Promise<Counts> {
+  const config = `${warehouse}.yaml`;
+  const api = { base_url: url, token: TOKEN, requests_per_minute: 'unlimited' };
+  writeFileSync(config, JSON.stringify({ api, warehouse: { path: warehouse, min_free_disk: '1MB' } }));
+  return measured((options) => runProgram([...args, '--config', config], options));
+}
+
+async function measured(run: (options: Parameters<typeof runProgram>[1]) => Promise<unknown>): Promise<Counts> {
+  const folder = mkdtempSync(join(tmpdir(), 'indexhouse-bench-'));
+  const file = join(folder, 'counts.json');
+  try {
+    await run({ cwd: folder, env: { COUNTS_FILE: file }, hooks: ['--import', HOOK] });
+    return countsOf.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 await main();
