@@ -21,7 +21,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 
 const isLoopbackAddress = addressesIn(['127.0.0.0/8', '::1']);
 
-/** Whether only this machine reaches what listens on this address; of names only `localhost` is known to be such. */
+/** Whether only this machine can reach what listens on this address. Of host names, only `localhost` counts. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
 }

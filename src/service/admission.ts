@@ -12,15 +12,15 @@ export interface Interface {
   store: Store;
   limits: LimitRules;
   limiter: Limiter | null;
-  /** Told of what goes wrong once an answer has begun. */
+  /** Called with an error that occurs once an answer has begun. */
   onError?: ((error: unknown) => void) | undefined;
-  /** Told whose key a request came with. */
+  /** Called with the key of a request. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
 }
 
 const keys = new WeakMap<FastifyRequest, KeyDetails>();
 
-/** A hook for what needs a key; it throws 401 without a known one and 429 above its rate. */
+/** A hook for routes that need a key; it throws 401 without a known one and 429 above its rate. */
 export function admission({ store, limiter, onKey }: Interface) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const key = await presentedKey(request, store);
@@ -43,12 +43,12 @@ export async function presentedKey(
   throw new ServiceError(401, 'A valid API key is required.', { 'www-authenticate': 'Bearer' });
 }
 
-/** Who asks, and until when they wait. */
+/** Whose request it is, and a signal for when the client is gone. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   return { keyId: keyOf(request)._id, signal: clientSignal(reply) };
 }
 
-/** Aborted when the connection of a request ends before its answer is sent; its reason is told to nobody. */
+/** Aborted when the connection of a request ends before its answer is sent. Nobody sees the reason. */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once('close', () => {
@@ -69,7 +69,7 @@ export function readableBy(key: KeyDetails): string[] {
   return key.websites_access.map(({ _id }) => _id);
 }
 
-/** @throws ServiceError 404 where there is no such website, 403 where the key was not granted it */
+/** @throws ServiceError 404 if there is no such website, 403 if the key has no access to it */
 export async function checkWebsite(store: Store, key: KeyDetails, websiteId: string): Promise<void> {
   if (!(await store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
   if (readableBy(key).includes(websiteId)) return;

@@ -35,10 +35,10 @@ export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'V
 
 export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified'];
 
-/** Errors that any operation can answer with, whatever it is asked. */
+/** Errors that every operation can answer with, whatever the request. */
 export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const;
 
-/** What an answer says, by its status, and the names of headers that it has. */
+/** The description of an answer and the names of its headers, by status. */
 export const ANSWERS: Readonly<Record<number, { description: string; headers?: readonly HeaderName[] }>> = {
   200: { description: 'The answer.' },
   304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
@@ -61,8 +61,8 @@ export const ANSWERS: Readonly<Record<number, { description: string; headers?: r
 type Content = Record<string, { schema: z.ZodType<unknown> }>;
 
 /**
- * The answers of an operation, for Fastify: what it sends where all is well, and the errors that are its own. They
- * describe; no answer is held against them while it is sent.
+ * The answers of an operation, for Fastify: what it sends on success, and the errors that only some operations have.
+ * They only describe: no answer is checked against them when it is sent.
  */
 export function answersOf(content: z.ZodType<unknown> | Content, errors: readonly number[] = []) {
   const body = content instanceof z.ZodType ? { 'application/json': { schema: content } } : content;
@@ -70,7 +70,7 @@ export function answersOf(content: z.ZodType<unknown> | Content, errors: readonl
   return { 200: described(200, body), ...Object.fromEntries(failed) };
 }
 
-/** Which operations take what is in a 200, and as which parameters: what a client asks next. */
+/** OpenAPI links from a 200: which operations take its values, and as which parameters. */
 export function linksTo(operations: Readonly<Record<string, Record<string, string>>>) {
   const links = Object.entries(operations).map(([operationId, parameters]) => [
     operationId,

@@ -7,11 +7,11 @@ const MAX_HEADER_BYTES = 65_536;
 
 /** How long a client may take, in milliseconds, and how many connections it may hold. */
 export interface ConnectionLimits {
-  /** From the first byte of a request, or from the connection on, to the end of its headers. */
+  /** From the first byte of a request, or from the start of the connection, to the end of its headers. */
   headersMs: number;
   /** The same, to the end of its body. */
   requestMs: number;
-  /** Without reading anything of an answer that waits for it. Node may notice it only at the second look, twice as late. */
+  /** Without reading any of a pending answer. Node may notice only at its second check, after twice the time. */
   stalledMs: number;
   /** Between an answer and the next request. */
   keepAliveMs: number;
@@ -19,7 +19,7 @@ export interface ConnectionLimits {
   checkMs: number;
   /** Connections that one address may have open. */
   perAddress: number;
-  /** Addresses that connect for others, so that the number says nothing. */
+  /** Whether an address connects for many clients, so that `perAddress` does not apply. */
   isProxy: (address: string) => boolean;
 }
 
@@ -33,7 +33,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   isProxy: () => false,
 };
 
-/** A server that no client can hold on to, and that answers what never becomes a request with an error body, too. */
+/** A server that no client can hold a connection to forever, and that answers even unreadable requests with an error. */
 export function limitedServer(handler: RequestListener, limits: ConnectionLimits): Server {
   const server = createServer(
     {
@@ -81,7 +81,7 @@ function limitConnections(server: Server, { perAddress, isProxy }: ConnectionLim
 
 type LatestAnswers = WeakMap<object, ServerResponse>;
 
-/** The answer to the newest request of each connection; those before it are done, or wait to be written first. */
+/** The answer to the newest request of each connection; earlier ones are done, or will be written before it. */
 function latestAnswers(server: Server): LatestAnswers {
   const latest: LatestAnswers = new WeakMap();
   server.prependListener('request', (request, response) => void latest.set(request.socket, response));
@@ -89,8 +89,8 @@ function latestAnswers(server: Server): LatestAnswers {
 }
 
 /**
- * Ends a connection whose client does not read its answer, or sends no other request. Not one on which an answer takes
- * us long, nor one whose request takes the client long: that gets a 408.
+ * Ends a connection whose client does not read its answer, or sends no further request. Not one on which our answer
+ * takes long, nor one whose request takes the client long, which gets a 408.
  */
 function dropStalled(server: Server, latest: LatestAnswers, stalledMs: number): void {
   server.setTimeout(stalledMs, (socket) => {
@@ -104,7 +104,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** What Node could not read as HTTP, or did not get in time, reaches no route: it is answered on the bare socket. */
+/** Answers on the bare socket what Node could not read as HTTP or did not get in time, because it reaches no route. */
 function answerMalformed(server: Server, latest: LatestAnswers): void {
   const refused = new WeakSet<object>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

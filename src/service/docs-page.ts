@@ -39,7 +39,7 @@ const documentSchema = z.object({
 type Document = z.infer<typeof documentSchema>;
 type Parameter = z.infer<typeof parameterSchema>;
 
-/** A line of a table of two columns: what it is about, and what is said of that. */
+/** A row of a table of two columns: a name, and what it means. */
 type Line = readonly [name: string, text: string];
 
 const PARAMETER_COLUMNS: readonly Column<Parameter>[] = [
@@ -57,10 +57,10 @@ function linesTable(name: string, text: string, lines: readonly Line[]): Part {
 }
 
 /**
- * The interface as one readable page: no script, nothing from elsewhere.
+ * The API as one readable page, without scripts or anything from other origins.
  *
- * @param openApi its OpenAPI document: everything in it is written by us
- * @param origin scheme and host of the service, as its reader knows it
+ * @param openApi its OpenAPI document, which contains no text from outside
+ * @param origin scheme and host of the service, as its reader knows them
  * @param prefix path in front of `/v1`
  */
 export function docsPage(openApi: unknown, origin: string, prefix: string): string {
@@ -132,7 +132,7 @@ function fieldsOf(schema: unknown, document: Document): Line[] {
   return Object.entries(properties).flatMap(([field, each]) => fieldRows(field, each, document));
 }
 
-/** A field, and below it those of what it holds. */
+/** The row of a field, and below it those of the fields inside it. */
 function fieldRows(field: string, schema: unknown, document: Document): Line[] {
   const { properties, items } = resolved(schema, document);
   const held = items === undefined ? undefined : resolved(items, document).properties;
@@ -170,5 +170,5 @@ pre{background:var(--card);padding:.8rem 1rem;border-radius:6px;overflow-x:auto}
 @media (min-width:40rem){td:first-child code{white-space:nowrap}}
 `;
 
-/** What a browser may do with the page: show it, in its own style. */
+/** Lets a browser show the page in its own style, and nothing else. */
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`;

@@ -5,7 +5,7 @@ import type { ErrorBody } from '../contract/key.js';
 /** Texts of `error` where the status' own name in snake case is not the documented one. */
 const ERROR_NAMES: Readonly<Record<number, string>> = { 429: 'rate_limit_exceeded', 500: 'internal_error' };
 
-/** An answer other than 200. Its message is read by strangers: it never carries what went wrong inside. */
+/** An answer other than 200. Its message is public, so it never says what went wrong inside. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
 
@@ -25,8 +25,8 @@ export function errorBody(status: number, message: string): ErrorBody {
 }
 
 /**
- * What a client may know of an error: a `ServiceError` as it is; of an unusable parameter what its schema says; a
- * refusal by the framework (4xx) with its status and the status' name; anything else as a 500 that says nothing.
+ * What a client may know of an error: a `ServiceError` as it is; for an invalid parameter, what its schema says; for a
+ * refusal by the framework (4xx), its status and the status' name; for anything else, a 500 without details.
  */
 export function publicError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;

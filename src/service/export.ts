@@ -11,7 +11,7 @@ import type { ListingStream } from './store.js';
 const BATCHES_AHEAD = 2;
 const COLUMNS = Object.keys(coverageEntrySchema.shape);
 
-/** How a listing is asked for: a window of it as JSON, or all of it, line by line. */
+/** The form of a listing: a window of it as JSON, or all of it, line by line. */
 export const formatParameters = z.object({
   format: z
     .enum(['json', 'ndjson', 'csv'], 'format must be json, ndjson or csv.')
@@ -22,14 +22,14 @@ export const formatParameters = z.object({
 });
 export type Format = 'ndjson' | 'csv';
 
-/** What a whole listing is sent as, by its format. */
+/** The media types of a whole listing, by its format. */
 export const EXPORT_TYPES: Readonly<Record<Format, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 
 /**
- * Sends a whole listing. As much is read as its client takes; once the client is gone, no more is. A failure on the way
- * breaks the connection, so that half a listing is never taken for all of it.
+ * Sends a whole listing. Reads no faster than its client, and stops once the client is gone. A failure on the way
+ * breaks the connection, so that half a listing is never mistaken for all of it.
  *
- * @param onError told of such a failure
+ * @param onError called with such a failure
  */
 export async function sendListing(
   format: Format,
@@ -63,7 +63,7 @@ async function* ndjsonText(batches: AsyncIterable<CoverageEntry[]>): AsyncGenera
 
 function compressed(text: Readable, encoding: 'br' | 'gzip'): Readable {
   const packed = encoding === 'br' ? createBrotliCompress({ params: BROTLI_PARAMETERS }) : createGzip();
-  // Whichever of the two ends early ends the other; Fastify hears of it from the stream that it sends.
+  // If either ends early, so does the other; Fastify learns of it from the stream that it sends.
   pipeline(text, packed, () => {});
   return packed;
 }

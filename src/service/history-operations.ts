@@ -13,7 +13,7 @@ import type { FoundReports } from './store.js';
 
 const MAX_URLS = 100;
 
-/** What is there beyond the specification, where the store knows the past. */
+/** Adds the operations beyond the specification, for a store that keeps history. */
 export function addHistoryOperations(app: FastifyInstance, service: Interface): void {
   addSnapshots(app, service);
   addReports(app, service);

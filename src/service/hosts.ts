@@ -6,10 +6,10 @@ import { HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
 
 /**
- * Refuses requests to another host than one of ours with a 421. Without it, any web site can give its own name the address
- * of this machine, and then its pages read what only this machine should (DNS rebinding).
+ * Refuses requests to other hosts than ours with a 421. Otherwise, any website could let its name point to the address
+ * of this machine, and its pages could read what only this machine should (DNS rebinding).
  *
- * @param allowed names; `localhost` is always one. None: on loopback addresses alone, elsewhere everything
+ * @param allowed host names, besides `localhost`. None: all are allowed, or on loopback only `localhost` and addresses
  */
 export function refuseOtherHosts(
   app: FastifyInstance,
@@ -30,7 +30,7 @@ export function refuseOtherHosts(
   });
 }
 
-/** In lower case, without port and brackets; nothing where it cannot be read. */
+/** In lower case, without port and brackets; empty if it is invalid. */
 function hostnameOf(host: string): string {
   const address = `http://${host}`;
   if (!URL.canParse(address)) return '';
@@ -45,7 +45,7 @@ const ALLOWED: FastifyCorsOptions = {
   strictPreflight: false,
 };
 
-/** Lets pages of these origins, or of all (`*`), use the interface. The dashboard stays closed: it knows cookies. */
+/** Lets pages of these origins, or of all (`*`), use the API. Not the dashboard, because it uses cookies. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[], prefix: string): void {
   if (origins.length === 0) return;
   const isInterface = ({ url }: FastifyRequest): boolean =>

@@ -28,23 +28,23 @@ export interface ServerOptions {
   /** Largest window (default 1000), and what a larger `limit` gets (default `clamp`). */
   maxLimit?: number;
   aboveMaxLimit?: 'clamp' | 'refuse';
-  /** Requests a minute for each key; left out: unlimited, and no rate headers. */
+  /** Requests per minute for each key. Default: unlimited, without rate headers. */
   rateLimit?: number | undefined;
   /** Instead of `rateLimit`: a limiter of another kind. */
   limiter?: Limiter | undefined;
-  /** Whether answers carry an `ETag` and are compressed for who accepts that. */
+  /** Whether answers carry an `ETag` and are compressed for clients that accept that. */
   representations?: boolean;
   /** Milliseconds since 1970, for the rate limit. */
   clock?: () => number;
-  /** Told whose key a request came with. */
+  /** Called with the key of a request. */
   onKey?: ((request: FastifyRequest, key: KeyDetails) => void) | undefined;
   /** How long a client may take, and how many connections it may hold. Default: `CONNECTION_LIMITS`. */
   connections?: Partial<ConnectionLimits>;
-  /** Whether this address is a proxy that says truly who asks, under which host and by which protocol. Default: none. */
+  /** Whether this address is a proxy to trust about a client's address, the host and the protocol. Default: none. */
   trustProxy?: (address: string) => boolean;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
   setup?: (app: FastifyInstance) => void;
-  /** Told of every failure that a client sees as a 500. */
+  /** Called with every error that a client sees as a 500. */
   onError?: (error: unknown) => void;
 }
 
@@ -77,7 +77,7 @@ export function plainServer(
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_WEBSITE_ID_CHARACTERS },
-    // No hook sees what these are about, as an address that cannot be decoded.
+    // No hook sees what causes these, such as an address that cannot be decoded.
     frameworkErrors: (error, _request, reply) => void sendError(error, reply.headers(HEADERS)),
     // `limitedServer` answers them.
     clientErrorHandler: () => {},
@@ -106,7 +106,7 @@ function interfaceOf(store: Store, options: ServerOptions): Interface {
   };
 }
 
-/** What every answer carries; and when the server ends, that its connection does, too. */
+/** Adds what every answer carries; while the server shuts down, also that its connection closes. */
 function addHeaders(app: FastifyInstance): void {
   let hasListened = false;
   app.addHook('onListen', async () => {
@@ -118,10 +118,10 @@ function addHeaders(app: FastifyInstance): void {
   });
 }
 
-/** The operations and what describes them, in a scope of their own: what else is served is no part of it. */
+/** Adds the operations and their description, in a scope without whatever else is served. */
 async function addInterface(app: FastifyInstance, service: Interface, described: Described): Promise<void> {
   app.setValidatorCompiler(validatorCompiler);
-  // The schemas of answers describe them; each is made as they say, and a test holds that.
+  // The schemas of answers only describe them; a test checks that answers match.
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   await describeRoutes(app, described);
   addOperations(app, service);
@@ -129,7 +129,7 @@ async function addInterface(app: FastifyInstance, service: Interface, described:
   addDescription(app, described.prefix);
 }
 
-/** What the interface is, for people and for programs: no secret, so it needs no key. */
+/** Adds the API's description for people and for programs. It contains no secret, so it needs no key. */
 function addDescription(app: FastifyInstance, prefix: string): void {
   const schema = { hide: true };
   app.get('/openapi.json', { schema }, async (_, reply) => {
@@ -141,7 +141,7 @@ function addDescription(app: FastifyInstance, prefix: string): void {
   });
 }
 
-/** Scheme and host as the client wrote them; what is no host is not repeated. */
+/** Scheme and host as the client wrote them; an invalid host is not repeated. */
 function originOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }

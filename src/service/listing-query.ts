@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import type { WindowQuery } from './pagination.js';
 
-/** When: what had been observed by the end of a calendar date, or by a time; null is now. */
+/** A point in time: the end of a calendar date, or a time; null is now. */
 export type Moment = { date: string } | { time: Date } | null;
 
-/** What a request for a listing asks beyond the specification. */
+/** What a request for a listing contains beyond the specification. */
 export interface ListingQuery {
   moment: Moment;
   /** The state that an earlier window of the same walk showed. */
   version: string | null;
   /** Null: every entry, in the listing's own order. */
   selection: Selection | null;
-  /** The same as it stood in the query, for the links to carry. */
+  /** The same as it was in the query, for the links to repeat. */
   query: Readonly<Record<string, string>>;
 }
 
-/** Fields that a listing can be sorted by; with `-` in front, the other way round. */
+/** Fields that a listing can be sorted by; with `-` in front, in descending order. */
 export const SORTED_BY = ['url', 'index_summary', 'index_coverage_state', 'last_crawl_time'] as const;
 const MAX_TEXT_CHARACTERS = 2000;
 const ORDERS = SORTED_BY.flatMap((field) => [field, `-${field}`] as const);
 
-/** The parameters beyond the specification, each at most once. The text of an error says what would have been usable. */
+/** The parameters beyond the specification, each at most once. Error messages say what would be valid. */
 export const momentParameters = z.object({
   as_of: moment(
     'as_of must be one date (2026-01-31) or one time with its offset (2026-01-31T12:00:00Z).',
@@ -58,20 +58,20 @@ export type ListingParameters = z.infer<typeof listingParameters>;
 /** Which entries of a listing, in which order. */
 export type Selection = Omit<ListingParameters, 'as_of' | 'snapshot'>;
 
-/** When a request wants to see things as they were. */
+/** The point in time that a request asks for. */
 export function momentOf({ as_of: asOf }: MomentParameters): Moment {
   if (asOf === undefined) return null;
   return asOf.includes('T') ? { time: new Date(asOf) } : { date: asOf };
 }
 
-/** What a query for a listing asks for beside its window. */
+/** What a query for a listing asks for besides its window. */
 export function listingQueryOf({
   skip: _skip,
   limit: _limit,
   ...known
 }: ListingParameters & WindowQuery): ListingQuery {
   const { as_of: _asOf, snapshot, sort, ...filter } = known;
-  // By URL is how a listing is ordered anyway.
+  // A listing is ordered by URL anyway.
   const selection = sort === 'url' ? filter : { ...filter, sort };
   const isSelective = Object.values(selection).some((value) => value !== undefined);
   return {
@@ -90,7 +90,7 @@ function moment(remedy: string, meaning: string) {
   return optional(z.union(forms, remedy).refine(isTime, remedy), meaning);
 }
 
-/** @param least characters; of a value an empty text is one like any other */
+/** @param least number of characters; 0 where an empty text is a value like any other */
 function filterText(name: string, meaning: string, least = 0) {
   const remedy = `${name} must be one text of at most ${MAX_TEXT_CHARACTERS} characters.`;
   return optional(z.string(remedy).min(least, remedy).max(MAX_TEXT_CHARACTERS, remedy), meaning);

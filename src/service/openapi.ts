@@ -30,8 +30,8 @@ const TAGS = [
 ];
 
 /**
- * Makes `app.swagger()` the OpenAPI 3.1 document of the routes that are added to this scope from now on, their
- * parameters and payloads generated from the Zod schemas that read and state them.
+ * Makes `app.swagger()` the OpenAPI 3.1 document of the routes that are added to this scope from now on, with
+ * parameters and payloads generated from the Zod schemas that parse and describe them.
  */
 export async function describeRoutes(app: FastifyInstance, described: Described): Promise<void> {
   const options = { schemaRegistry: servedSchemas, zodToJsonConfig: { override: told } };
@@ -50,7 +50,7 @@ export async function describeRoutes(app: FastifyInstance, described: Described)
   });
 }
 
-/** What `.describe()` and `.meta()` said of a schema; of a time that is sent the format says enough. */
+/** Adds what `.describe()` and `.meta()` say of a schema; for a time in an answer, the format says enough. */
 function told({
   zodSchema,
   jsonSchema,
@@ -68,7 +68,7 @@ function told({
 const headerName = z.custom<HeaderName>((name) => typeof name === 'string' && Object.hasOwn(HEADERS, name));
 const operationSchema = z.looseObject({
   responses: z.record(z.string(), z.looseObject({})),
-  /** Headers of its answer beside those of every answer. */
+  /** Headers of its answer, besides those of every answer. */
   'x-headers': z.array(headerName).default([]),
 });
 type DescribedOperation = z.infer<typeof operationSchema>;
@@ -77,7 +77,7 @@ const documentSchema = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
-/** With what is the same for every operation: errors, headers, and the answer to who has it already. */
+/** Adds what is the same for every operation: errors, headers, and the 304. */
 function completed(generated: object, described: Described) {
   const { paths, components, ...rest } = documentSchema.parse(generated);
   const finished = Object.entries(paths).map(([path, methods]) => {
@@ -89,7 +89,7 @@ function completed(generated: object, described: Described) {
   return { ...rest, paths: Object.fromEntries(finished), components: { ...used, schemas } };
 }
 
-/** The schemas that something refers to: the library makes a component of each that has a name. */
+/** The schemas that something refers to, because the library makes a component of every named one. */
 function referred(from: unknown, schemas: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const names = new Set<string>();
   const collect = (part: unknown): void => {
@@ -143,7 +143,7 @@ function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
   };
 }
 
-/** Errors of what is looked at before the key. */
+/** Errors of checks that come before the key. */
 const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 421, 431]);
 
 const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Error') } };

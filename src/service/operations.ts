@@ -18,7 +18,7 @@ import {
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
 import type { FoundReports, ListingWindow, ShownState } from './store.js';
 
-/** A page's last crawl, and the days since then that an answer tells. */
+/** A page's last crawl, and the days since then, as in an answer. */
 const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
 
 /** The three operations of the specification, by the sections of its chapter 4. */
@@ -86,14 +86,14 @@ const LISTING_CONTENT = {
   [EXPORT_TYPES.csv]: { schema: z.string().describe('A line of names, then an entry a line.') },
 };
 
-/** The body of an answer, whose headers say which state it shows. */
+/** Makes the body of an answer, and sets the headers that say which state it shows. */
 export function showing(state: ShownState, content: object, reply: FastifyReply): string {
   const body = JSON.stringify(content);
   reply.type('application/json; charset=utf-8').headers(snapshotHeaders(state, body));
   return body;
 }
 
-/** Which state is shown, and of what is no stream since when it has been as it is. */
+/** The headers for which state is shown and, except for a stream, since when it has been as it is. */
 function snapshotHeaders({ version, observedAt, committedAt }: ShownState, body?: string) {
   const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
   return {

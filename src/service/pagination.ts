@@ -24,7 +24,7 @@ const DIGITS = /^\d{1,16}$/;
 
 export type WindowQuery = z.infer<ReturnType<typeof windowQuery>>;
 
-/** `skip` and `limit` of a query string. What is unusable is told by one message, as the texts of the errors say. */
+/** `skip` and `limit` of a query string. */
 export function windowQuery({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRules) {
   const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
   const outside = `limit must be between 1 and ${maxLimit}.`;
@@ -40,7 +40,7 @@ export function windowQuery({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRule
   });
 }
 
-/** A number as it stands in a query string: digits alone. */
+/** A number in a query string: digits only. */
 function wholeNumber(number: z.ZodInt) {
   return z
     .preprocess((text) => (typeof text === 'string' && DIGITS.test(text) ? Number(text) : text), number)
@@ -53,11 +53,11 @@ export function windowOf({ skip = 0, limit }: WindowQuery, rules: LimitRules): W
 }
 
 /**
- * The pagination object of a window (specification, 2.2). Its links are relative to the base address, so they hold no
- * path prefix whatever the service is mounted under.
+ * The pagination object of a window (specification, 2.2). Its links are relative to the base address, so they have no
+ * path prefix, wherever the service is mounted.
  *
  * @param path of the operation, with the id in it encoded
- * @param carried parameters beyond the specification that the links carry on
+ * @param carried parameters beyond the specification that the links repeat
  */
 export function paginationOf(
   path: string,

@@ -8,7 +8,7 @@ export interface Limiter {
 
 /** What one key has used. Times are milliseconds since 1970. */
 export interface Meter {
-  /** Requests that are left at this moment; a bucket holds parts of one, too. */
+  /** Requests that are left at this moment; not always a whole number in a bucket. */
   left(now: number): number;
   take(now: number): void;
   resets(now: number): Resets;
@@ -26,11 +26,11 @@ export interface LimiterOptions {
   clock?: (() => number) | undefined;
   /** How requests are counted. Default: in windows of a minute that begin with a key's first request. */
   newMeter?: () => Meter;
-  /** What the headers name as the reset; null: there are none. Default: the end of the window. */
+  /** What the headers give as the reset; null: there are none. Default: the end of the window. */
   resetOf?: (resets: Resets, now: number) => number | null;
 }
 
-/** So many requests for each key. A refused one costs nothing: a client which waits for the reset is served then. */
+/** Limits the requests of each key. A refused one costs nothing: a client that waits for the reset is served then. */
 export function limiterOf(
   limit: number,
   {

@@ -4,7 +4,7 @@ import { ServiceError } from './errors.js';
 /**
  * Answers 404, or 405 with `Allow` where the path has other methods, before a body is read.
  *
- * @returns to be called after the hooks that are to see such requests, too; the routes may follow it
+ * @returns a function to call once the hooks that should see such requests, too, are added; routes may follow it
  */
 export function refuseUnknown(app: FastifyInstance): () => void {
   const paths = new Map<string, { segments: string[]; methods: Set<string> }>();
@@ -29,7 +29,7 @@ export function refuseUnknown(app: FastifyInstance): () => void {
   };
 }
 
-/** Refuses what a proxy in front might read in another way. */
+/** Refuses what a proxy in front might interpret differently. */
 export function refuseAmbiguous(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }) => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined)

@@ -6,25 +6,25 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const compressWith = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-/** A window of the listing shrinks to a tenth within a millisecond; the next tenth of that would take fifty. */
+/** A window of the listing shrinks to a tenth within a millisecond; another tenth off would take fifty. */
 const BROTLI_QUALITY = 4;
 export const BROTLI_PARAMETERS = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-/** Below this a packet is a packet. */
+/** A smaller body fits into one packet anyway. */
 const LEAST_COMPRESSED_BYTES = 1024;
 
 /**
- * Gives every 200 an `ETag` and answers 304 to who has it already; sends the body compressed to who accepts that. The
- * tag is weak, because it is of the content and not of its compressed bytes.
+ * Gives every 200 an `ETag`, answers 304 to clients that have it already, and compresses the body for clients that
+ * accept that. The tag is weak, because it identifies the content and not its compressed bytes.
  */
 export function addRepresentations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    // What is sent as it is; a stream has no end yet.
+    // A stream has no end yet, so it cannot have a tag.
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
     if (!isWhole || reply.statusCode !== 200) return payload;
-    // What says itself how it may be kept, as a page that must not be kept at all, gets no tag; nor does the answer to a body.
+    // Answers with their own rules for caches, such as pages that must not be kept, get no tag, nor does one to a POST.
     if (reply.hasHeader('cache-control') || request.method === 'POST') return compressed(request, reply, payload);
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
-    // Who has no right to it must not get it from a shared cache.
+    // A shared cache must not pass it on to clients without access.
     reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: varyWith(reply, 'Authorization') });
     if (isKnown(request.headers, tag, reply.getHeader('last-modified'))) {
       reply.header('vary', varyWith(reply, 'Accept-Encoding')).code(304).removeHeader('content-type');
@@ -34,7 +34,7 @@ export function addRepresentations(app: FastifyInstance): void {
   });
 }
 
-/** What a cache has to keep apart, this included. */
+/** The `Vary` header of an answer, with this one added. */
 function varyWith(reply: FastifyReply, header: string): string {
   const known = reply.getHeader('vary');
   return known === undefined ? header : `${known}, ${header}`;
@@ -51,9 +51,9 @@ function isKnown(headers: IncomingHttpHeaders, tag: string, lastModified: unknow
   return header.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
 }
 
-/** What a client accepts a body compressed with, or null. */
+/** The best compression that a client accepts, or null. */
 export function encodingFor({ headers }: FastifyRequest): 'br' | 'gzip' | null {
-  // Names of encodings are the same in any case.
+  // Names of encodings are case-insensitive.
   const accepted = headers['accept-encoding']?.toLowerCase() ?? 'identity';
   const encoding = negotiate(accepted, ['br', 'gzip', 'identity']);
   return encoding === 'br' || encoding === 'gzip' ? encoding : null;

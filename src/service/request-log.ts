@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { safe } from '../observe/terminal.js';
 import type { ServerOptions } from './http.js';
 
-/** What it needs of a logger. */
 interface Log {
   isLevelEnabled(level: string): boolean;
   debug(line: object, message: string): void;
@@ -15,11 +14,11 @@ const MAX_PATH_CHARACTERS = 2000;
 const SECRET_PARAMETERS = /([?&][\w.-]*(?:token|key|secret|password|authorization)=)[^&]*/gi;
 
 /**
- * What makes a server log each request: method, path, status, milliseconds, bytes of the body, the label of its key and
- * the address that it came from.
+ * Makes a server log each request: method, path, status, milliseconds, bytes of the body, the label of its key and the
+ * address that it came from.
  *
- * @param tokens what looks like a token is not repeated, should somebody put one into a path
- * @param level at which it is logged; nothing is where the log leaves that out
+ * @param tokens matches what looks like a token and is not logged, in case a path contains one
+ * @param level of the log lines; where the logger leaves it out, this does nothing
  */
 export function requestLog(
   log: Log,
@@ -44,7 +43,7 @@ export function requestLog(
   };
 }
 
-/** Of the body that was sent; null for one that was streamed, whose length nobody counted. */
+/** Length of the body that was sent; null for a stream, whose length is not counted. */
 function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number | null {
   if (method === 'HEAD' || reply.statusCode === 304) return 0;
   const length = reply.getHeader('content-length');

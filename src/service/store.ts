@@ -5,17 +5,17 @@ import type { ServedSnapshot } from '../contract/served.js';
 import type { ListingQuery, Moment } from './listing-query.js';
 import type { WindowBounds } from './pagination.js';
 
-/** Who asks a store something, and whether they still wait for the answer. */
+/** Whose request it is, and whether the client still waits for the answer. */
 export interface RequestContext {
   /** The key's `_id`: a store that is busy lets keys take turns. */
   keyId: string;
-  /** Aborted when the client is gone: what is still computed for it then stops. */
+  /** Aborted when the client is gone, to stop whatever is still computed for it. */
   signal: AbortSignal;
 }
 
 /** Which state of a website an answer shows, where the store knows the past. */
 export interface ShownState {
-  /** Names the state; asked for again it shows the same, whatever came since. */
+  /** Names the state: a request for it shows the same again, whatever was committed since. */
   version?: string;
   /** When the newest walk that is shown began. */
   observedAt?: Date;
@@ -23,7 +23,7 @@ export interface ShownState {
   committedAt?: Date;
 }
 
-/** What a listing is a listing of. */
+/** Which state a listing shows, and how many entries it has. */
 export interface ListingFacts extends ShownState {
   /** All entries that match. */
   count: number;
@@ -40,31 +40,29 @@ export interface ListingStream extends ListingFacts {
   batches: AsyncIterable<CoverageEntry[]>;
 }
 
-/** Snapshots that `as_of` and `snapshot` can show, newest first. */
+/** A window of the snapshots that `as_of` and `snapshot` can show, newest first. */
 export interface SnapshotWindow {
   snapshots: ServedSnapshot[];
   /** All that the website has. */
   count: number;
 }
 
-/** What is known of some pages, and of which state where all of it is of one website. */
+/** What is known of some pages, and which state that is if all of it is of one website. */
 export interface FoundReports extends ShownState {
-  /** Each on the first of the websites that monitors the page, or did then. */
+  /** Each from the first of the websites that monitors the page, or did then. */
   reports: ReadonlyMap<string, UrlReport>;
   /** Those of the pages that another website monitors now. */
   elsewhere: ReadonlySet<string>;
 }
 
 /**
- * What the HTTP interface needs to know of the world that it serves. The simulator's world is one, a warehouse
- * another; neither knows of HTTP. Every method rejects with the signal's reason once its client is gone, and with a
- * ServiceError 503 where the store is too busy.
+ * What the HTTP API reads from: the simulator's world or a warehouse. Neither knows about HTTP. Every method rejects
+ * with the signal's reason once its client is gone, and with a ServiceError 503 if the store is too busy.
  */
 export interface Store {
   /**
-   * Whether it knows the past, and can filter and sort: then it is given the query beyond the specification, and has
-   * `streamListing` and `listSnapshots`. Otherwise those parameters are ignored, as a service ignores parameters that it
-   * does not know.
+   * Whether it keeps history and can filter and sort. If so, it gets the query beyond the specification, and has
+   * `streamListing` and `listSnapshots`. If not, those parameters are ignored, like any that a service does not know.
    */
   readonly hasHistory?: boolean;
   /** The key that a bearer token belongs to, or null. `websites_access` says what it may read. */
@@ -73,7 +71,7 @@ export interface Store {
   /**
    * A window of a website's listing in its stable order, and the number of all monitored pages.
    *
-   * @throws ServiceError 404 where the query names a state that the store does not have
+   * @throws ServiceError 404 if the query names a state that the store does not have
    */
   listCoverage(
     websiteId: string,
