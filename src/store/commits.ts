@@ -1,30 +1,29 @@
 import type { Moment } from '../service/listing-query.js';
 import type { Marker } from '../warehouse/markers.js';
 
-/** The commits that make what a website's listing was at a moment. */
+/** The commits that make up a website's listing at a moment. */
 export interface ServedCommits {
-  /** The newest of them: with the same moment it names the same commits for ever. */
+  /** The newest of them: with the same moment, it names the same commits forever. */
   version: string;
   /** The last complete listing and what came after it: later ones that are partial, and replays of all these. */
   listing: Marker[];
-  /** What was known before: of pages whose entry in the listing is in quarantine. */
+  /** Earlier commits, for pages whose entry in the listing is in quarantine. */
   earlier: Marker[];
 }
 
 /**
- * Finds the commits of one website that a request sees: those of what had been observed by then.
+ * Finds the commits of one website that a request sees: what had been observed by then.
  *
- * A listing belongs to the date that it began on, and was observed when its last entry was. A replay brings what was
- * observed with its snapshot. A listing whose rows retention dropped, or whose file is
- * damaged, is as if it had not been.
+ * A listing belongs to the date on which it began, and was observed when its last entry was. A replay was observed with
+ * its snapshot. A listing whose rows retention dropped, or whose file is damaged, is ignored.
  *
- * A walk that is under way names the newest commit that its first window showed: it goes on with the same listing, even
- * one that retention dropped meanwhile, because its files stay for an hour.
+ * A client in the middle of a walk names the newest commit that its first window showed. It continues with the same
+ * listing, even if retention dropped that meanwhile, because the files stay for an hour.
  *
  * @param markers of the website, oldest first
  * @param version the newest that may be seen, or null
  * @param wasListedBy whether all entries of a snapshot had been listed by a time
- * @returns null where nothing had been observed yet
+ * @returns null if nothing had been observed yet
  */
 export async function commitsAt(
   markers: readonly Marker[],
@@ -53,7 +52,7 @@ export async function commitsAt(
   };
 }
 
-/** With everything that retention dropped since the last complete listing: that one was there when a walk of it began. */
+/** Restores what retention dropped since the last complete listing, because the walk may have begun before that. */
 function restored(markers: readonly Marker[]): Marker[] {
   const base = markers.findLast(({ listingComplete }) => listingComplete) ?? markers[0];
   return markers.map((marker) => {
@@ -71,7 +70,7 @@ function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {
   return 'date' in moment ? date <= moment.date : Date.parse(snapshotAt) <= moment.time.getTime();
 }
 
-/** Only the last can have been under way: they follow one another. */
+/** Drops the last snapshots that were not fully listed by then. Earlier ones were, because they follow one another. */
 async function dropUnfinished(
   snapshots: Marker[],
   time: Date,

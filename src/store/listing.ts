@@ -12,16 +12,16 @@ import type { DataTable } from '../warehouse/tables.js';
 import type { ServedCommits } from './commits.js';
 import { Recent, RecentBlocks } from './recent.js';
 
-/** Entries are read in blocks of so many, each from a page whose place is known. */
+/** Entries are read in blocks of this many, each from a page whose position is known. */
 const BLOCK_ENTRIES = 1000;
-/** Blocks that stay in memory, each of about 1 MB: one for each of so many clients that walk. */
+/** Blocks that stay in memory, about 1 MB each: one for each client that walks, up to this many clients. */
 const MAX_BLOCKS = 64;
-/** Which pages a selection holds, in which order, is found for so many of them at a time. */
+/** The pages of a selection, in their order, are found this many at a time. */
 const BLOCK_URLS = 20_000;
 const MAX_URL_BLOCKS = 10;
-/** Listings of which is remembered where they are found: a website's newest one, mostly. */
+/** How many listings to keep the index of: mostly the newest one of each website. */
 const MAX_REMEMBERED = 200;
-/** Bytes order URLs, and nothing that is a URL comes behind this. */
+/** URLs are ordered by their bytes, and none comes after this. */
 const BEHIND_ALL = '\u{10ffff}';
 const WHOLE = { from_url: '', to_url: BEHIND_ALL };
 
@@ -58,7 +58,7 @@ const entriesRow = z.object({ entries: z.string().transform((text) => z.array(en
 
 /**
  * The listings of a warehouse, read from their Parquet files; what was read last stays in memory. The files are sorted
- * by URL, so that a window needs the one or two row groups that hold it, wherever it lies.
+ * by URL, so that any window needs only the one or two row groups that hold it.
  */
 export class Listings {
   readonly #files = new Recent<ListingFiles>(MAX_REMEMBERED);
@@ -69,7 +69,7 @@ export class Listings {
 
   constructor(private readonly warehouse: string) {}
 
-  /** Whether a window of it needs no more than to be read: neither pages to be chosen nor places to be found first. */
+  /** Whether a window only needs to be read, without first selecting pages or finding positions. */
   isQuick(commits: ServedCommits, selection: Selection | null, window: WindowBounds): boolean {
     if (selection === null) return this.#indexes.has(keyOf(commits));
     const name = keyOf(commits, selection);
@@ -77,7 +77,7 @@ export class Listings {
     return count !== undefined && this.#rows.has(name, window, count);
   }
 
-  /** Entries by their place in the listing's own order. @param now what `days_since_last_crawl` counts to */
+  /** Entries by their position in the listing's own order. @param now what `days_since_last_crawl` counts to */
   async window(
     reader: Reader,
     commits: ServedCommits,
@@ -96,7 +96,7 @@ export class Listings {
     return { entries: rows.map((row) => entryOf(row, now)), count };
   }
 
-  /** Entries that a request selects. First which pages these are, then no more than what is shown of them. */
+  /** Entries that a request selects. Finds the pages first, and then reads only the entries that are shown. */
   async selected(
     reader: Reader,
     commits: ServedCommits,
@@ -120,14 +120,14 @@ export class Listings {
     return { entries: rows.map((row) => entryOf(row, now)), count };
   }
 
-  /** The entries of those of some pages that are listed. */
+  /** The entries of these pages, as far as they are listed. */
   async of(reader: Reader, commits: ServedCommits, urls: readonly string[], now: number): Promise<CoverageEntry[]> {
     return (await rowsNamed(reader, await this.#filesOf(reader, commits), urls)).map((row) => entryOf(row, now));
   }
 
   /**
-   * The files that a listing is read from. Of the commits before it only those that hold a page which is in quarantine
-   * now: mostly none.
+   * The files that a listing is read from. Of earlier commits, only those with a page that is in quarantine now: mostly
+   * none.
    */
   async #filesOf(reader: Reader, commits: ServedCommits): Promise<ListingFiles> {
     const key = keyOf(commits);
@@ -156,13 +156,13 @@ export class Listings {
   }
 }
 
-/** The least range of URLs that holds some of them. */
+/** The smallest range that holds all these URLs. */
 export function rangeOf(urls: readonly string[]): { from_url: string; to_url: string } {
   const sorted = [...urls].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
-/** The same for the same listing, or selection of it, whatever was committed since; not once a file of it is repaired. */
+/** Identifies a listing or a selection of it, whatever is committed since; changes once a file of it is repaired. */
 function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
   const commits = [...listing, ...earlier.slice(-1)].flatMap((marker) => [
     marker.commitId,
@@ -171,7 +171,7 @@ function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): stri
   return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
 }
 
-/** Of the files of earlier commits, newest first, those that list a page which is only in quarantine now. */
+/** Of the files of earlier commits, newest first, those that list a page that is now only in quarantine. */
 async function standIns(
   reader: Reader,
   { coverage, rejected }: ListingFiles,
@@ -220,21 +220,21 @@ async function rowsOf(
   return rows.flatMap(({ entries }) => entries);
 }
 
-/** Those of some pages that are listed. */
+/** The rows of these pages, as far as they are listed. */
 async function rowsNamed(reader: Reader, files: ListingFiles, urls: readonly string[]): Promise<EntryRow[]> {
   if (urls.length === 0) return [];
   return rowsOf(reader, files, { shown: 'serve/named', ...rangeOf(urls), urls: [...urls] });
 }
 
-/** The entry as the interface writes it: `canonicals_match` is left out where it was left out upstream. */
+/** The entry as the API returns it: `canonicals_match` is omitted where the upstream service omitted it. */
 function entryOf({ crawled_at, canonicals_match_present: isPresent, ...row }: EntryRow, now: number): CoverageEntry {
   const { canonicals_match: _, ...bare } = row;
   return { ...(isPresent ? row : bare), days_since_last_crawl: daysSince(crawled_at, now) };
 }
 
 /**
- * The relations `coverage_rows` and `listed`. Where one commit makes the listing and nothing of it is in quarantine, as on
- * most nights, it holds each page once, as it is.
+ * The relations `coverage_rows` and `listed`. If one commit makes up the listing and none of it is in quarantine, as on
+ * most nights, that commit already holds each page once.
  */
 function listed(files: ListingFiles, rows = 'serve/rows_in_range'): string[] {
   const all = isOneFile(files) ? 'select * from coverage_rows' : sql('serve/listed');
@@ -261,7 +261,7 @@ async function ask<T>(
   return reader.engine.rows(schema, `with ${read.join(', ')}\n${sql(answer)}`, { ...named, ...given });
 }
 
-/** Whole days, never negative: a crawl by a clock that is ahead of ours was today. Both in milliseconds since 1970. */
+/** Whole days, never negative: a crawl in the future, by a clock ahead of ours, was today. Milliseconds since 1970. */
 export function daysSince(crawledAt: number | null, now: number): number | null {
   if (crawledAt === null) return null;
   return Math.max(0, Math.floor((now - crawledAt) / DAY_MS));

@@ -9,16 +9,16 @@ import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
 import { explained, UnreadableError } from './unreadable.js';
 
-/** How long what was seen of the warehouse is believed to be all of it, and at least so many times as long as it took. */
+/** How long to wait before looking for new files again, and at least how many times as long as the last look took. */
 const LOOK_INTERVAL_MS = 1000;
 const LOOK_INTERVAL_TIMES = 10;
 /** The files whose coming or going changes what a reader sees. */
 const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
 export interface LiveReaderOptions extends ReaderOptions {
-  /** Of a question, its wait included. */
+  /** For a question, its wait included. */
   timeLimitMs?: number;
-  /** Told once of each file that cannot be read, with what is wrong with it. */
+  /** Called once for each file that cannot be read, with what is wrong with it. */
   onUnreadable?: (file: string, reason: string) => void;
 }
 
@@ -28,7 +28,7 @@ export interface ServedWebsite {
   name: string;
 }
 
-/** Files of which one cannot be read, and their stamps when it could not: it may be repaired where it is. */
+/** Files of which one cannot be read, and their stamps at that time, because it may be repaired in place. */
 interface Unreadable {
   files: readonly string[];
   stamps: Promise<string>;
@@ -36,11 +36,11 @@ interface Unreadable {
 
 const websiteRow = z.object({ id: z.string(), name: z.string() });
 
-/** One state of the warehouse, and the connections to it that no question uses now. */
+/** One state of the warehouse, and its idle connections. */
 interface Opened {
   reader: Reader;
   websites: ServedWebsite[];
-  /** What it was opened over. */
+  /** The files that it was opened over. */
   files: string;
   idle: Reader[];
   users: number;
@@ -48,9 +48,9 @@ interface Opened {
 }
 
 /**
- * A warehouse that is read while it grows: a question sees every commit that was there a second before it, and one state
- * of the world from its beginning to its end, whatever is committed meanwhile. Questions run side by side, each on a
- * connection of its own to one database.
+ * A warehouse that is read while it grows. A question sees every commit that was there a second before it, and the same
+ * state from start to end, whatever is committed meanwhile. Questions run side by side, each on a connection of its own
+ * to one database.
  */
 export class LiveReader {
   readonly #queue: QuestionQueue;
@@ -67,19 +67,19 @@ export class LiveReader {
     this.#queue = new QuestionQueue(options.timeLimitMs);
   }
 
-  /** Every commit, oldest first; from memory, whatever else is asked. */
+  /** Every commit, oldest first; from memory, so without waiting for other questions. */
   async markers(): Promise<readonly Marker[]> {
     return (await this.#newest()).reader.markers;
   }
 
-  /** The websites that have a snapshot, by their ids; from memory too. */
+  /** The websites that have a snapshot; also from memory. */
   async websites(): Promise<readonly ServedWebsite[]> {
     return (await this.#newest()).websites;
   }
 
   /**
-   * Asks something of the newest state. Throws as `QuestionQueue.run` does; what `ask` waits for is interrupted when the
-   * client is gone.
+   * Asks a question of the newest state. Throws like `QuestionQueue.run`; whatever `ask` waits for is interrupted once
+   * the client is gone.
    */
   async ask<T>(context: RequestContext, kind: QuestionKind, ask: (reader: Reader) => Promise<T>): Promise<T> {
     return this.#queue.run(context, kind, async (signal) => {
@@ -103,18 +103,18 @@ export class LiveReader {
     });
   }
 
-  /** How many files of some websites, or of all, cannot be read: those that are left out, and those that answers met. */
+  /** How many files of some websites, or of all, cannot be read: those left out, and those found while answering. */
   unreadable(isAsked = (_websiteId: string): boolean => true): number {
     const all = [...this.#unreadable.values()];
     return all.filter(({ files }) => files.length === 0 || files.some((file) => isAsked(websiteOf(file)))).length;
   }
 
-  /** Takes no more questions, and refuses those that wait; what is being answered may end. */
+  /** Takes no more questions, and refuses those that wait; running ones may finish. */
   refuse(): void {
     this.#queue.refuse();
   }
 
-  /** Ends what is still being answered. */
+  /** Interrupts the questions that still run. */
   interrupt(): void {
     this.#queue.interrupt();
   }
@@ -125,7 +125,7 @@ export class LiveReader {
     this.#current = null;
   }
 
-  /** Each is told once, until it changes. */
+  /** Reports each file once, until it changes. */
   #note(files: readonly string[], reason: string): void {
     const name = files.join(', ') || reason;
     if (this.#unreadable.has(name)) return;
@@ -133,7 +133,7 @@ export class LiveReader {
     this.options.onUnreadable?.(name, reason);
   }
 
-  /** What changed since it could not be read. */
+  /** The unreadable files that have changed since. */
   async #changed(): Promise<string[]> {
     const changed: string[] = [];
     for (const [name, { files, stamps }] of this.#unreadable) {
@@ -172,7 +172,7 @@ export class LiveReader {
     this.#lookedAt = lookedAt;
   }
 
-  /** Listed before the reader opens: what comes in between, it sees, and the next look finds the difference. */
+  /** Listed before the reader opens: it sees what comes in between, and the next look finds the difference. */
   async #files(): Promise<string> {
     const listed = await Promise.all(TELLING_TABLES.map((table) => listTableFiles(this.options.warehouse, table)));
     return listed.flat().join('\n');

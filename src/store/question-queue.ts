@@ -2,23 +2,23 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { ServiceError } from '../service/errors.js';
 import type { RequestContext } from '../service/store.js';
 
-/** `quick`: reads a few rows by their place. `slow`: may read every page of a website. */
+/** `quick`: reads a few rows by their position. `slow`: may read every page of a website. */
 export type QuestionKind = 'quick' | 'slow';
 
 /**
- * How many questions of a kind are answered at a time, in all and for one key, and how many of one key may wait. Node
- * has four threads for such work and for files: the two kinds together never take all of them for long.
+ * How many questions of a kind run at a time, in all and for one key, and how many of one key may wait. Node has four
+ * threads for such work and for files: the two kinds together never take all of them for long.
  */
 const LIMITS = {
   quick: { all: 2, perKey: 2, waitingPerKey: 200 },
   slow: { all: 2, perKey: 1, waitingPerKey: 20 },
 } as const;
-/** From when a question is asked to when its answer is given up. */
+/** From the time when a question is asked until it is abandoned. */
 const TIME_LIMIT_MS = 30_000;
 
 /**
- * Lets questions run side by side and the keys that ask them take turns: a key has one place in the common line and its
- * other questions wait behind that, so however many it asks, every other key's next question comes soon.
+ * Lets questions run side by side while keys take turns: a key has one place in the common queue, and its other
+ * questions wait behind that. So however many it asks, every other key's next question runs soon.
  */
 export class QuestionQueue {
   readonly #all = { quick: pLimit(LIMITS.quick.all), slow: pLimit(LIMITS.slow.all) };
@@ -59,13 +59,13 @@ export class QuestionQueue {
     }
   }
 
-  /** From now on nothing is taken, and what waits is refused; what runs may end. */
+  /** Takes no more questions, and refuses those that wait; running ones may finish. */
   refuse(): void {
     this.#isEnding = true;
     for (const asked of [...this.#waiting]) if (!this.#running.has(asked)) asked.abort(ending());
   }
 
-  /** Ends what still runs. */
+  /** Interrupts the questions that still run. */
   interrupt(): void {
     this.refuse();
     for (const asked of [...this.#running]) asked.abort(ending());

@@ -1,6 +1,6 @@
 import type { WindowBounds } from '../service/pagination.js';
 
-/** What was asked for last, up to so many. */
+/** A cache of the `most` values that were used last. */
 export class Recent<T> {
   readonly #kept = new Map<string, T>();
 
@@ -27,7 +27,7 @@ export class Recent<T> {
   }
 }
 
-/** Long lists that are read window by window, in blocks of so many: who asks for one window mostly asks for the next. */
+/** A cache of long lists in blocks of `size`, because a client that reads one window mostly reads the next one, too. */
 export class RecentBlocks<T> {
   readonly #kept: Recent<T[]>;
 
@@ -38,12 +38,12 @@ export class RecentBlocks<T> {
     this.#kept = new Recent(most);
   }
 
-  /** Whether a window of the list of this name, which has `count` in all, can be had without reading. */
+  /** Whether a window of the list of this name, which has `count` items in all, is in memory. */
   has(name: string, window: WindowBounds, count: number): boolean {
     return this.#blocks(window, count).every((skip) => this.#kept.has(`${name} ${skip}`));
   }
 
-  /** @param read reads a window: mostly one block; one that is larger as it is, because it would push out all others */
+  /** @param read reads a block; a window larger than that is read as it is, because it would push out all others */
   async window(
     name: string,
     window: WindowBounds,
@@ -63,7 +63,7 @@ export class RecentBlocks<T> {
     return found.flat();
   }
 
-  /** Where the blocks begin that hold a window. */
+  /** Where the blocks of a window begin. */
   #blocks({ skip, limit }: WindowBounds, count: number): number[] {
     const first = Math.floor(skip / this.size);
     const behind = Math.ceil(Math.min(skip + limit, count) / this.size);

@@ -12,20 +12,20 @@ const knownPage = z.object({
   report_snapshot_id: z.string().nullable(),
   is_monitored: z.boolean(),
 });
-/** A page that a website knows: it lists it, or did once. */
+/** A page that a website lists, or once listed. */
 export type KnownPage = z.infer<typeof knownPage>;
 
-/** The fields of a report alone, of all that its row holds. */
+/** Only the fields of a report, of all that its row holds. */
 const reportRow = z.object({ ...urlReportSchema.shape, crawled_at: z.coerce.number().nullable() });
 
-/** Which websites know some pages. What was listed at any time is known, so nothing else can be found. */
+/** Which websites know these pages. A website knows what it ever listed, so nothing else can be found. */
 export async function knownPages(reader: Reader, urls: readonly string[]): Promise<KnownPage[]> {
   const asked = { ...rangeOf(urls), urls: [...urls] };
   return askRows(reader, 'serve/websites_of_pages', knownPage, asked);
 }
 
 /**
- * The reports of listed pages; what an entry tells, and null for the rest, where none was fetched yet.
+ * The reports of listed pages. Where none was fetched yet: what the entry says, and null for the rest.
  *
  * @param files that may hold the reports
  * @param times milliseconds since 1970: only what had been fetched by `until`, where that is not null; ages count to `now`

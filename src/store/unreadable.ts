@@ -1,28 +1,28 @@
 import { ServiceError } from '../service/errors.js';
 import { EngineError } from '../storage/engine.js';
 
-/** DuckDB's names of what is a file's fault, or the disk's, and not the statement's. */
+/** DuckDB's names for errors that are the fault of a file or the disk, not of the statement. */
 const OF_A_FILE = /\b(IO|Invalid|Invalid Input|Serialization|Corrupt\w*|Not implemented) Error\b/i;
 /** The file that DuckDB's message is about. */
 const FILE = /["']([^"']+\.parquet)["']/;
 const MISSING = /No files found|No such file|does not exist/i;
 const OUT_OF_MEMORY = /\bOut of Memory Error\b/i;
 
-/** An answer that needs a file which cannot be read; other answers go on. */
+/** This answer needs a file that cannot be read; other answers do not. */
 export class UnreadableError extends ServiceError {
   constructor(
-    /** Whether it is not there at all: deleted after its retention, or lost. */
+    /** Whether the file is missing: deleted after its retention, or lost. */
     readonly isMissing: boolean,
     /** What was wrong: for the log, never for a client. */
     readonly reason: string,
-    /** Its path; several where it is one of them, none where that is not known. For the log, too. */
+    /** Its path; several if it is one of them, none if it is unknown. Also only for the log. */
     readonly files: readonly string[],
   ) {
     super(503, 'Part of what this answer needs cannot be read.', { 'retry-after': '60' });
   }
 }
 
-/** What a failure of the engine means to who asked; everything else is as it was. */
+/** What a client gets for an engine's error about memory or a file; any other error is returned as it is. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error;
   const { message } = error;

@@ -28,14 +28,14 @@ const BATCH_ENTRIES = 5_000;
 
 export interface WarehouseStoreOptions {
   warehouse: string;
-  /** Every question goes through it. Who made it closes it. */
+  /** Every question goes through it. Its owner closes it. */
   reader: LiveReader;
   /** IANA name: decides when a calendar date ends. */
   timeZone: string;
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages are counted to. */
   now?: () => number;
-  /** What is held in memory of a listing that is streamed. Default: 5,000. */
+  /** How many entries of a streamed listing to hold in memory. Default: 5,000. */
   batchEntries?: number;
 }
 
@@ -48,14 +48,14 @@ interface Seen {
   commits: ServedCommits;
   /** Milliseconds since 1970: what ages are counted to. */
   now: number;
-  /** When the moment that was asked for ended, if it is past. */
+  /** When the requested moment ended, if it is in the past. */
   until: number | null;
 }
 type StateQuery = Pick<ListingQuery, 'moment' | 'version'>;
 
 /**
- * A warehouse as what the service reads from: the newest state, or that of any past moment. It reads Parquet files and
- * nothing else, takes no lock, and holds no file that a sync wants.
+ * A store over a warehouse: its newest state, or that of any past moment. It reads only Parquet files, takes no lock,
+ * and holds no file that a sync needs.
  */
 export class WarehouseStore implements Store {
   readonly hasHistory = true;
@@ -91,13 +91,13 @@ export class WarehouseStore implements Store {
         return { ...answer, ...shownState(commits) };
       } catch (cause) {
         const error = explained(cause);
-        // A walk that went on for longer than the files that retention put out of use stay: nothing is damaged.
+        // The walk took longer than files stay after retention has dropped them: nothing is damaged.
         throw query.version !== null && error instanceof UnreadableError && error.isMissing ? noSuchState() : error;
       }
     });
   }
 
-  /** Window by window: another key's question may come between, and a slow client holds nothing. */
+  /** Reads window by window, so that other keys' questions run in between and a slow client holds nothing. */
   async streamListing(websiteId: string, query: ListingQuery, context: RequestContext): Promise<ListingStream> {
     const limit = this.options.batchEntries ?? BATCH_ENTRIES;
     const read = (skip: number, version: string | null) =>
@@ -137,7 +137,7 @@ export class WarehouseStore implements Store {
         if (seen && found.length > 0) shown.push(shownState(seen.commits));
       }
       const elsewhere = known.filter((page) => page.is_monitored && !websiteIds.includes(page.website_id));
-      // The states of several websites have no name.
+      // Only the state of a single website has a name.
       return { reports, elsewhere: new Set(elsewhere.map(({ url }) => url)), ...(shown.length === 1 ? shown[0] : {}) };
     });
   }
@@ -184,7 +184,7 @@ export class WarehouseStore implements Store {
     const held = markers.filter((marker) =>
       until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
     );
-    // A page would look as if it had no report, or an older one.
+    // Without this, a page would seem to have no report, or an older one.
     const lost = until === null && lostOf(this.options.warehouse, held, 'url_reports');
     if (lost) throw lost;
     return reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
@@ -207,7 +207,7 @@ function shownState({ version, listing, earlier }: ServedCommits): Required<Show
   };
 }
 
-/** Says which file of a table is left out of these commits, if one is. */
+/** The error for a file of this table that is left out of these commits; null if none is. */
 function lostOf(warehouse: string, markers: readonly Marker[], table: DataTable): UnreadableError | null {
   const lost = markers.find(({ unreadable }) => Object.hasOwn(unreadable, table));
   return lost ? new UnreadableError(false, 'cannot be read', [fileOf(warehouse, lost, table)]) : null;
@@ -223,7 +223,7 @@ function nothingThen({ moment }: StateQuery): ServiceError {
 }
 
 /**
- * Some of a website's snapshots, newest first. One whose listing retention dropped is none any more.
+ * Some of a website's snapshots, newest first, without those whose listing retention dropped.
  *
  * @param markers of the website, oldest first; the files of those outside the window are not read
  */
