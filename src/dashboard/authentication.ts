@@ -20,9 +20,9 @@ export interface AuthenticationOptions {
   now: () => number;
   /** Path of the dashboard: its cookies go nowhere else. */
   base: string;
-  /** Whether cookies are never sent without encryption, even where a request does not show that it came over TLS. */
+  /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. */
   secureCookie: boolean;
-  /** Counts wrong keys by the address that they come from; `increment: false` only looks. */
+  /** Counts wrong keys by the address that they come from; `increment: false` only reads the count. */
   countWrong(request: FastifyRequest, options?: { increment: boolean }): Promise<WrongKeys>;
 }
 
@@ -30,7 +30,7 @@ type WrongKeys = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit'
 
 const signInForm = z.object({ token: z.string().max(MOST_TOKEN_CHARACTERS), to: z.string().optional() });
 
-/** Who may come in: sign-in with an API key, the session that follows it, and its end. */
+/** Sign-in with an API key, the session that follows, and sign-out. */
 export class Authentication {
   readonly #sessions: Sessions;
 
@@ -53,7 +53,7 @@ export class Authentication {
   /**
    * Opens a session for the key of a form.
    *
-   * @returns where to go from here, and the key, null where it is not known
+   * @returns where to redirect to, and the key; null if it is unknown
    * @throws ServiceError 400, 403 for another site's form, 429 after too many wrong keys
    */
   async signIn(request: FastifyRequest, reply: FastifyReply): Promise<{ to: string; key: KeyDetails | null }> {
@@ -91,7 +91,7 @@ export class Authentication {
     if (id !== null) this.#sessions.close(id);
   }
 
-  /** No script reads them; another site's page sends them along only where one of its links is followed. */
+  /** No script can read the cookies, and other sites send them only when one of their links is followed. */
   #setCookie(request: FastifyRequest, reply: FastifyReply, cookie: { name: string; value: string; maxAge: number }) {
     const { base: path, secureCookie } = this.options;
     const secure = secureCookie || request.protocol === 'https';
@@ -100,12 +100,12 @@ export class Authentication {
   }
 }
 
-/** Its value as it was set; null without it. A request may be refused before any hook has read its cookies. */
+/** The cookie's value; null without it. Parsed here, because a request may be refused before a hook has parsed it. */
 function cookieOf({ server, headers }: FastifyRequest, name: string): string | null {
   return server.parseCookie(headers.cookie ?? '')[name] ?? null;
 }
 
-/** @param needed how many more wrong keys have to be allowed */
+/** @param needed how many more wrong keys must be allowed */
 function refuseGuesses(wrong: WrongKeys, needed: number): void {
   if (wrong.isAllowed || (!wrong.isExceeded && wrong.remaining >= needed)) return;
   const seconds = Math.max(1, wrong.ttlInSeconds);
@@ -123,7 +123,7 @@ function inside(to: string | undefined, base: string): string {
 
 /**
  * Whether a form was sent by one of the dashboard's own pages, as far as the browser says. An `Origin` other than `null`
- * has to be ours.
+ * must be ours.
  *
  * Browsers send `Origin: null` from pages without a referrer, as ours are. Then `Sec-Fetch-Site` decides, which they send
  * only over TLS or on loopback; elsewhere one of our cookies is required, which no other site's form can send. A request
@@ -154,7 +154,7 @@ class Sessions {
 
   constructor(private readonly now: () => number) {}
 
-  /** Opens a session and gives its id. */
+  /** Opens a session, and returns its id. */
   open(keyId: string, token: string): string {
     for (const [id, { endsAt }] of this.#sessions) if (endsAt <= this.now()) this.#sessions.delete(id);
     const [oldest, ...others] = [...this.#sessions].filter(([, session]) => session.keyId === keyId);
@@ -164,7 +164,7 @@ class Sessions {
     return id;
   }
 
-  /** The token that a session was opened with; null where it has ended or never was. */
+  /** The token that a session was opened with; null if it has ended or never existed. */
   tokenOf(id: string): string | null {
     const session = this.#sessions.get(id);
     return session && this.now() < session.endsAt ? session.token : null;

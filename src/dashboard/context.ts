@@ -4,9 +4,9 @@ import type { Html } from '../html/html.js';
 import type { ServedWebsite } from '../store/live-reader.js';
 import type { Marker } from '../warehouse/markers.js';
 
-/** What the pages of the dashboard are made from: who asks for what. */
+/** What the dashboard needs for a page: the signed-in key, the request, and a way to read the warehouse. */
 export interface DashboardContext {
-  /** Path of the dashboard, without a slash at its end. */
+  /** Path of the dashboard, without a trailing slash. */
   base: string;
   key: KeyDetails;
   /** The parsed query string, not yet checked. */
@@ -15,9 +15,9 @@ export interface DashboardContext {
   now: number;
   /** The websites that have a snapshot, from memory. */
   websites(): Promise<readonly ServedWebsite[]>;
-  /** Every commit, oldest first, from memory: another list for each state of the warehouse. */
+  /** Every commit, oldest first, from memory. Each state of the warehouse has its own list. */
   markers(): Promise<readonly Marker[]>;
-  /** Asks something of one state of the warehouse. */
+  /** Asks a question of one state of the warehouse. */
   ask<T>(question: (reader: Reader) => Promise<T>): Promise<T>;
 }
 
@@ -41,7 +41,7 @@ export type File = keyof typeof FILES;
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
-/** The address of a website's page with these parameters; what is not given or empty is left out. */
+/** The address of a website's page with these parameters; missing and empty ones are left out. */
 export function linkTo(
   { base, website }: Pick<WebsiteContext, 'base' | 'website'>,
   route: Route | File,

@@ -31,9 +31,9 @@ import { findWebsite, websitesPage } from './pages/websites.js';
 import { readQuery } from './query.js';
 
 const MOST_FORM_BYTES = 65_536;
-/** Percent-encoded once more, it still fits into the headers of a request. */
+/** Percent-encoded again, such a path still fits into the headers of a request. */
 const MOST_PATH_CHARACTERS = 12_000;
-/** From one address. */
+/** Per client address. */
 const WRONG_KEYS_A_MINUTE = 10;
 const MINUTE_MS = 60_000;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -45,7 +45,7 @@ export interface DashboardOptions {
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
   now?: () => number;
-  /** Path in front of `/dashboard`, as the interface has it in front of `/v1`. Default: none. */
+  /** Path in front of `/dashboard`, the same as in front of `/v1`. Default: none. */
   prefix?: string;
   /** Whether cookies are always `Secure`, even if a request does not appear to use TLS. Default: no. */
   secureCookie?: boolean;
@@ -65,9 +65,9 @@ const PAGES: Readonly<Record<Route, (context: WebsiteContext) => Promise<Content
   runs: runsPage,
 };
 
-/** What the routes of the dashboard are made from. */
+/** What all routes of the dashboard need. */
 interface Site {
-  /** Path of the dashboard, without a slash at its end. */
+  /** Path of the dashboard, without a trailing slash. */
   base: string;
   authentication: Authentication;
   options: DashboardOptions;
@@ -77,7 +77,7 @@ type Send = (context: DashboardContext, request: FastifyRequest, reply: FastifyR
 
 /**
  * Adds the dashboard at `/dashboard`, and a redirect to it at `/`: HTML pages about the websites that an API key may
- * read, for who signs in with it. Call it before the server is ready.
+ * read, for users who sign in with it. Call it before the server is ready.
  */
 export function addDashboard(app: FastifyInstance, options: DashboardOptions): void {
   const { prefix = '', now = Date.now, findKey, secureCookie = false } = options;
@@ -101,7 +101,7 @@ export function addDashboard(app: FastifyInstance, options: DashboardOptions): v
   );
 }
 
-/** Nothing but the fields of a form is read from a request's body. */
+/** Accepts only the fields of a form as a request's body. */
 function acceptForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
@@ -130,7 +130,7 @@ function addSignIn(scope: FastifyInstance, { base, authentication, options }: Si
   });
 }
 
-/** Where a visitor begins: with the websites, or the overview of the only one. */
+/** Where a visitor starts: at the list of websites, or at the overview of the only one. */
 async function homeOf(base: string, key: KeyDetails, reader: DashboardOptions['reader']): Promise<string> {
   const [granted, another] = key.websites_access;
   const only = granted && !another && (await reader.websites()).find(({ id }) => id === granted._id);
@@ -195,7 +195,7 @@ function addProblems(scope: FastifyInstance, { base, authentication, options }: 
     // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);
     const view = problemPage(base, { status, message, keyLabel: key?.api_key_label ?? null });
-    // What is refused before the dashboard sees it has none of its headers yet.
+    // A request that is refused before it reaches the dashboard lacks the dashboard's headers.
     return sendPage(reply.code(status).headers({ ...HEADERS, ...headers }), view);
   };
   scope.setErrorHandler(send);

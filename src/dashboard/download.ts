@@ -15,8 +15,8 @@ const TYPES = { csv: 'text/csv', json: 'application/json' } as const;
 export type DownloadFormat = keyof typeof TYPES;
 
 /**
- * Sends all pages that a list shows, with the same filters, order and columns, as a file. They are written into a temporary
- * file first, so that a slow client holds no question.
+ * Sends all pages of a list as a file, with the same filters, order and columns. Writes a temporary file first, so that
+ * a slow client does not keep a question open.
  */
 export async function sendPages(
   format: DownloadFormat,
@@ -52,7 +52,7 @@ async function writeText(file: string, texts: AsyncIterable<string>): Promise<vo
   }
 }
 
-/** One array, an object a line. */
+/** One array, with one object per line. */
 async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
   let before = '[\n';
   for await (const rows of parts) {

@@ -9,7 +9,7 @@ import { stateLabel, stateText } from './state-text.js';
 
 const VALUES_LISTED = 12;
 const VALUE_CHARACTERS = 80;
-/** The value for what is not known, and for pages in no sitemap. */
+/** The value for unknown values, and for pages in no sitemap. */
 export const UNKNOWN_VALUE = '-';
 
 const facetRow = z.object({ facet: z.string(), value: z.string().nullable(), pages: z.int() });
@@ -40,7 +40,7 @@ const FACETS: readonly Facet[] = [
 ];
 export type Chosen = Readonly<Partial<Record<Facet['name'], string | undefined>>>;
 
-/** How many of the pages that are selected now have which value. @param parameters those of `selected_pages.sql` */
+/** How many of the currently selected pages have which value. @param parameters those of `selected_pages.sql` */
 export async function readFacets(reader: Reader, parameters: Parameters): Promise<FacetRow[]> {
   return askAbout(reader, 'dashboard/facets', facetRow, {
     selected: 'dashboard/selected_pages',
@@ -49,7 +49,7 @@ export async function readFacets(reader: Reader, parameters: Parameters): Promis
   });
 }
 
-/** Links that narrow a list of pages down, each with the pages that are left, and those that take this back. */
+/** Links that narrow a list of pages down, each with the number of pages left, and links that undo this. */
 export function facetLinks(
   rows: readonly FacetRow[],
   chosen: Chosen,
@@ -76,7 +76,7 @@ export function facetLinks(
 ${parts}</nav></details>`;
 }
 
-/** Ages by age, everything else as it comes: the most pages first. */
+/** Ages are sorted by age, everything else by the number of pages, as it was read. */
 function inOrder(name: Facet['name'], rows: readonly FacetRow[]): readonly FacetRow[] {
   if (name !== 'crawl') return rows;
   return rows.toSorted((one, other) => SPANS.indexOf(one.value ?? '') - SPANS.indexOf(other.value ?? ''));

@@ -7,11 +7,11 @@ export interface Select {
   name: string;
   label: string;
   choices: readonly Choice[];
-  /** What is chosen now; the first choice where it is none of them. */
+  /** The current choice; the first one if it is none of them. */
   chosen: string;
 }
 
-/** A field of a filter that is typed. */
+/** A text field of a filter. */
 export interface Field {
   name: string;
   label: string;
@@ -20,7 +20,7 @@ export interface Field {
 }
 
 export interface FilterFields {
-  /** A part of a page's address; left out where it cannot be asked for. */
+  /** A part of a page's address; left out where there is no such filter. */
   q?: string;
   fields?: readonly Field[];
   selects: readonly Select[];
@@ -28,7 +28,7 @@ export interface FilterFields {
   kept?: Readonly<Record<string, string>>;
 }
 
-/** Boxes of which any number may be ticked, folded away. Their values share one name. */
+/** Check boxes, folded away. Their values share one name. */
 export interface Boxes {
   name: string;
   label: string;
@@ -36,7 +36,7 @@ export interface Boxes {
   legend: string;
   choices: readonly Choice[];
   chosen: readonly string[];
-  /** Sent with those that are ticked, so that none of them is an answer too. */
+  /** Always sent, so that ticking none differs from not choosing. */
   always: string;
 }
 

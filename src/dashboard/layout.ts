@@ -80,7 +80,7 @@ ${items}</ul>
 </nav>`;
 }
 
-/** What was wrong with a request, as far as its sender may know. */
+/** A page that says what was wrong with a request, as far as its sender may know. */
 export function problemPage(
   base: string,
   { status, message, keyLabel }: { status: number; message: string; keyLabel: string | null },

@@ -14,15 +14,15 @@ export interface ListContent<Row> extends TableOptions {
   one: string;
   /** Above the table. */
   above?: Part;
-  /** Beside the table, on a phone above it. */
+  /** Beside the table; above it on a phone. */
   beside?: Part;
-  /** Shows the rows where they are no table. */
+  /** Shows the rows if not as a table. */
   show?(rows: readonly Row[]): Part;
-  /** Where another window of the list is, from 1. */
+  /** The address of another window of the list, numbered from 1. */
   linkOf(page: number): string;
 }
 
-/** A table that shows a window of a list, what it shows of how much, and links to the other windows. */
+/** A table with a window of a list, which of all rows these are, and links to the other windows. */
 export function list<Row>(content: ListContent<Row>): Html {
   const { columns, rows, show, beside } = content;
   const body = html`${show && rows.length > 0 ? show(rows) : table(columns, rows, content)}
@@ -43,7 +43,7 @@ function shown<Row>({ count: rows, query: { page, per }, one }: ListContent<Row>
   return window + counted(rows, one);
 }
 
-/** Links to the other windows; nothing where there is only one. */
+/** Links to the other windows; nothing if there is only one. */
 function links<Row>({ count: rows, query: { page, per }, linkOf }: ListContent<Row>): Part {
   const last = Math.ceil(rows / per);
   if (last <= 1) return null;

@@ -30,7 +30,7 @@ export const pageRow = z.object({
   blocked_by_robots_txt: maybeText,
   indexing_allowed: maybeText,
   primary_crawler: maybeText,
-  /** The first three. */
+  /** At most three. */
   sitemaps: z.array(z.string()).nullable().default(null),
   sitemap_count: z.int().nullable().default(null),
   page_detection: maybeText,
@@ -38,9 +38,9 @@ export const pageRow = z.object({
 });
 export type PageRow = z.infer<typeof pageRow>;
 
-/** What the cells of a list are made from, beside its rows. */
+/** What the cells of a list need besides its rows. */
 interface ListContext extends WebsiteContext {
-  /** That all its pages share, if they do. */
+  /** The origin that all its pages share, if they do. */
   origin: string | null;
 }
 
@@ -81,8 +81,8 @@ const DEFAULTS: ReadonlySet<PageColumn> = new Set(['url', 'indexed', 'state', 'c
 const names = z.string().max(MOST_CHARACTERS);
 
 /**
- * The columns that an address names, in the order of the list and each once: `state,crawler`, or one parameter for each as
- * a form gives them. The defaults where it names none.
+ * The columns that an address names, in the order of the list and each once: `state,crawler`, or one parameter for
+ * each, as a form sends them. The defaults if it names none.
  */
 export const columnsQuery = z
   .union([names, z.array(names)])
@@ -94,7 +94,7 @@ export const columnsQuery = z
     return PAGE_COLUMNS.filter((name) => chosen.has(name));
   });
 
-/** What an address has to say for these columns to be shown; nothing for the defaults. */
+/** The parameter for these columns; undefined for the defaults. */
 export function askFor(columns: readonly PageColumn[]): string | undefined {
   const areDefaults = columns.length === DEFAULTS.size && columns.every((name) => DEFAULTS.has(name));
   return areDefaults ? undefined : columns.join(',');
@@ -131,7 +131,7 @@ function canonical({ url, searchengine_selected_canonical: chosen, canonicals }:
   return canonicals === 'differ' ? html`${shown} <b class="bad">differs</b>` : shown;
 }
 
-/** One of few short texts of the service, which is not to break inside of a word. */
+/** One of a few short texts of the service, which must not break inside a word. */
 function word(value: string | null): Part {
   return orUnknown(value && shortened(value, WORD_CHARACTERS));
 }

@@ -14,9 +14,9 @@ const PREPARED = [
   { page: comparePage, query: {} },
   ...['1', '30', '90'].map((days) => ({ page: overviewPage, query: { days } })),
 ];
-/** Of more websites the pages are made when somebody looks at them. */
+/** The pages of further websites are made when somebody opens them. */
 const MOST_WEBSITES = 20;
-/** A busy machine may not answer within the time that a question has. */
+/** A busy machine may not answer a question within its time limit. */
 const MOST_TRIES = 3;
 const NOBODY = {
   _id: 'prepared',
@@ -25,7 +25,7 @@ const NOBODY = {
   websites_access: [],
 };
 
-/** Makes the pages that people look at first after each commit, before somebody does: of a large website they take seconds. */
+/** After each commit, makes the pages that people open first, because those of a large website take seconds. */
 export class Preparation {
   #markers: readonly Marker[] | null = null;
   #triesLeft = 0;
@@ -34,8 +34,8 @@ export class Preparation {
   constructor(private readonly reader: Pick<LiveReader, 'ask' | 'markers' | 'websites'>) {}
 
   /**
-   * Prepares what is new since the last time, one question after the other, so that a visitor's go beside them. What
-   * fails is tried again the next times; why it does is told to who asks for it.
+   * Prepares what is new since the last time, one question at a time, so that visitors' questions run beside it. What
+   * fails is tried again the next times; whoever opens such a page sees why it fails.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     if (this.#isBusy) return;

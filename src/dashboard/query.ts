@@ -11,7 +11,7 @@ const DEFAULT_ROWS_A_PAGE = '50';
 export interface Paging {
   /** From 1. */
   page: number;
-  /** Rows a page, at most 200. */
+  /** Rows per page, at most 200. */
   per: number;
 }
 
@@ -25,7 +25,7 @@ export const pagingQuery = {
   per: z.enum(ROWS_A_PAGE).default(DEFAULT_ROWS_A_PAGE).transform(Number),
 };
 
-/** A search text, or a chosen value. */
+/** A search text or a chosen value. */
 export const filterText = z.string().max(MOST_TEXT_CHARACTERS).optional();
 
 /** The first and last date of a span. */
@@ -43,7 +43,7 @@ export function readQuery<T>(schema: z.ZodType<T>, query: unknown): T {
   throw new ServiceError(400, `The address has no valid value for “${String(parsed.error.issues[0]?.path[0])}”.`);
 }
 
-/** @throws ServiceError 404 for a page behind the last one */
+/** @throws ServiceError 404 for a page after the last one */
 export function checkPage({ page, per }: Paging, rows: number): void {
   const last = Math.max(1, Math.ceil(rows / per));
   if (page > last) throw new ServiceError(404, `There is no page ${page}: the last one is ${last}.`);

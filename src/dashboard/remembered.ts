@@ -3,17 +3,17 @@ import { Recent } from '../store/recent.js';
 import type { Marker } from '../warehouse/markers.js';
 import type { WebsiteContext } from './context.js';
 
-/** Of each kind of page, for each state of the warehouse. */
+/** For each kind of page and each state of the warehouse. */
 const MOST_ANSWERS = 100;
 
 /**
- * What a kind of page was made from, by its website and parameters: it stays the same until the next commit. Who asks for
- * it again waits for no other question.
+ * A cache of what a kind of page shows, by website and parameters, because it stays the same until the next commit. A
+ * cached answer waits for no other question.
  */
 export class Remembered<T> {
   readonly #states = new WeakMap<readonly Marker[], Recent<T>>();
 
-  /** @param asked all that the answer depends on, besides the website */
+  /** @param asked everything that the answer depends on, besides the website */
   async ask(
     { website, markers, ask }: Pick<WebsiteContext, 'website' | 'markers' | 'ask'>,
     asked: unknown,

@@ -1,6 +1,6 @@
 import { STYLE } from '../html/style.js';
 
-/** The style sheet of the dashboard: the report's, and what only an application has. It loads nothing. */
+/** The style sheet of the dashboard: the report's, plus what only an application has. It loads nothing. */
 export const DASHBOARD_STYLE = `${STYLE}
 body{max-width:76rem}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:3px}

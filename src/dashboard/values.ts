@@ -25,16 +25,16 @@ export function changeName(change: string): string {
   return CHANGES[change] ?? change;
 }
 
-/** The scheme and host that all addresses of a list have; null where they differ. */
+/** The scheme and host that all addresses of a list have; null if they differ. */
 export function sharedOrigin(rows: readonly { url: string }[]): string | null {
   const [first, ...others] = new Set(rows.map(({ url }) => ORIGIN.exec(url)?.[0]));
   return others.length > 0 ? null : (first ?? null);
 }
 
 /**
- * A page's address, as a link to what the dashboard knows of it.
+ * A page's address, as a link to what the dashboard knows about it.
  *
- * @param origin that of the whole list, which is read out and copied, but not seen in each row
+ * @param origin of the whole list: it is read aloud and copied, but not shown in each row
  */
 export function pageTimelineLink(
   context: Pick<WebsiteContext, 'base' | 'website'>,
@@ -48,7 +48,7 @@ export function pageTimelineLink(
   return html`<a class="url" href="${linkTo(context, 'page', { url })}">${shown}</a>`;
 }
 
-/** Links to the same page over other numbers of days or nights. */
+/** Links to the same page for other numbers of days or nights. */
 export function periodLinks(
   spans: readonly string[],
   { one, chosen, linkOf }: { one: string; chosen: number | null; linkOf(span: string): string },

@@ -1,6 +1,6 @@
 const HINT = 'Point at the chart, touch it or use the arrow keys on it to read its numbers.';
 const SVG = 'http://www.w3.org/2000/svg';
-/** By how many dates a key moves; beyond an end it stays there. */
+/** By how many dates a key moves; at either end, it stays there. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -20,7 +20,7 @@ interface Drawing {
   marker: SVGLineElement;
 }
 
-/** What a date's numbers are, by what they are called. */
+/** A date's numbers with their names. */
 type Reading = readonly (readonly [name: string, value: string])[];
 
 /** Makes the values of charts readable by pointer, touch and keyboard. */
@@ -33,10 +33,10 @@ class ChartReader {
   readonly #drawings: Drawing[];
   readonly #numbers: ReadonlyMap<string, Reading>;
   readonly #unlisted: string;
-  /** Lies over the drawings, which stay what they are for who cannot see them. */
+  /** Over the drawings, which stay the same for screen readers. */
   readonly #slider = document.createElement('div');
   readonly #line = document.createElement('p');
-  /** Which date is read now. */
+  /** The date whose values are shown. */
   #at: number | null = null;
 
   constructor(chart: HTMLElement) {
@@ -70,7 +70,7 @@ class ChartReader {
     this.#slider.addEventListener('pointermove', ({ clientX }) => this.#read(this.#nearest(clientX)));
     this.#slider.addEventListener('pointerdown', ({ clientX }) => this.#read(this.#nearest(clientX)));
     this.#slider.addEventListener('pointerleave', ({ pointerType }) => {
-      // What a finger pointed at stays when it is lifted.
+      // What a finger pointed at stays when the finger is lifted.
       if (pointerType === 'mouse' && document.activeElement !== this.#slider) this.#read(null);
     });
     this.#slider.addEventListener('focus', () => this.#read(this.#at ?? this.#dates.length - 1));
@@ -118,7 +118,7 @@ class ChartReader {
   }
 }
 
-/** The rows of a table by what names them, each with the heads of its columns. */
+/** The rows of a table by their names, each value with the head of its column. */
 function numbersOf(table: HTMLTableElement | null): Map<string, Reading> {
   const [head, ...rows] = [...(table?.rows ?? [])].map(({ cells }) => [...cells].map((cell) => cell.textContent ?? ''));
   return new Map(

@@ -2,12 +2,12 @@
 const LIVE_FORM = 'form[data-live-form]';
 const RESULTS = 'results';
 let running: AbortController | null = null;
-/** What the list shows: a step to another place of the same page is none to another list. */
+/** The address of the list that is shown: a jump within the same page does not change it. */
 let shown = location.pathname + location.search;
 
 /**
- * Makes lists change in place: a filter, a head of a table or a link to another page of a list fetches the same address
- * that it leads to without this script, and puts that page's list where the old one was.
+ * Makes lists change in place: a filter, a table head or a link to another page of a list fetches the address that it
+ * would otherwise lead to, and replaces the old list with the one of that page.
  */
 export function changeInPlace(): void {
   document.addEventListener('submit', (event) => {
@@ -66,8 +66,8 @@ function replace(old: Element, fresh: Element): void {
 }
 
 /**
- * Makes the form say what a fetched page's says. While somebody may be typing into it, what they filled in stays, and only
- * what they cannot see follows.
+ * Updates the form from a fetched page. While the user may be typing into it, what they entered stays, and only hidden
+ * fields are updated.
  */
 function fillForm(page: Document, isTyping: boolean): void {
   const fresh = fieldsOf(page);

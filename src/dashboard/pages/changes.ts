@@ -24,7 +24,7 @@ const EVERY_KIND = 'all';
 const changesQuery = z.object({
   ...pagingQuery,
   ...datesQuery,
-  /** Looked at where no date is given. */
+  /** Used if no date is given. */
   nights: z.enum(NIGHTS).default('7').transform(Number),
   kind: filterText,
   q: filterText,
@@ -80,7 +80,7 @@ ${list({
   return { title, content };
 }
 
-/** A window of the changes. @throws ServiceError 404 for a page behind the last one */
+/** A window of the changes. @throws ServiceError 404 for a page after the last one */
 async function readChanges(reader: Reader, website: string, query: ChangesQuery) {
   const newest = newestDates(reader.markers, website, query.nights);
   const from = query.from ?? (query.to === undefined ? newest.at(-1) : undefined) ?? query.to ?? reader.today;
@@ -97,7 +97,7 @@ function isDated({ from, to }: ChangesQuery): boolean {
   return from !== undefined || to !== undefined;
 }
 
-/** What changed about one page, a window of its nights. @throws ServiceError 404 for a page behind the last one */
+/** What changed about one page, a window of its nights. @throws ServiceError 404 for a page after the last one */
 export async function readChangesOf(
   reader: Reader,
   website: string,
@@ -121,7 +121,7 @@ function askChanges(reader: Reader, selection: Parameters, paging: Paging): Prom
   });
 }
 
-/** The newest dates that a website has snapshots of, the newest first. */
+/** The newest dates on which a website has snapshots, newest first. */
 export function newestDates(markers: readonly Marker[], website: string, nights: number): string[] {
   const dates = markersOf(markers, website).flatMap(({ kind, date }) => (kind === 'snapshot' ? [date] : []));
   return [...new Set(dates)].sort().reverse().slice(0, nights);

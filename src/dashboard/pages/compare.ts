@@ -18,7 +18,7 @@ const DAYS_APART = 7;
 const compareQuery = z.object({ ...datesQuery, directory: filterText });
 type CompareQuery = z.infer<typeof compareQuery>;
 
-/** Of the analysis `compare`. */
+/** A row of the analysis `compare`. */
 const figureRow = z.object({
   figure: z.string(),
   left_side: z.string().nullable(),
@@ -63,7 +63,7 @@ async function readFigures(reader: Reader, website: string, { from, to, director
   return { from: since, to: until, rows: await askRows(reader, 'analyses/compare', figureRow, sides) };
 }
 
-/** The pages that are behind the difference. */
+/** Links to the pages that explain the difference. */
 function moved(context: WebsiteContext, [first]: readonly FigureRow[]): Part {
   if (!first?.left_side) return null;
   const span = { from: addDays(first.left_side, 1), to: first.right_side };

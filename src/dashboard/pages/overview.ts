@@ -57,7 +57,7 @@ ${listings.length === 0 ? null : parts(context, overview)}`;
   return { title, content };
 }
 
-/** Reads what happened in so many days up to the website's newest snapshot. */
+/** Reads what happened in the `days` up to the website's newest snapshot. */
 async function readOverview(reader: Reader, website: string, days: number) {
   const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const story = await readStory(reader, website, { since: addDays(until, 1 - days), until });
@@ -155,7 +155,7 @@ function changeSince({ figure, isShare }: Delta, now: Counts, before: Counts): s
   return isShare ? points(one, other) : signed(other - one);
 }
 
-/** The line of the share, which its numbers can be read from, with what broke its trend, and a table of the numbers. */
+/** A line chart of the indexed share, with the nights that broke its trend, and a table of the numbers. */
 function share(context: WebsiteContext, { trend, events, period, listings }: Overview): Part {
   const inShown = eventsIn(events, period.shown);
   const marks = inShown.filter(({ what }) => what === 'website');

@@ -117,13 +117,13 @@ ${report ? reportPart(report, context.now) : html`<p class="empty">No report of 
   return { title: `A page of ${nameOf(context.website)}`, content };
 }
 
-/** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window behind the last change */
+/** What is known of one page. @throws ServiceError 404 for an unknown one, and for a window after the last change */
 async function readPage(reader: Reader, website: string, query: z.infer<typeof pageQuery>) {
   const { url } = query;
   const [facts] = await askRows(reader, 'dashboard/page', factsRow, { website, url });
   if (!facts) throw new ServiceError(404, 'This website has never listed this page.');
   const { report_snapshot_id: snapshot } = facts;
-  // None where none was fetched, or none is kept.
+  // None if none was fetched or kept.
   const [report] =
     snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, { website, url, snapshot });
   const said = await askRows(reader, 'analyses/page', sentenceRow, { website, url });
@@ -136,7 +136,7 @@ async function readPage(reader: Reader, website: string, query: z.infer<typeof p
   };
 }
 
-/** Whether the page was indexed, from when it was first seen on: a band with a legend. */
+/** A band that shows when the page was indexed since it was first seen, with a legend. */
 function band(spans: readonly Span[]): Part {
   const [first, last] = [spans[0], spans.at(-1)];
   if (!first || !last) return null;
@@ -173,7 +173,7 @@ function canonicals(compared: string | null): Part {
   return compared === 'differ' ? html`<b class="bad">differ</b>` : orUnknown(compared);
 }
 
-/** Warnings above the rest. */
+/** Warnings about the page, shown above the rest. */
 function standing({ disappeared_at, absences, consecutive_failures, last_failure_at }: z.infer<typeof factsRow>): Part {
   const warnings: Part[] = [];
   if (disappeared_at !== null) warnings.push(html`No longer monitored since ${time(disappeared_at)}.`);

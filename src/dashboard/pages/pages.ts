@@ -64,7 +64,7 @@ export type PagesQuery = z.infer<typeof pagesQuery>;
 
 const LISTS = new Remembered<Awaited<ReturnType<typeof readPages>>>();
 
-/** The pages of a website: filtered, sorted, a window of them. */
+/** A window of the pages of a website, filtered and sorted. */
 export async function pagesPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(pagesQuery, context.query);
   const pages = await LISTS.ask(context, query, (reader) => readPages(reader, context.website.id, query));
@@ -81,7 +81,7 @@ ${filterForm(linkTo(context, 'pages'), {
   fields: fieldsOf(query),
   selects: selectsOf(query),
   boxes: boxesOf(shown),
-  // Empty ones, too, so that the form has the same fields whatever is shown.
+  // Including empty ones, so that the form always has the same fields.
   kept: { sort, ...mapped(narrowed, (value) => value ?? '') },
 })}
 ${list({
@@ -100,15 +100,15 @@ ${list({
   return { title, content };
 }
 
-/** One window of the selected pages. @throws ServiceError 404 for a page behind the last one */
+/** One window of the selected pages. @throws ServiceError 404 for a page after the last one */
 export async function readPages(reader: Reader, website: string, query: PagesQuery & Paging) {
   const selection = selectionOf(website, query);
   const facets = await readFacets(reader, selection);
-  // Each page has one of these.
+  // Each page has exactly one value of this facet.
   const count = facets.reduce((sum, { facet, pages }) => sum + (facet === 'indexed' ? pages : 0), 0);
   checkPage(query, count);
   const name = 'dashboard/selected_pages';
-  // First which pages, then the rest of what is shown of so few.
+  // Finds the pages first, and then reads the other columns of these few.
   const told = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
   const rows = await askSelected(reader, told, pageRow, {
     selected: { name, selection, columns: ['whole_url'] },
@@ -134,7 +134,7 @@ function mapped<T, U>(values: Readonly<Record<string, T>>, form: (value: T) => U
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, form(value)]));
 }
 
-/** The same pages with the same columns as files. */
+/** Links to the same pages, with the same columns, as files. */
 function downloads(
   context: WebsiteContext,
   asked: Readonly<Record<string, string | number | undefined>>,

@@ -17,7 +17,7 @@ import { newestDates } from './changes.js';
 const NIGHTS_LOOKED_AT = 30;
 const REPORT_ROWS = 10;
 const ODDITIES_LISTED = 50;
-/** An id that is another website's name gives that one's rows too, which are then left out. */
+/** More than are shown: where the id is also another website's name, that website's rows come, too, and are left out. */
 const DRIFT_READ = 500;
 
 const RUN_COLUMNS: readonly Column<RunRow>[] = [
@@ -25,7 +25,7 @@ const RUN_COLUMNS: readonly Column<RunRow>[] = [
   ...runColumns<RunRow>((run) => (run.outcome === 'failed' ? failure(run) : listingStatus(run))),
 ];
 
-/** What each run brought and what it cost, and what of it broke the contract. */
+/** What each run fetched, what it cost, and what broke the contract. */
 export async function runsPage(context: WebsiteContext): Promise<Content> {
   const query = readQuery(z.object(pagingQuery), context.query);
   const runs = await context.ask((reader) => readRuns(reader, context.website.id, query));
@@ -56,7 +56,7 @@ ${table(DRIFT_COLUMNS, runs.drift, {
   return { title: `Runs of ${name}`, content };
 }
 
-/** The runs of a website, a window of them, and the quality of what they brought. @throws ServiceError 404 */
+/** A window of a website's runs, and the quality of their data. @throws ServiceError 404 */
 async function readRuns(reader: Reader, website: string, query: Paging) {
   const rows = await askRows(reader, 'dashboard/runs', runRow, { website, limit: query.per, skip: skipOf(query) });
   const count = rows[0]?.runs ?? 0;
@@ -64,9 +64,9 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
   const dates = newestDates(reader.markers, website, NIGHTS_LOOKED_AT);
   const [since, until] = [dates.at(-1) ?? reader.today, dates[0] ?? reader.today];
   const period = { website, since, until, limit: ODDITIES_LISTED };
+  // Quarantined records and drift in the period of these runs, newest first.
   const rejected = await askRows(reader, 'report/rejected', rejectedRow, period);
   const drift = await askOf(reader, 'drift_diary', driftRow, website, { limit: String(DRIFT_READ) });
-  // What was quarantined since then, and what the service sent that its contract does not foresee, the newest first.
   const ages = await askOf(reader, 'report_ages', reportAgeRow, website);
   return {
     count,
@@ -78,7 +78,7 @@ async function readRuns(reader: Reader, website: string, query: Paging) {
   };
 }
 
-/** What the newest run brought and what it cost. */
+/** What the newest run fetched and what it cost. */
 function newestRun(run: RunRow | undefined): Part {
   if (!run) return null;
   const { requests_sent, requests_throttled, reports_fetched, reports_failed, reports_missing } = run;

@@ -20,14 +20,14 @@ const websiteRow = z.object({
   listing_status: z.string().nullable(),
   /** Whether there was a run. */
   is_known: z.boolean(),
-  /** Null before the first snapshot, as the next. */
+  /** Null before the first snapshot, like the next field. */
   pages: z.int().nullable(),
   indexed: z.int().nullable(),
 });
-/** With the name that it has in its newest snapshot, or else with the key. */
+/** With its name in the newest snapshot, or else the name that the key has for it. */
 type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
 
-/** The websites that a key may read, each once. @throws ServiceError 404 behind the last page of the list */
+/** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
 export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
   const query = readQuery(z.object(pagingQuery), given);
   const names = new Map(key.websites_access.map(({ _id, url }) => [_id, url]));
@@ -60,7 +60,7 @@ async function readRows(
 }
 
 /**
- * A website by its id, for who may read it. One that is foreign is answered as one that does not exist.
+ * A website by its id, if the key may read it. Any other gets the same answer as one that does not exist.
  *
  * @throws ServiceError 404
  */
@@ -69,7 +69,7 @@ export async function findWebsite({ key, websites, ask }: DashboardContext, id: 
   if (!granted) throw new ServiceError(404, 'There is no such website, or this key has no access to it.');
   const served = (await websites()).find((website) => website.id === id);
   if (served) return served;
-  // It may have a run, if no snapshot.
+  // It may have a run but no snapshot.
   const [row] = await ask((reader) => readRows(reader, new Map([[id, granted.url]]), { limit: 1, skip: 0 }));
   if (!row?.is_known) throw new ServiceError(404, 'This website has no run yet.');
   return row.website;
