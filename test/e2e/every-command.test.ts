@@ -38,7 +38,7 @@ const IN_TURN = atLength(
   ['init', 'sync', 'query indexing_trend', 'analytics --out views.duckdb', 'maintain', 'notify --test'],
   COMMANDS,
 );
-const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0'];
+const UNTIL_STOPPED = ['schedule', 'serve --port 0', 'simulate --port 0', 'mcp'];
 /** Those that take a process of their own in `npm test`; the others run in this one. */
 const PROCESSES = atLength(['query indexing_trend'], COMMANDS);
 const STOPPED = atLength([], UNTIL_STOPPED);

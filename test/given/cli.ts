@@ -99,7 +99,9 @@ export async function run(args: string[], options: RunOptions = {}): Promise<End
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);
   const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
   const code = await runCli(args, {
-    stdin: Object.assign(Readable.from((typed ?? []).map((line) => `${line}\n`)), { isTTY: typed !== undefined }),
+    stdin: Object.assign(Readable.from((typed ?? []).map((line) => Buffer.from(`${line}\n`))), {
+      isTTY: typed !== undefined,
+    }),
     stdout: Object.assign(stdout.stream, { isTTY, columns: columns ?? 80, rows }),
     stderr: stderr.stream,
     env: { NO_COLOR: '1', ...env },

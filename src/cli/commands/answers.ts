@@ -57,6 +57,14 @@ Examples:
   indexhouse serve                                       until Ctrl-C or SIGTERM
   indexhouse serve --warehouse /data/wh --port 0 --json  a folder, without a configuration, on a free port`;
 
+const MCP_HELP = `
+A server of the Model Context Protocol for AI assistants, which start it themselves and speak to it over stdin and stdout.
+It only reads, never blocks a sync, and ends when the assistant closes stdin. Whoever starts it sees every website of the
+warehouse.
+
+Example, as the configuration of many assistants has it:
+  {"mcpServers": {"indexhouse": {"command": "indexhouse", "args": ["mcp", "--warehouse", "/data/warehouse"]}}}`;
+
 const ADD_KEY_HELP = `
 The token is printed once and stored nowhere; the warehouse keeps its SHA-256.
 
@@ -105,6 +113,10 @@ export function answerCommands(define: Define): Command[] {
       )
       .option(...WAREHOUSE)
       .addHelpText('after', SERVE_HELP),
+    define('mcp', () => import('../mcp.js'))
+      .description('let an AI assistant ask the warehouse, read-only, over stdin and stdout (Model Context Protocol)')
+      .option(...WAREHOUSE)
+      .addHelpText('after', MCP_HELP),
     keysCommand(define),
   ];
 }

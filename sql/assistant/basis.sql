@@ -1,0 +1,43 @@
+-- What an answer about each website is based on: its newest snapshot, how many there are, and how old the reports of its
+-- monitored pages are. Views `snapshots`: the markers; `page_state`: one row per page.
+with newest as (
+  select *
+  from snapshots
+  where $website::varchar is null or website_id = $website::varchar
+  qualify row_number() over (partition by website_id order by snapshot_id desc) = 1
+),
+counted as (
+  select website_id, count(*)::integer as snapshots, min(snapshot_date) as first_snapshot_date
+  from snapshots
+  group by website_id
+),
+known as (
+  select
+    website_id,
+    count(*)::integer as pages,
+    count(report_fetched_at)::integer as pages_with_report,
+    max(report_fetched_at) as newest_report_at,
+    median(report_fetched_at) as median_report_at,
+    min(report_fetched_at) as oldest_report_at
+  from page_state
+  where disappeared_at is null and ($website::varchar is null or website_id = $website::varchar)
+  group by website_id
+)
+select
+  website_id,
+  website_name,
+  snapshot_id,
+  snapshot_date,
+  snapshot_at,
+  listing_status,
+  snapshots,
+  first_snapshot_date,
+  coalesce(pages, 0) as pages,
+  coalesce(pages_with_report, 0) as pages_with_report,
+  newest_report_at,
+  median_report_at,
+  oldest_report_at
+from newest
+join counted using (website_id)
+left join known using (website_id)
+order by website_id

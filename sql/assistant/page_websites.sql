@@ -1,0 +1,6 @@
+-- The websites that list a page or did. View `page_state`: one row per page.
+select website_id
+from page_state
+where url = $url::varchar and ($website::varchar is null or website_id = $website::varchar)
+order by website_id
+limit $limit::bigint

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { askRows } from '../analysis/ask-rows.js';
+import type { Reader } from '../analysis/reader.js';
+import { counted } from '../observe/format.js';
+import { DAY_MS } from '../time.js';
+
+/** So many websites are named in an answer. */
+const MOST_WEBSITES = 20;
+
+const basisRow = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  snapshot_id: z.string(),
+  snapshot_date: z.string(),
+  snapshot_at: z.string(),
+  listing_status: z.string(),
+  snapshots: z.int(),
+  first_snapshot_date: z.string(),
+  pages: z.int(),
+  pages_with_report: z.int(),
+  newest_report_at: z.string().nullable(),
+  median_report_at: z.string().nullable(),
+  oldest_report_at: z.string().nullable(),
+});
+
+/** What an answer is based on, as every tool says it. */
+export const basisSchema = z.object({
+  websites: z
+    .array(
+      z.object({
+        website_id: z.string(),
+        website_name: z.string().nullable(),
+        newest_snapshot: z.object({
+          snapshot_id: z.string(),
+          date: z.string(),
+          begun_at: z.string().describe('UTC.'),
+          listing_status: z.string().describe('`partial`: some pages may be missing.'),
+        }),
+        snapshots: z.number().describe('How many snapshots there are.'),
+        first_snapshot_date: z.string(),
+        pages: z.number().describe('Pages that are monitored now.'),
+        pages_with_report: z.number(),
+        report_age_days: z
+          .object({ newest: z.number(), median: z.number(), oldest: z.number() })
+          .nullable()
+          .describe('How old the reports are; null without any.'),
+      }),
+    )
+    .describe('The websites that the answer is about.'),
+  more_websites: z.number().describe('Websites that are not named here.'),
+});
+export type Basis = z.infer<typeof basisSchema>;
+
+/**
+ * What an answer from this state of the warehouse is based on.
+ *
+ * @param website an id; null: all that the reader sees
+ * @param now milliseconds since 1970
+ */
+export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
+  const rows = await askRows(reader, 'assistant/basis', basisRow, { website });
+  return {
+    websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
+    more_websites: Math.max(0, rows.length - MOST_WEBSITES),
+  };
+}
+
+function websiteBasis(row: z.infer<typeof basisRow>, now: number): Basis['websites'][number] {
+  const { website_id, website_name, snapshot_id, snapshot_date, snapshot_at, listing_status, snapshots } = row;
+  const { first_snapshot_date, pages, pages_with_report, newest_report_at, median_report_at, oldest_report_at } = row;
+  const [newest, median, oldest] = [newest_report_at, median_report_at, oldest_report_at].map((at) =>
+    daysSince(at, now),
+  );
+  return {
+    website_id,
+    website_name,
+    newest_snapshot: { snapshot_id, date: snapshot_date, begun_at: snapshot_at, listing_status },
+    snapshots,
+    first_snapshot_date,
+    pages,
+    pages_with_report,
+    report_age_days:
+      newest === undefined || median === undefined || oldest === undefined ? null : { newest, median, oldest },
+  };
+}
+
+/** With one decimal; never negative, whatever this machine's clock says. */
+function daysSince(at: string | null, now: number): number | undefined {
+  return at === null ? undefined : Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
+}
+
+/** The same in a sentence or two, without anything that a website or the service chose. */
+export function basisText({ websites, more_websites }: Basis): string {
+  if (websites.length === 0) return 'There is no snapshot yet.';
+  const dates = websites.map(({ newest_snapshot }) => newest_snapshot.date).sort();
+  const [oldest, newest] = [dates[0], dates.at(-1)];
+  const snapshots = websites.reduce((sum, website) => sum + website.snapshots, 0);
+  const ages = websites.flatMap(({ report_age_days }) => report_age_days ?? []);
+  const reports =
+    ages.length === 0
+      ? 'No page has a report.'
+      : `Reports are ${Math.min(...ages.map((age) => age.newest))} to ${Math.max(...ages.map((age) => age.oldest))} days old.`;
+  const named = counted(websites.length + more_websites, 'website');
+  const until = oldest === newest ? `the newest of ${newest}` : `the newest of each between ${oldest} and ${newest}`;
+  return `Based on ${counted(snapshots, 'snapshot')} of ${named}, ${until}. ${reports}`;
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { ask, countRows, type Question } from '../analysis/question.js';
+import type { Reader } from '../analysis/reader.js';
+import { count } from '../observe/format.js';
+import type { Value } from '../storage/values.js';
+
+export const DEFAULT_ROWS = 50;
+export const MOST_ROWS = 500;
+/** Of the rows of an answer, as JSON: about 10,000 tokens. */
+const MOST_CHARACTERS = 40_000;
+const MOST_VALUE_CHARACTERS = 2000;
+/** Rows beyond these are not counted. */
+const MOST_COUNTED = 100_000;
+
+/** Which rows of an answer are asked for. */
+export const windowInput = {
+  limit: z.int().min(1).max(MOST_ROWS).default(DEFAULT_ROWS).describe('Rows to return at most.'),
+  offset: z.int().min(0).default(0).describe('Rows to skip: `next_offset` of the answer before.'),
+};
+export interface Window {
+  limit: number;
+  offset: number;
+}
+
+/** Rows of an answer, and how to get the others. */
+export const rowsOutput = {
+  columns: z.array(z.string()),
+  rows: z.array(z.array(z.unknown())).describe('The values of each row, in the order of `columns`.'),
+  offset: z.number(),
+  returned: z.number().describe('How many rows are here.'),
+  total: z.number().nullable().describe('How many rows there are in all; null if they were not counted.'),
+  total_is_exact: z.boolean().describe(`False: there are more than ${count(MOST_COUNTED)} rows.`),
+  next_offset: z.number().nullable().describe('The `offset` of the next rows; null if these are the last.'),
+  cut_values: z
+    .number()
+    .describe(`How many values were longer than ${count(MOST_VALUE_CHARACTERS)} characters and were cut.`),
+};
+const rowsSchema = z.object(rowsOutput);
+export type Rows = z.infer<typeof rowsSchema>;
+
+/** Asks a question, and reads some rows of its answer: as many as are asked for and as an assistant can take. */
+export async function readRows(reader: Reader, question: Question, { limit, offset }: Window): Promise<Rows> {
+  const { columns, parts } = await ask(reader, question);
+  const rows: Value[][] = [];
+  let [seen, characters, cutValues, isCut] = [0, 0, 0, false];
+  reading: for await (const part of parts) {
+    for (const whole of part) {
+      seen += 1;
+      if (seen <= offset) continue;
+      const row = whole.map(fitted);
+      const size = JSON.stringify(row).length;
+      isCut = rows.length === limit || (rows.length > 0 && characters + size > MOST_CHARACTERS);
+      if (isCut) break reading;
+      cutValues += row.filter((value, at) => value !== whole[at]).length;
+      characters += size;
+      rows.push(row);
+    }
+  }
+  const total = isCut ? await countRows(reader, question, MOST_COUNTED + 1) : seen;
+  return {
+    columns,
+    rows,
+    offset,
+    returned: rows.length,
+    total: Math.min(total, MOST_COUNTED),
+    total_is_exact: total <= MOST_COUNTED,
+    next_offset: isCut ? offset + rows.length : null,
+    cut_values: cutValues,
+  };
+}
+
+/** A value, or the beginning of one that is too long, with its length. */
+export function fitted(value: Value): Value {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= MOST_VALUE_CHARACTERS) return value;
+  return `${text.slice(0, MOST_VALUE_CHARACTERS).toWellFormed()}… (${count(text.length)} characters)`;
+}
+
+/** The same in a sentence. */
+export function rowsText({ offset, returned, total, total_is_exact, next_offset }: Rows): string {
+  if (next_offset === null) return offset === 0 ? `All ${count(returned)} rows.` : `The last ${count(returned)} rows.`;
+  const all = total === null ? '' : ` of ${total_is_exact ? '' : 'more than '}${count(total)}`;
+  return `Rows ${count(offset + 1)} to ${count(next_offset)}${all}. For the next ones set \`offset\` to ${next_offset}.`;
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { WebsiteStatus } from '../analysis/website-status.js';
+import { counted } from '../observe/format.js';
+import { basisOf, basisSchema, basisText } from './basis.js';
+import { toolOf } from './tool.js';
+
+const MOST_WEBSITES = 20;
+const MOST_WARNINGS = 50;
+
+const maybe = z.number().nullable();
+
+/** What is told of a website; the names are those of `status --json`. */
+const websiteOutput = z.object({
+  website_id: z.string(),
+  website_name: z.string().nullable(),
+  snapshots: z.number(),
+  last_snapshot: z
+    .object({
+      snapshot_id: z.string(),
+      snapshot_at: z.string(),
+      snapshot_date: z.string(),
+      age_seconds: z.number(),
+      listing_status: z.string(),
+      pages_expected: maybe,
+      pages_listed: z.number(),
+      pages_rejected: z.number(),
+      reports_status: z.string(),
+      reports_planned: z.number(),
+      reports_fetched: z.number(),
+      reports_failed: z.number(),
+    })
+    .nullable(),
+  last_run: z
+    .object({ started_at: z.string(), finished_at: z.string(), outcome: z.string(), error: z.string().nullable() })
+    .nullable(),
+  pages: z
+    .object({
+      monitored: z.number(),
+      with_report: z.number(),
+      median_report_seconds: maybe,
+      oldest_report_seconds: maybe,
+    })
+    .nullable(),
+  quarantined: z.number().describe('Records that wait in quarantine.'),
+});
+
+export const statusTool = toolOf({
+  name: 'status',
+  title: 'Status of the warehouse',
+  description: `How fresh and complete the data is: for each website its newest snapshot, its newest run (with the reason if it failed), how many pages are monitored and how old their reports are; and what needs attention, a sentence each. Ages are in seconds, times in UTC. Returns ${MOST_WEBSITES} websites at a time; \`next_offset\` is the \`offset\` of the next ones. Ask it first when an answer looks old or too small. Example: {}`,
+  input: z.strictObject({
+    website: z.string().optional().describe('Only this website, by its id.'),
+    offset: z.int().min(0).default(0).describe('Websites to skip.'),
+  }),
+  output: z.object({
+    websites: z.array(websiteOutput),
+    total: z.number().describe('How many websites there are.'),
+    next_offset: z.number().nullable(),
+    warnings: z.array(z.string()).describe('What needs attention, worst first.'),
+    more_warnings: z.number().describe('Warnings that are left out.'),
+    is_syncing: z.boolean().describe('Whether a sync, or another command that writes, is running.'),
+    checked_at: z.string(),
+    basis: basisSchema,
+  }),
+  run: async (client, { website, offset }, signal) => {
+    const basis = await client.ask(signal, (reader) => basisOf(reader, website ?? null, client.now()));
+    const status = await client.status();
+    const asked = status.websites.filter(({ website_id }) => website === undefined || website_id === website);
+    const shown = asked.slice(offset, offset + MOST_WEBSITES);
+    const waitingOf = new Map(status.quarantine.map(({ website_id, waiting }) => [website_id, waiting]));
+    const next = offset + shown.length;
+    const { warnings, checked_at, running } = status;
+    const content = {
+      websites: shown.map((row) => toldOf(row, waitingOf.get(row.website_id) ?? 0)),
+      total: asked.length,
+      next_offset: next < asked.length ? next : null,
+      warnings: warnings.slice(0, MOST_WARNINGS),
+      more_warnings: Math.max(0, warnings.length - MOST_WARNINGS),
+      is_syncing: running !== null,
+      checked_at,
+      basis,
+    };
+    const told = `${counted(asked.length, 'website')}, ${counted(warnings.length, 'warning')}.`;
+    return { content, text: `${told} ${basisText(basis)}` };
+  },
+});
+
+function toldOf(website: WebsiteStatus, quarantined: number): z.infer<typeof websiteOutput> {
+  return websiteOutput.parse({ ...website, quarantined });
+}

@@ -1,0 +1,22 @@
+import type { Status } from '../analysis/status.js';
+import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import type { Client } from './tool.js';
+
+export interface WholeOptions extends LiveReaderOptions {
+  version: string;
+  status(): Promise<Status>;
+  now?: () => number;
+}
+
+/** A client that may see the whole warehouse: whoever starts the program can read its files. */
+export function wholeClient({ version, status, now = Date.now, ...options }: WholeOptions): Client & { close(): void } {
+  const reader = new LiveReader(options);
+  return {
+    websites: null,
+    now,
+    version,
+    ask: (signal, work) => reader.ask({ keyId: 'stdio', signal }, 'slow', work),
+    status,
+    close: () => reader.close(),
+  };
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { readStatus, type StatusInput } from '../analysis/status.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
+import { assistantServer } from '../assistant/server.js';
+import { wholeClient } from '../assistant/whole-client.js';
+import { checkWarehouseThere } from '../warehouse/prepare.js';
+import { configOf, loggerOf, readerOptions } from './configured.js';
+import { EXIT, type Io, stoppable } from './io.js';
+import type { Globals } from './program.js';
+import { packageVersion } from './version.js';
+
+/** How long what was asked before the client closed its end may still be answered. */
+const GRACE_MS = 5000;
+
+export interface Flags extends Globals {
+  warehouse?: string;
+}
+
+/** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */
+export async function run(flags: Flags, io: Io): Promise<number> {
+  const options = await readerOptions(flags, io);
+  const status = await statusInput(flags, io, options.warehouse);
+  await checkWarehouseThere(options.warehouse);
+  const log = loggerOf(flags, io);
+  const answering = new Set<Promise<unknown>>();
+  const client = wholeClient({
+    ...options,
+    version: await packageVersion(),
+    onUnreadable: (file, reason) => log.error({ file, reason }, 'a file of the warehouse cannot be read'),
+    status: () => readStatus({ ...status, now: Date.now() }),
+  });
+  const server = assistantServer(client, {
+    onError: (error) => log.error({ err: error }, 'a question could not be answered'),
+    onCall: (answer) => void answering.add(answer.finally(() => answering.delete(answer))),
+  });
+  try {
+    await stoppable(io, async (signal) => {
+      const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
+      await server.connect(new StdioServerTransport(io.stdin, io.stdout));
+      log.info({ warehouse: options.warehouse }, 'answering on stdin and stdout');
+      await gone.catch(() => null);
+      // A call begins, and an answer is written, after what is under way now.
+      await setImmediate();
+      await Promise.race([
+        Promise.all(answering),
+        delay(GRACE_MS, undefined, { signal, ref: false }).catch(() => null),
+      ]);
+      await setImmediate();
+    });
+  } finally {
+    await server.close();
+    client.close();
+  }
+  return EXIT.done;
+}
+
+async function statusInput(flags: Flags, io: Io, warehouse: string): Promise<StatusInput> {
+  if (flags.warehouse !== undefined) return { ...STATUS_DEFAULTS, warehouse, now: 0 };
+  return statusInputOf(await configOf(flags, io, { withoutTokens: true }));
+}
