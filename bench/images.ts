@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import { demoText } from '../src/cli/demo.js';
 import { type Io, processIo } from '../src/cli/io.js';
 import { startService } from '../src/cli/running-service.js';
-import { settingsWithoutConfig } from '../src/cli/serve.js';
+import { optionsOf, settingsWithoutConfig } from '../src/cli/serve.js';
 import { packageVersion } from '../src/cli/version.js';
 import { type DemoResult, runDemo } from '../src/demo/demo.js';
 import { addKey } from '../src/keys/manage-keys.js';
@@ -66,9 +66,9 @@ async function main(): Promise<void> {
 
 async function dashboard(browser: Browser, warehouse: string): Promise<void> {
   const log = createLogger({ level: 'warn', destination: process.stderr, color: false, secrets: [] });
-  const settings = settingsWithoutConfig(warehouse, { service: { port: 0 } }, { env: {} });
+  const settings = settingsWithoutConfig(warehouse, { env: {}, cwd: '/' }, { service: { port: 0 } });
   const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
-  const service = await startService({ ...settings, prefix: '', timeZone: 'UTC', log });
+  const service = await startService({ ...optionsOf(settings, { warehouse }), prefix: '', timeZone: 'UTC', log });
   try {
     await photographed(browser, `${service.url}/`, 'dashboard.png', token);
   } finally {

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
 import { Engine, type Parameters } from '../storage/engine.js';
+import type { FileSource } from '../storage/file-source.js';
 import { literal, sql } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
@@ -16,6 +17,14 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
+  /** Where its data files come from, if the folder only holds those of a bucket that were asked for. */
+  cache?: FileCache | undefined;
+}
+
+/** What keeps files of a warehouse that is elsewhere in a folder. */
+export interface FileCache {
+  /** The files that commits name, and their states. */
+  sourceOf(log: Pick<OpenWarehouse, 'path' | 'markers'>): FileSource;
 }
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
@@ -72,6 +81,7 @@ export class Reader {
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
       const seen = await openViews(engine, warehouse, folder);
+      if (options.cache) engine.readThrough(options.cache.sourceOf(seen.log));
       await lockDown(engine, [...['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name)), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
@@ -185,10 +195,11 @@ export class Reader {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
-  /** Looks at the files of all tables, so that `damaged` names what cannot be read of any. */
+  /** Looks at the files of all tables that are there, so that `damaged` names what cannot be read of any. */
   async nameDamaged(): Promise<void> {
     await this.#turnTo(null);
-    for (const table of TABLES) if (table !== 'page_state') await this.#list(table);
+    const isThere = (table: Table) => !this.engine.isRemote || hasRowPerFile(table);
+    for (const table of TABLES) if (table !== 'page_state' && isThere(table)) await this.#list(table);
   }
 
   async #list(source: Source): Promise<void> {

@@ -61,17 +61,17 @@ export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
   return withTemporary('status', async (temporary) => {
     // Before the journals, so that a sync that ends in between does not look abandoned.
-    const running = await probeLock(warehouseFolder(warehouse).lock);
+    const running = input.cache ? null : await probeLock(warehouseFolder(warehouse).lock);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
     const engine = { memoryLimit: input.memoryLimit, temporary };
     const { log, websites, drift, pageStates } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
     );
     const { markers, damaged } = log;
+    // Only the machine that writes knows its followers.
+    const known = input.cache ? [] : (input.followers ?? localFollowers({ ...engine, lockTimeout: 0 }));
     const followers: FollowerLag[] = [];
-    for (const follower of input.followers ?? localFollowers({ ...engine, lockTimeout: 0 })) {
-      followers.push(await follower.lag(log, engine));
-    }
+    for (const follower of known) followers.push(await follower.lag(log, engine));
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),

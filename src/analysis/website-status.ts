@@ -4,6 +4,7 @@ import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
+import type { FileCache } from './reader.js';
 
 const time = z.iso.datetime();
 
@@ -104,6 +105,8 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   websites: readonly { id: string; name: string | null }[];
   /** Milliseconds since 1970. */
   now: number;
+  /** As `ReaderOptions` have it. */
+  cache?: FileCache | undefined;
 }
 
 /** What the Parquet files tell of each website, with the log that they were read by. */
@@ -114,6 +117,7 @@ export async function readWebsites(
 ): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[]; pageStates: PageState[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
   const log = await OpenWarehouse.read(engine, warehouse, temporary);
+  if (input.cache) engine.readThrough(input.cache.sourceOf(log));
   log.leaveOut(await log.findTorn());
   const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });
   log.leaveOut(states.damaged);

@@ -104,14 +104,15 @@ export async function fetchNew(bucket: Bucket, warehouse: string, historyFrom: s
   return lacking.size;
 }
 
-async function listed(bucket: Bucket, prefixes: readonly string[]): Promise<Listed[]> {
+/** Every object below some prefixes, in their order. */
+export async function listed(bucket: Bucket, prefixes: readonly string[]): Promise<Listed[]> {
   const objects: Listed[] = [];
   for (const prefix of prefixes) for await (const object of bucket.list(prefix)) objects.push(object);
   return objects;
 }
 
 /** By website: the state that follows its newest commit, where the bucket has it. */
-function newestStates(states: readonly Listed[], markers: readonly Listed[]): Map<string, Listed> {
+export function newestStates(states: readonly Listed[], markers: readonly Listed[]): Map<string, Listed> {
   const newest = new Map<string, string>();
   for (const { key } of markers.filter((marker) => /^parquet\/(snapshots|replays)\//.test(marker.key))) {
     const [website, id] = [websiteOf(key), idOfKey(key)];
@@ -148,11 +149,11 @@ async function keepAsCheckpoint(warehouse: string, key: string, markers: readonl
   await publish(`${to}.tmp`, to);
 }
 
-function websiteOf(key: string): string {
+export function websiteOf(key: string): string {
   return /\/(website=[^/]+)\//.exec(key)?.[1] ?? '';
 }
 
-function dateOf(key: string): string {
+export function dateOf(key: string): string {
   return /\/date=([^/]+)\//.exec(key)?.[1] ?? '';
 }
 

@@ -1,10 +1,14 @@
 import { resolve } from 'node:path';
 import type { ReaderOptions } from '../analysis/reader.js';
 import { DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
-import { loadConfig } from '../config/load.js';
+import type { BucketCache, PlaceSettings } from '../bucket/cache.js';
+import { isBucketUrl } from '../config/bucket.js';
+import { loadConfig, settingsWithoutFile } from '../config/load.js';
 import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
 import { secretsOf } from '../config/websites.js';
+import { UsageError } from '../exit.js';
+import { ago } from '../observe/format.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
@@ -12,23 +16,86 @@ import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { EXIT, type Io } from './io.js';
 import type { Globals } from './program.js';
 
-/** Loads the configuration that the flags name. `withoutTokens`: for commands that send no request. */
-export function configOf(
+/**
+ * Loads the configuration that the flags name.
+ *
+ * @param options `withoutTokens`: for commands that send no request; `orBucket`: for those that can read a bucket
+ * @throws UsageError where the warehouse is a bucket, for all others
+ */
+export async function configOf(
   flags: Globals,
   { env, cwd }: Io,
-  options: { withoutTokens?: boolean; overrides?: Overrides } = {},
+  { orBucket = false, ...options }: { withoutTokens?: boolean; overrides?: Overrides; orBucket?: boolean } = {},
 ): Promise<Config> {
-  return loadConfig({ file: flags.config, env, cwd, ...options });
+  const config = await loadConfig({ file: flags.config, env, cwd, ...options });
+  if (!orBucket) checkFolder(config.warehouse.path);
+  return config;
 }
 
 /** The warehouse to read: the folder that a flag names, or that of the configuration. */
 export async function readerOptions(flags: Globals & { warehouse?: string }, io: Io): Promise<ReaderOptions> {
   const onRebuilt = rebuiltLog(flags, io);
   if (flags.warehouse !== undefined) {
-    return { warehouse: resolve(io.cwd, flags.warehouse), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
+    return { warehouse: folderOf(flags.warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, onRebuilt };
   }
   const { warehouse } = await configOf(flags, io, { withoutTokens: true });
   return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt };
+}
+
+/** The folder that a flag names. @throws UsageError where it names a bucket */
+export function folderOf(flag: string, { cwd }: Io): string {
+  checkFolder(flag);
+  return resolve(cwd, flag);
+}
+
+function checkFolder(place: string): void {
+  if (!isBucketUrl(place)) return;
+  throw new UsageError(
+    `${place} is a bucket, which only query, report, status, serve, keys and doctor read: name a folder instead; ` +
+      `\`indexhouse restore --from ${place} --warehouse <folder>\` fills one`,
+  );
+}
+
+/** What a reader is to read: a folder, or a bucket by way of the folder that keeps what was fetched from there. */
+export type Reading = ReaderOptions & { cache?: BucketCache | undefined };
+
+/** Hands the warehouse that the flags or the configuration name to a reader, which has it until `use` ends. */
+export async function reading<T>(
+  flags: Globals & { warehouse?: string },
+  io: Io,
+  use: (options: Reading) => Promise<T>,
+): Promise<T> {
+  const onRebuilt = rebuiltLog(flags, io);
+  const settings = flags.warehouse === undefined ? await configOf(flags, io, READERS) : settingsOf(flags.warehouse, io);
+  const memoryLimit = settings.warehouse.memory_limit;
+  return inFolder(settings, io, (place) => use({ ...place, memoryLimit, onRebuilt }));
+}
+
+/** How commands that only read load the configuration. */
+export const READERS = { withoutTokens: true, orBucket: true } as const;
+
+/** The settings for a warehouse that a flag names, where no configuration is read. */
+export function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>, overrides: Overrides = {}) {
+  const path = isBucketUrl(place) ? place : resolve(cwd, place);
+  return settingsWithoutFile({ env, cwd }, { ...overrides, warehouse: { path } });
+}
+
+/** Hands the folder of a warehouse to `use`: its own, or the one that keeps what is fetched from its bucket. */
+export async function inFolder<T>(
+  settings: PlaceSettings,
+  { env }: Pick<Io, 'env'>,
+  use: (place: { warehouse: string; cache?: BucketCache }) => Promise<T>,
+): Promise<T> {
+  const { path } = settings.warehouse;
+  if (!isBucketUrl(path)) return use({ warehouse: path });
+  const { cacheOf } = await import('../bucket/cache.js');
+  const cache = await cacheOf(settings, env);
+  try {
+    await cache.refresh();
+    return await use({ warehouse: cache.folder, cache });
+  } finally {
+    await cache.close();
+  }
 }
 
 /** Logs each state that had to be rebuilt from the log. */
@@ -36,11 +103,18 @@ export function rebuiltLog(flags: Globals, io: Io): (websiteId: string, file: st
   return (website_id, file) => loggerOf(flags, io).info({ website_id, file }, 'rebuilt the state from the log');
 }
 
-/** Warns on stderr about files that an answer left out, and returns the exit code. */
-export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io): number {
-  if (damaged.length === 0) return EXIT.done;
-  stderr.write(`${safeLines(`indexhouse: ${damageWarning(damaged)}`)}\n`);
-  return EXIT.warnings;
+/** Warns on stderr about files that an answer left out, and about an old answer; returns the exit code. */
+export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io, cache?: BucketCache): number {
+  const warnings = [
+    ...(damaged.length > 0 ? [damageWarning(damaged)] : []),
+    ...(cache?.failure ? [staleWarning(cache)] : []),
+  ];
+  for (const warning of warnings) stderr.write(`${safeLines(`indexhouse: ${warning}`)}\n`);
+  return warnings.length > 0 ? EXIT.warnings : EXIT.done;
+}
+
+function staleWarning({ readAt, failure }: BucketCache): string {
+  return `answered from what was fetched ${ago(Date.now() - readAt)}, because the bucket cannot be read: ${failure}`;
 }
 
 /** Says on stderr what a restored warehouse lacks. */

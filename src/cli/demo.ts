@@ -13,7 +13,7 @@ import { loggerOf } from './configured.js';
 import { columnsOf, EXIT, type Io, stoppable } from './io.js';
 import { count, duration, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
-import { serveUntilStopped, settingsWithoutConfig } from './serve.js';
+import { optionsOf, serveUntilStopped, settingsWithoutConfig } from './serve.js';
 import { display } from './sync.js';
 import { packageVersion } from './version.js';
 
@@ -47,8 +47,9 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 
 /** Serves the dashboard on the demo's warehouse, with a key of its own, until it is stopped. */
 async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Promise<void> {
-  const settings = settingsWithoutConfig(made.warehouse, {}, io);
-  const { token } = await addKey(made.warehouse, { label: 'demo', websites: 'all' });
+  const { warehouse } = made;
+  const settings = optionsOf(settingsWithoutConfig(warehouse, io), { warehouse });
+  const { token } = await addKey(warehouse, { label: 'demo', websites: 'all' });
   const log = loggerOf({ logLevel: 'warn', ...flags }, io);
   const serve = (service: Config['service']) =>
     serveUntilStopped({ ...settings, service, prefix: '', log }, io, ({ url }) => {

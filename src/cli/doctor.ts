@@ -11,7 +11,9 @@ const COLOR: Record<CheckResult['level'], number> = { ok: 32, warning: 33, error
 
 /** `indexhouse doctor`: checks everything that a sync needs. */
 export async function run(flags: Globals, io: Io): Promise<number> {
-  const { findings, configured } = await stoppable(io, (signal) => examine(() => configOf(flags, io), signal));
+  const { findings, configured } = await stoppable(io, (signal) =>
+    examine(() => configOf(flags, io, { orBucket: true }), signal),
+  );
   io.stdout.write(flags.json ? formatJson(findings) : printed(findings, colorsWanted(io.stdout, io.env)));
   if (!configured) return EXIT.usage;
   return findings.some(({ level }) => level === 'error') ? EXIT.failed : EXIT.done;

@@ -10,7 +10,7 @@ import { encodeId } from '../storage/names.js';
 import { namesIn } from '../warehouse/layout.js';
 import { knownWebsites } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
-import { configOf, readerOptions } from './configured.js';
+import { configOf, READERS, reading } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson, formatTable } from './output.js';
 import type { Globals } from './program.js';
@@ -29,14 +29,15 @@ export interface AddFlags extends Flags {
 
 /** `indexhouse keys add` */
 export async function add(flags: AddFlags, io: Io): Promise<number> {
-  const { warehouse, memoryLimit } = await readerOptions(flags, io);
-  const websites = await grantOf(flags, warehouse, memoryLimit, io);
-  const show = async ({ key, token }: AddedKey): Promise<void> => {
-    const text = flags.json ? formatJson({ ...shown(key), token }) : await addedText(warehouse, key, token);
-    await promisify<string, void>(io.stdout.write.bind(io.stdout))(text);
-  };
-  await addKey(warehouse, { label: flags.label, websites, expires: flags.expires }, { show });
-  return EXIT.done;
+  return reading(flags, io, async ({ warehouse, memoryLimit }) => {
+    const websites = await grantOf(flags, warehouse, memoryLimit, io);
+    const show = async ({ key, token }: AddedKey): Promise<void> => {
+      const text = flags.json ? formatJson({ ...shown(key), token }) : await addedText(warehouse, key, token);
+      await promisify<string, void>(io.stdout.write.bind(io.stdout))(text);
+    };
+    await addKey(warehouse, { label: flags.label, websites, expires: flags.expires }, { show });
+    return EXIT.done;
+  });
 }
 
 async function addedText(warehouse: string, key: KnownKey, token: string): Promise<string> {
@@ -47,7 +48,10 @@ async function addedText(warehouse: string, key: KnownKey, token: string): Promi
 
 /** `indexhouse keys list` */
 export async function list(flags: Flags, io: Io): Promise<number> {
-  const { warehouse } = await readerOptions(flags, io);
+  return reading(flags, io, ({ warehouse }) => listed(warehouse, flags, io));
+}
+
+async function listed(warehouse: string, flags: Flags, io: Io): Promise<number> {
   await checkWarehouseThere(warehouse);
   const uses = await readLastUses(warehouse);
   const keys = (await readKeys(warehouse)).map((key) => ({
@@ -73,8 +77,7 @@ export async function list(flags: Flags, io: Io): Promise<number> {
 
 /** `indexhouse keys revoke` */
 export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): Promise<number> {
-  const { warehouse } = await readerOptions(flags, io);
-  const key = await revokeKey(warehouse, idOrLabel);
+  const key = await reading(flags, io, ({ warehouse }) => revokeKey(warehouse, idOrLabel));
   if (flags.json) return print(shown(key), io);
   io.stdout.write(`Revoked the key "${safe(key.label)}" (${key.id}).\n`);
   return EXIT.done;
@@ -88,7 +91,7 @@ async function grantOf(flags: AddFlags, warehouse: string, memoryLimit: number, 
     return ALL;
   }
   await checkWarehouseThere(warehouse);
-  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
+  const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
   const known = [...(await knownWebsites(warehouse, memoryLimit)), ...((config && namedWebsites(config)) ?? [])];
   return known.length === 0 ? website : websiteIds(website, known, 'the warehouse');
 }

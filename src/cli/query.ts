@@ -5,7 +5,7 @@ import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/ca
 import { describe } from '../analysis/parameters.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
-import { exitFor, readerOptions, tellHistory } from './configured.js';
+import { exitFor, reading, tellHistory } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
 import { printPaged } from './pager.js';
@@ -42,12 +42,13 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   }
   const sink = sinkOf(flags, io);
   await checkSink(sink);
-  const options = await readerOptions(flags, io);
-  if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
   const asked = await questionTo({ ...flags, name }, given, io.cwd);
-  const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await asked(reader), sink));
-  await tellHistory(options, io);
-  return exitFor(damaged, io);
+  return reading(flags, io, async (options) => {
+    if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
+    const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await asked(reader), sink));
+    await tellHistory(options, io);
+    return exitFor(damaged, io, options.cache);
+  });
 }
 
 /** A word without `=` is the name; the others are parameters. */

@@ -9,7 +9,7 @@ import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
-import { exitFor, readerOptions, tellHistory } from './configured.js';
+import { exitFor, reading, tellHistory } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
@@ -35,24 +35,25 @@ export interface Flags extends Globals {
 export async function run(flags: Flags, io: Io): Promise<number> {
   const toStdout = flags.out === STDOUT;
   if (toStdout && flags.json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
-  const where = await readerOptions(flags, io);
-  const file = resolve(io.cwd, flags.out);
-  const format = formatOf(flags);
-  if (!toStdout) {
-    await checkOutside(where.warehouse, file);
-    await checkReportFile(file, format, flags.force === true);
-  }
-  const { website, since, until } = flags;
-  const options = { website, since, until, version: await packageVersion(), now: Date.now() };
-  const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
-  const page = await written(report, format, io);
-  if (toStdout) io.stdout.write(page);
-  else {
-    await writeDurably(file, page);
-    io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
-  }
-  await tellHistory(where, io);
-  return exitFor(damaged, io);
+  return reading(flags, io, async (where) => {
+    const file = resolve(io.cwd, flags.out);
+    const format = formatOf(flags);
+    if (!toStdout) {
+      await checkOutside(where.warehouse, file);
+      await checkReportFile(file, format, flags.force === true);
+    }
+    const { website, since, until } = flags;
+    const options = { website, since, until, version: await packageVersion(), now: Date.now() };
+    const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
+    const page = await written(report, format, io);
+    if (toStdout) io.stdout.write(page);
+    else {
+      await writeDurably(file, page);
+      io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
+    }
+    await tellHistory(where, io);
+    return exitFor(damaged, io, where.cache);
+  });
 }
 
 /**

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type Bucket, withBucket } from '../bucket/client.js';
 import { restore } from '../bucket/restore.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
@@ -13,7 +12,7 @@ import { RunLock } from '../warehouse/lock.js';
 import { dropIndex } from '../warehouse/marker-index.js';
 import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
-import { configOf } from './configured.js';
+import { configOf, folderOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
@@ -72,14 +71,14 @@ function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: I
 async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   const named = from === undefined ? undefined : addressOf(from);
   if (named !== undefined && warehouse !== undefined) {
-    return { config: { url: named, journal: false }, warehouse: resolve(io.cwd, warehouse), timeZone: 'UTC' };
+    return { config: { url: named, journal: false }, warehouse: folderOf(warehouse, io), timeZone: 'UTC' };
   }
-  const configured = await configOf(flags, io, { withoutTokens: true });
+  const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
   const url = named ?? configured.bucket?.url;
   if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
   const config: BucketConfig = { journal: false, ...configured.bucket, url };
   const { path, time_zone } = configured.warehouse;
-  return { config, warehouse: warehouse === undefined ? path : resolve(io.cwd, warehouse), timeZone: time_zone };
+  return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), timeZone: time_zone };
 }
 
 function addressOf(text: string): string {

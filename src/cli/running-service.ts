@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { metricsOf } from '../analysis/metrics.js';
 import { readStatus, type StatusInput } from '../analysis/status.js';
+import type { BucketCache } from '../bucket/cache.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
@@ -22,6 +23,8 @@ import { addMetrics, drained, listen, remembered } from './http-server.js';
 /** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
+/** How often a bucket is asked what is new. */
+const REFRESH_MS = 60_000;
 /** How often the dashboard looks for a commit whose pages are to be made before somebody asks for them. */
 const PREPARE_MS = 10_000;
 
@@ -37,6 +40,9 @@ export interface ServiceOptions {
   /** What the metrics are read with. */
   status: StatusInput;
   log: Logger;
+  /** Of a warehouse in a bucket, which is asked for new commits now and then. */
+  cache?: BucketCache | undefined;
+  refreshMs?: number;
 }
 
 export interface RunningService {
@@ -66,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     return key;
   };
   const store = new WarehouseStore({ ...options, reader, findKey });
-  const { service, prefix } = options;
+  const { service, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
   const app = buildServer(store, {
@@ -81,7 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onError,
     setup: (server) => {
       log.setup?.(server);
-      addHealth(server, { reader, findKey, prefix });
+      addHealth(server, { reader, findKey, prefix, cache });
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(options.status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       allowOrigins(server, service.cors, prefix);
@@ -92,11 +98,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
   const preparation = new Preparation(reader);
   const closing = new AbortController();
-  // What it cannot read is told to who asks for it.
-  const preparing = setInterval(() => void preparation.prepare(closing.signal).catch(() => null), PREPARE_MS).unref();
+  // What it cannot read is told to who asks for it. From a bucket nothing is fetched that nobody asks for.
+  const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
+  const preparing = cache ? undefined : setInterval(prepare, PREPARE_MS).unref();
+  const refreshing = cache ? refreshEvery(options.refreshMs ?? REFRESH_MS, cache, options.log) : null;
   const close = async (): Promise<void> => {
     clearInterval(writing);
     clearInterval(preparing);
+    await refreshing?.stop();
     closing.abort();
     await app.close();
     reader.close();
@@ -117,13 +126,45 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
+/** Asks a bucket for new commits, one time after the other. Whether that works is logged when it changes. */
+function refreshEvery(ms: number, cache: BucketCache, log: Logger): { stop(): Promise<void> } {
+  let told: string | null = null;
+  const tell = () => {
+    const { url: bucket, failure } = cache;
+    if (failure !== null && told === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
+    if (failure === null && told !== null) log.info({ bucket }, 'the bucket can be read again');
+    told = failure;
+  };
+  tell();
+  let looking: Promise<void> | null = null;
+  const look = async () => {
+    await cache.refresh().catch((error) => log.error({ err: error }, 'the bucket cannot be read'));
+    tell();
+    looking = null;
+  };
+  const timer = setInterval(() => {
+    looking ??= look();
+  }, ms).unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
 /**
  * Adds `/readyz`, a 200 once websites can be read, and `/healthz`: whether every request can be answered or, with a key,
  * every request of that key. A degraded service still answers requests that need no unreadable file, so both are a 200.
  */
 export function addHealth(
   app: FastifyInstance,
-  { reader, findKey, prefix }: { reader: LiveReader; findKey: Store['findKey']; prefix: string },
+  {
+    reader,
+    findKey,
+    prefix,
+    cache,
+  }: { reader: LiveReader; findKey: Store['findKey']; prefix: string; cache?: BucketCache | undefined },
 ): void {
   app.get(`${prefix}/readyz`, async (_, reply) => {
     reply.header('cache-control', 'no-store');
@@ -138,10 +179,11 @@ export function addHealth(
     const [websites, commits] = [await reader.websites(), await reader.markers()];
     const unreadable = reader.unreadable(isAsked);
     return {
-      status: unreadable === 0 ? 'ok' : 'degraded',
+      status: unreadable === 0 && !cache?.failure ? 'ok' : 'degraded',
       websites: websites.filter(({ id }) => isAsked(id)).length,
       commits: commits.filter(({ websiteId }) => isAsked(websiteId)).length,
       unreadable_files: unreadable,
+      ...(cache ? { bucket_read_at: new Date(cache.readAt).toISOString() } : {}),
     };
   });
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import type { StatusInput } from '../analysis/status.js';
-import { DEFAULT_MEMORY_LIMIT_BYTES, STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
-import { serviceSettings } from '../config/load.js';
+import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
+import type { BucketCache, PlaceSettings } from '../bucket/cache.js';
 import type { Overrides } from '../config/overrides.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
@@ -11,7 +10,7 @@ import { shellWord } from '../observe/format.js';
 import { escapedJson, safe } from '../observe/terminal.js';
 import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
-import { configOf, loggerOf } from './configured.js';
+import { configOf, inFolder, loggerOf, READERS, settingsOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
 import { formatTable } from './output.js';
 import type { Globals } from './program.js';
@@ -25,23 +24,22 @@ export interface Flags extends Globals {
   warehouse?: string;
 }
 
-interface Settings {
-  warehouse: string;
-  memoryLimit: number;
-  service: Config['service'];
+interface Settings extends PlaceSettings, Pick<Config, 'service'> {
   status: StatusInput;
 }
 
 /** `indexhouse serve`: the service's own interface over the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const settings = await settingsOf(flags, io);
-  const keys = await keysOf(settings, flags, io);
-  const { prefix } = flags;
-  await serveUntilStopped({ ...settings, prefix, log: loggerOf(flags, io) }, io, (service) => {
-    const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
-    io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+  const settings = await settingsFor(flags, io);
+  return inFolder(settings, io, async (place) => {
+    const keys = await keysOf(place.warehouse, settings, flags, io);
+    const options = { ...optionsOf(settings, place), prefix: flags.prefix, log: loggerOf(flags, io) };
+    await serveUntilStopped(options, io, (service) => {
+      const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
+      io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+    });
+    return EXIT.done;
   });
-  return EXIT.done;
 }
 
 /** Serves a warehouse until the process is asked to stop. */
@@ -63,24 +61,33 @@ export async function serveUntilStopped(
 }
 
 /** With --warehouse no configuration is needed; environment variables still apply. */
-async function settingsOf(flags: Flags, io: Io): Promise<Settings> {
-  const { host, port, rateLimit, warehouse: folder } = flags;
+async function settingsFor(flags: Flags, io: Io): Promise<Settings> {
+  const { host, port, rateLimit, warehouse } = flags;
   const overrides = { service: { host, port, requests_per_minute: rateLimit } };
-  if (folder !== undefined) return settingsWithoutConfig(resolve(io.cwd, folder), overrides, io);
-  const config = await configOf(flags, io, { withoutTokens: true, overrides });
-  const { warehouse, service } = config;
-  const status = statusInputOf(config);
-  return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, service, status };
+  if (warehouse !== undefined) return settingsWithoutConfig(warehouse, io, overrides);
+  const config = await configOf(flags, io, { ...READERS, overrides });
+  return { ...config, status: statusInputOf(config) };
 }
 
-/** The settings for a warehouse, by its absolute path, of which there is no configuration. */
-export function settingsWithoutConfig(warehouse: string, overrides: Overrides, { env }: Pick<Io, 'env'>): Settings {
-  const status = { ...STATUS_DEFAULTS, warehouse, now: 0 };
-  return { warehouse, memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES, service: serviceSettings(env, overrides), status };
+/** The settings for a warehouse of which there is no configuration. */
+export function settingsWithoutConfig(
+  warehouse: string,
+  io: Pick<Io, 'env' | 'cwd'>,
+  overrides: Overrides = {},
+): Settings {
+  return { ...settingsOf(warehouse, io, overrides), status: { ...STATUS_DEFAULTS, warehouse, now: 0 } };
+}
+
+/** What a warehouse in this folder is served with. */
+export function optionsOf(
+  { warehouse: { memory_limit: memoryLimit }, service, status }: Settings,
+  place: { warehouse: string; cache?: BucketCache },
+) {
+  return { ...place, memoryLimit, service, status: { ...status, ...place } };
 }
 
 /** @throws UsageError where other machines could connect and no key exists to authenticate them */
-async function keysOf({ warehouse, service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
+async function keysOf(warehouse: string, { service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
   await checkWarehouseThere(warehouse);
   const keys = await readKeys(warehouse);
   if (keys.length > 0 || isLoopback(service.host)) return keys;
@@ -101,7 +108,7 @@ interface Started {
 function summary({ service: { url, websites }, settings, keys }: Started): string {
   const perMinute = settings.service.requests_per_minute;
   const requests_per_minute = Number.isFinite(perMinute) ? perMinute : 'unlimited';
-  const { warehouse } = settings;
+  const warehouse = settings.warehouse.path;
   return `${escapedJson(JSON.stringify({ base_url: url, warehouse, websites, keys: keys.length, requests_per_minute }))}\n`;
 }
 
@@ -115,7 +122,7 @@ function greeting(
   const first = encodeURIComponent(websites[0]?.id ?? '');
   const path = first === '' ? '/v1' : `/v1/urls/${first}?limit=2`;
   const noKey = `No keys yet, so every request gets a 401. Add one:\n  ${addCommand}\n\n`;
-  return `Serving ${safe(settings.warehouse)} at ${url}
+  return `Serving ${safe(settings.warehouse.path)} at ${url}
 Dashboard: ${url}/
 API docs:  ${url}/docs
 

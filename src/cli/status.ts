@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
+import { readStatus, type Status } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
 import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
+import { isBucketUrl } from '../config/bucket.js';
 import { UsageError } from '../exit.js';
 import { type FollowerLag, titleOf } from '../followers/follower.js';
 import { safe } from '../observe/terminal.js';
-import { configOf, rebuiltLog, tellHistory } from './configured.js';
+import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf, tellHistory } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
@@ -22,21 +22,28 @@ export interface Flags extends Globals {
 
 /** `indexhouse status`: how the warehouse is doing. Asks the service nothing, and writes nothing. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const input = { ...(await inputOf(flags, io)), onRebuilt: rebuiltLog(flags, io) };
-  await checkFolder(input.warehouse);
-  const status = await readStatus(input);
-  if (flags.metrics) {
-    // Nothing else needs what this loads.
-    const { metricsOf } = await import('../analysis/metrics.js');
-    io.stdout.write(await metricsOf(status));
-  } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
-  await tellHistory(input, io);
-  return status.warnings.length > 0 ? EXIT.warnings : EXIT.done;
+  const { settings, input } = await inputOf(flags, io);
+  return inFolder(settings, io, async ({ warehouse, cache }) => {
+    await checkFolder(warehouse);
+    const name = settings.warehouse.path;
+    const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
+    if (flags.metrics) {
+      // Nothing else needs what this loads.
+      const { metricsOf } = await import('../analysis/metrics.js');
+      io.stdout.write(await metricsOf(status));
+    } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
+    await tellHistory({ warehouse }, io);
+    return exitFor([], io, cache) || (status.warnings.length > 0 ? EXIT.warnings : EXIT.done);
+  });
 }
 
-async function inputOf(flags: Flags, io: Io): Promise<StatusInput> {
-  if (flags.warehouse) return { ...STATUS_DEFAULTS, warehouse: resolve(io.cwd, flags.warehouse), now: Date.now() };
-  return statusInputOf(await configOf(flags, io, { withoutTokens: true }));
+async function inputOf(flags: Flags, io: Io) {
+  const onRebuilt = rebuiltLog(flags, io);
+  if (flags.warehouse) {
+    return { settings: settingsOf(flags.warehouse, io), input: { ...STATUS_DEFAULTS, now: Date.now(), onRebuilt } };
+  }
+  const settings = await configOf(flags, io, READERS);
+  return { settings, input: { ...statusInputOf(settings), onRebuilt } };
 }
 
 async function checkFolder(path: string): Promise<void> {
@@ -51,7 +58,10 @@ function printed(status: Status, width: number | undefined): string {
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
   const lines = [
     ...(none ? ['No snapshots yet. `indexhouse sync` creates the first one.'] : []),
-    running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.',
+    // Who only reads a bucket does not know.
+    ...(isBucketUrl(warehouse)
+      ? []
+      : [running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.']),
     ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
     ...followers
       .filter(({ name, error }) => name !== 'analytics' && error === null)

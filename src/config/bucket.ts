@@ -4,19 +4,25 @@ import { mapping, says, serverUrl, text, token, yesOrNo } from './scalars.js';
 const BUCKET = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/;
 const PREFIX = /^[\w!.*'()=-]+$/;
 
+export const badBucket = says(
+  'is not the address of a bucket',
+  'Write it as s3://bucket or s3://bucket/prefix, in plain letters.',
+);
+
 /** `s3://name/prefix`, without a slash at its end. */
 export function bucketUrl() {
-  const bad = says(
-    'is not the address of a bucket',
-    'Write it as s3://bucket or s3://bucket/prefix, in plain letters.',
-  );
   return z
-    .string(bad)
+    .string(badBucket)
     .transform((url) => url.replace(/\/$/, ''))
     .refine((url) => {
       const [, , , ...prefix] = url.split('/');
       return BUCKET.test(url) && prefix.every((name) => PREFIX.test(name) && !/^\.+$/.test(name));
-    }, bad);
+    }, badBucket);
+}
+
+/** Whether a place is a bucket's address, well-formed or not; else it is a folder. */
+export function isBucketUrl(place: string): boolean {
+  return place.startsWith('s3://');
 }
 
 /** `bucket`: what is left out of it comes from the environment when it is opened. */

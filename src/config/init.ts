@@ -93,6 +93,8 @@ warehouse:
   memory_limit: 1GB                     # DuckDB's memory; a sync uses a quarter of it
   min_free_disk: 1GB                    # below this free space: stop fetching, and commit
   lock_timeout: 30s                     # how long to wait for a reader of indexhouse.duckdb
+  # cache_path: /var/cache/indexhouse   # for readers of s3://…: what they fetched; by default below ~/.cache
+  cache_size: 10GB                      # and how much of it stays for later questions
 
 # bucket:                                # a copy of every commit, and what another machine starts from
   # url: s3://name/prefix               # yours

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../storage/durable.js';
+import { bucketUrl, isBucketUrl } from './bucket.js';
 import { type ConfigDocument, type Environment, emptyDocument, readDocument } from './document.js';
 import { ConfigError } from './errors.js';
 import { type Overrides, override } from './overrides.js';
@@ -51,25 +52,41 @@ export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens
   const config = parsed.data;
   return {
     ...config,
-    warehouse: { ...config.warehouse, path: resolve(dirname(path), config.warehouse.path) },
+    warehouse: resolved(config.warehouse, dirname(path)),
     report: { ...config.report, folder: resolve(dirname(path), config.report.folder) },
     file: path,
   };
 }
 
-const serviceAlone = z.object({ service: SECTIONS.service.prefault({}) });
+const withoutFile = z.object({
+  warehouse: SECTIONS.warehouse.prefault({}),
+  service: SECTIONS.service.prefault({}),
+});
 
 /**
- * The section `service` where no file is read: flags > environment > defaults.
+ * What readers and `serve` go by where no file is read: flags > environment > defaults.
  *
  * @throws ConfigError
  */
-export function serviceSettings(env: Environment, overrides: Overrides): Config['service'] {
+export function settingsWithoutFile(
+  { env, cwd }: Pick<LoadOptions, 'env' | 'cwd'>,
+  overrides: Overrides,
+): Pick<Config, 'warehouse' | 'service'> {
   const document = emptyDocument();
   const origins = override(document, env, overrides);
-  const parsed = serviceAlone.safeParse(document.value);
+  const parsed = withoutFile.safeParse(document.value);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, { document, origins }));
-  return parsed.data.service;
+  return { ...parsed.data, warehouse: resolved(parsed.data.warehouse, cwd) };
+}
+
+/** With its paths absolute, but for the address of a bucket. */
+function resolved(warehouse: Config['warehouse'], from: string): Config['warehouse'] {
+  const { path, cache_path } = warehouse;
+  return {
+    ...warehouse,
+    path: isBucketUrl(path) ? bucketUrl().parse(path) : resolve(from, path),
+    cache_path: cache_path && resolve(from, cache_path),
+  };
 }
 
 /** Absolute path of the configuration: the flag, else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml` in `cwd`. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
-import { bucket } from './bucket.js';
+import { badBucket, bucket, bucketUrl, isBucketUrl } from './bucket.js';
 import { clickhouse } from './clickhouse.js';
 import { globs } from './globs.js';
 import { notify } from './notify.js';
@@ -78,8 +78,11 @@ const warehouse = z.strictObject(
   {
     path: text('a path')
       .refine((path) => !/^~(\/|$)/.test(path), says('starts with ~, which is not expanded', 'Write the whole path.'))
+      .refine((path) => !isBucketUrl(path) || bucketUrl().safeParse(path).success, badBucket)
       .prefault('./warehouse')
-      .describe('Folder of the warehouse; a relative one counts from the folder of this file.'),
+      .describe(
+        'Folder of the warehouse; a relative one counts from the folder of this file. Readers take s3://name/prefix, too.',
+      ),
     time_zone: timeZone().prefault('UTC').describe("Decides a snapshot's calendar date; fixed once there is data."),
     parquet_compression: z
       .enum(['zstd', 'snappy', 'gzip'], codec)
@@ -92,6 +95,12 @@ const warehouse = z.strictObject(
     lock_timeout: duration(0, DAY_MS)
       .prefault('30s')
       .describe('How long to wait while another process has indexhouse.duckdb open.'),
+    cache_path: text('a path')
+      .optional()
+      .describe('Folder that keeps what readers fetched from s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
+    cache_size: size()
+      .prefault('10GB')
+      .describe('How much of it stays for later questions; what a question needs is there while it is answered.'),
   },
   mapping,
 );
@@ -265,7 +274,7 @@ export const configSchema = z
 
 /**
  * The whole configuration under the names of the YAML file. Times are milliseconds, sizes bytes, `unlimited` Infinity;
- * `warehouse.path` and `file` (where it came from) are absolute.
+ * `warehouse.path` (if it is no bucket's address) and `file` (where it came from) are absolute.
  */
 export type Config = z.output<typeof configSchema> & { file: string };
 

@@ -1,4 +1,6 @@
 import { totalmem } from 'node:os';
+import { bucketOf, cacheFolder } from '../bucket/cache.js';
+import { isBucketUrl } from '../config/bucket.js';
 import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { type Website, websitesFor } from '../config/websites.js';
@@ -21,6 +23,7 @@ import {
 import {
   checkAnalytics,
   checkBucket,
+  checkCache,
   checkDuckdb,
   checkFolder,
   checkJournals,
@@ -71,12 +74,18 @@ export async function examine(
   const { config, found } = await checkConfig(load);
   if (config === null) return { findings: [nodeVersion, ...found], configured: false };
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
+  const place = isBucketUrl(config.warehouse.path)
+    ? await examineBucket(config, effects)
+    : await examineFolder(config, effects, service.pages);
+  const memory = checkMemory(config, effects.availableMemory());
+  return { findings: [nodeVersion, ...found, ...service.findings, ...place, memory], configured: true };
+}
+
+/** @param pages of all websites, as far as the service told */
+async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
   const { bucket } = config;
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
-  const findings = [
-    nodeVersion,
-    ...found,
-    ...service.findings,
+  return [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('run_lock', () => checkRunLock(config)),
     await guarded('log', () => checkLog(config)),
@@ -84,10 +93,17 @@ export async function examine(
     await guarded('duckdb', () => checkDuckdb(config)),
     await guarded('analytics', () => checkAnalytics(config)),
     ...(bucket ? [await guarded('bucket', () => checkBucket(bucket))] : []),
-    checkDisk(config, free, service.pages),
-    checkMemory(config, effects.availableMemory()),
+    checkDisk(config, free, pages),
   ];
-  return { findings, configured: true };
+}
+
+/** Of a machine that only reads. */
+async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
+  const free = await effects.freeDisk(await nearestExisting(cacheFolder(config)));
+  return [
+    await guarded('bucket', () => checkBucket(bucketOf(config))),
+    await guarded('cache', () => checkCache(config, free)),
+  ];
 }
 
 /** A check that breaks is a finding too: the others still tell something. */

@@ -1,11 +1,13 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { cacheFolder } from '../bucket/cache.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
 import { messageOf } from '../exit.js';
 import { isAnalyticsCurrent } from '../followers/analytics.js';
 import { duckdbLag } from '../followers/native-file.js';
 import { journalsSetAside } from '../journal/folder.js';
+import { size as sized } from '../observe/format.js';
 import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/locks.js';
@@ -23,6 +25,7 @@ const log = resultsOf('log');
 const follower = resultsOf('duckdb');
 const analytics = resultsOf('analytics');
 const bucket = resultsOf('bucket');
+const cache = resultsOf('cache');
 
 /** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
 export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
@@ -93,6 +96,24 @@ export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
       'Until then no commit is copied there; the warehouse itself is not affected.',
     );
   }
+}
+
+/** Whether what readers fetch from a bucket can be kept. @param free bytes */
+export async function checkCache(config: Config, free: number): Promise<CheckResult> {
+  const { cache_size } = config.warehouse;
+  const path = cacheFolder(config);
+  const nearest = await nearestExisting(path);
+  try {
+    await access(nearest, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return cache.error(
+      `${nearest} cannot be written (${messageOf(error)})`,
+      'Set warehouse.cache_path to another folder.',
+    );
+  }
+  const message = `DuckDB has no httpfs here: what a question needs is fetched into ${path}, where ${sized(cache_size)} stay; ${sized(free)} are free`;
+  if (free >= cache_size) return cache.ok(message);
+  return cache.warning(message, 'Free some space, or lower warehouse.cache_size.');
 }
 
 /** Whether `analytics.duckdb` shows the files of this folder. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Reader, type ReaderOptions } from '../analysis/reader.js';
+import { UnreachableError } from '../exit.js';
 import type { RequestContext } from '../service/store.js';
 import { stampOf } from '../storage/durable.js';
 import { sql } from '../storage/sql.js';
@@ -92,6 +93,8 @@ export class LiveReader {
         } catch (error) {
           const meant = explained(error);
           if (meant instanceof UnreadableError) this.#note(meant.files, meant.reason);
+          else if (error instanceof UnreachableError)
+            this.options.onUnreadable?.(error.message, 'it cannot be fetched');
           throw meant;
         } finally {
           opened.idle.push(reader);

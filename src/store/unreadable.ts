@@ -1,3 +1,4 @@
+import { UnreachableError } from '../exit.js';
 import { ServiceError } from '../service/errors.js';
 import { EngineError } from '../storage/engine.js';
 
@@ -24,6 +25,9 @@ export class UnreadableError extends ServiceError {
 
 /** What a client gets for an engine's error about memory or a file; any other error is returned as it is. */
 export function explained(error: unknown): unknown {
+  if (error instanceof UnreachableError) {
+    return new ServiceError(503, 'Part of what this answer needs cannot be fetched now.', { 'retry-after': '60' });
+  }
   if (!(error instanceof EngineError)) return error;
   const { message } = error;
   if (OUT_OF_MEMORY.test(message)) {

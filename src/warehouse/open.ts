@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
-import { sha256Of } from '../storage/durable.js';
+import { exists, sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
@@ -196,6 +196,8 @@ export class OpenWarehouse implements Log {
     read: (files: readonly string[]) => Promise<T>,
     files = this.files(table),
   ): Promise<T> {
+    // What cannot be fetched is not damaged: nothing is answered without it.
+    await this.engine.bring(files);
     const { value, damaged } = await readReadable(this.engine, table, files, read);
     this.leaveOut(damaged);
     return value;
@@ -217,6 +219,7 @@ export class OpenWarehouse implements Log {
 
   /** Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick. */
   async findTorn(): Promise<DamagedFile[]> {
+    if (this.engine.isRemote) return [];
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, this.markers, table)));
     return (await Promise.all(torn)).flat();
   }
@@ -273,7 +276,8 @@ export class OpenWarehouse implements Log {
     for (const marker of this.markers) {
       for (const table of DATA_TABLES) {
         const [file] = filesOf(this.path, [marker], table);
-        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
+        if (file === undefined || (this.engine.isRemote && !(await exists(file)))) continue;
+        if ((await sha256Of(file)) === marker.files[table]?.sha256) continue;
         changed.push(damagedFile(table, file, 'was changed after its commit'));
       }
     }

@@ -24,7 +24,6 @@ export class WarehouseError extends UsageError {}
  */
 export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
   const isThere = await checkIdentity(path, timeZone);
-  await makeFolder(join(path, 'schema'));
   await writeSchemas(path, memoryLimit);
   if (isThere) return;
   // Last: where it is, every table can be read.
@@ -97,7 +96,9 @@ function schemaStamp(path: string): string {
   return join(path, 'schema', 'columns.json');
 }
 
-async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+/** Writes the empty file of each table, where these are not there or of another version. */
+export async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
+  await makeFolder(join(path, 'schema'));
   if (await hasSchemas(path)) return;
   await withEngine({ memoryLimit, temporary: scratchFolder(path) }, async (engine) => {
     for (const table of TABLES) {

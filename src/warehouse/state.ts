@@ -61,10 +61,12 @@ export async function readStates(
   log: Log & { path: string },
   options: StateOptions,
 ): Promise<{ files: string[]; damaged: DamagedFile[] }> {
+  await engine.bring(newestMarkers(log.markers).map((newest) => stateFileOf(log.path, newest)));
   const { present, lacking } = await findStates(engine, log);
   const files = present.map(({ file }) => file);
   const damaged: DamagedFile[] = [];
   for (const newest of lacking) {
+    await engine.bring(followedBy(log.path, markersOf(log.markers, newest.websiteId)));
     const made = await makeState(log.path, { log, newest }, options);
     if (made.file !== null) files.push(made.file);
     damaged.push(...made.damaged);
@@ -118,6 +120,11 @@ async function rebuildReadable(
     await rebuildState(warehouse, withoutUnreadable(markers, damaged), options, target);
     return damaged;
   }
+}
+
+/** The files that the state after these commits follows from. */
+function followedBy(warehouse: string, markers: readonly Marker[]): string[] {
+  return Object.values(FOLLOWED).flatMap((table) => filesOf(warehouse, markers, table));
 }
 
 async function damagedOf(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {

@@ -33,6 +33,7 @@ describe('defaults', () => {
         memory_limit: 1e9,
         min_free_disk: 1e9,
         lock_timeout: 30_000,
+        cache_size: 10e9,
       },
       iceberg: { enabled: false, history: 30 * DAY_MS },
       retention: {
@@ -139,6 +140,7 @@ describe('a bad value is refused by name', () => {
     ['reports', 'deadline: unlimited', 'not a duration'],
     ['warehouse', 'path: ""', 'not a path'],
     ['warehouse', 'path: ~/data', 'starts with ~'],
+    ['warehouse', 'path: s3://Lake/x', 'not the address of a bucket'],
     ['warehouse', 'time_zone: Europe/Nowhere', 'not a time zone (found: Europe/Nowhere)'],
     ['warehouse', 'time_zone: "+02:00"', 'not a time zone'],
     ['warehouse', 'parquet_compression: lz4', 'zstd, snappy or gzip'],

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { STATUS_DEFAULTS } from '../../src/analysis/status-input.js';
 import { type ServiceOptions, startService } from '../../src/cli/running-service.js';
-import { serviceSettings } from '../../src/config/load.js';
+import { settingsWithoutFile } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
 import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
@@ -61,7 +61,7 @@ async function served(settings: Partial<Config['service']> = {}, options: Partia
     memoryLimit: MEMORY_LIMIT,
     timeZone: 'UTC',
     prefix: '',
-    service: { ...serviceSettings({}, { service: { port: 0 } }), ...settings },
+    service: { ...settingsWithoutFile({ env: {}, cwd: '/' }, { service: { port: 0 } }).service, ...settings },
     status: { ...STATUS_DEFAULTS, warehouse: built.path, now: 0 },
     log: createLogger({ level: 'silent' }),
     ...options,

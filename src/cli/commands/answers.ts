@@ -3,12 +3,16 @@ import type { Define } from '../program.js';
 import { columnNames, prefix, repeated } from './flag-values.js';
 
 const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
+const PLACE = [
+  '--warehouse <place>',
+  'the warehouse, instead of the configured one: a folder, or s3://name/prefix',
+] as const;
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
 const STATUS_HELP = `
 Examples:
   indexhouse status                        last runs, freshness, completeness, what is unfinished or lags
-  indexhouse status --warehouse /data/wh   a folder, without a configuration
+  indexhouse status --warehouse /data/wh   a folder, or s3://name/prefix, without a configuration
   indexhouse status --json || alert        for monitoring: exit code 3 if there are warnings`;
 
 const QUERY_HELP = `
@@ -27,6 +31,7 @@ Examples:
   indexhouse query page_timeline --param url=https://example.com/a
   indexhouse query --sql "select website_id, count(*) from pages where is_indexed group by all" --format csv
   indexhouse query deindexed_pages --columns url,snapshot_date --out lost.xlsx
+  indexhouse query indexing_trend --warehouse s3://lake/indexhouse
   indexhouse query --file answer.sql --param site=example.com --out answer.parquet`;
 
 const REPORT_HELP = `
@@ -78,7 +83,7 @@ export function answerCommands(define: Define): Command[] {
   return [
     define('status', () => import('../status.js'))
       .description('last runs, freshness, completeness, what is unfinished or lags')
-      .option(...WAREHOUSE)
+      .option(...PLACE)
       .addOption(new Option('--metrics', "print metrics in Prometheus' text format").conflicts('json'))
       .addHelpText('after', STATUS_HELP),
     queryCommand(define),
@@ -95,7 +100,7 @@ export function answerCommands(define: Define): Command[] {
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
-      .option(...WAREHOUSE)
+      .option(...PLACE)
       .addHelpText('after', REPORT_HELP),
     define('analytics', () => import('../analytics.js'))
       .description('write views for BI tools that see the warehouse under another path')
@@ -111,7 +116,7 @@ export function answerCommands(define: Define): Command[] {
       .addOption(
         new Option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api').argParser(prefix).default('', 'none'),
       )
-      .option(...WAREHOUSE)
+      .option(...PLACE)
       .addHelpText('after', SERVE_HELP),
     define('mcp', () => import('../mcp.js'))
       .description('let an AI assistant ask the warehouse, read-only, over stdin and stdout (Model Context Protocol)')
@@ -142,7 +147,7 @@ function queryCommand(define: Define): Command {
     .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
     .option('--no-pager', 'print a long table as it is')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
-    .option(...WAREHOUSE)
+    .option(...PLACE)
     .addHelpText('after', QUERY_HELP);
 }
 
@@ -153,15 +158,15 @@ function keysCommand(define: Define): Command {
     .requiredOption('-l, --label <text>', 'name of the key')
     .requiredOption('-w, --website <id...>', 'websites it has access to, by id or name, or "all", including later ones')
     .option('--expires <when>', 'a date (at its end, UTC), a time or a duration such as 90d (default: never)')
-    .option(...WAREHOUSE)
+    .option(...PLACE)
     .addHelpText('after', ADD_KEY_HELP);
   const list = define('list', async () => ({ run: (await load()).list }))
     .description('list the keys, without their tokens')
-    .option(...WAREHOUSE);
+    .option(...PLACE);
   const revoke = define('revoke', async () => ({ run: (await load()).revoke }))
     .description('revoke a key; a running service refuses it within two seconds')
     .argument('<id or label>', 'the id of the key, or its label if no other key has it')
-    .option(...WAREHOUSE);
+    .option(...PLACE);
   return define('keys')
     .description('manage API keys for `indexhouse serve`')
     .addCommand(add)

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { rmSync, statSync } from 'node:fs';
+import { chmod, readdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import type { BucketConfig } from '../config/bucket.js';
+import type { Config } from '../config/schema.js';
+import { exists, ifThere, makeFolders } from '../storage/durable.js';
+import type { FileSource } from '../storage/file-source.js';
+import { SECOND_MS } from '../time.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import type { Marker } from '../warehouse/markers.js';
+import { checkPath } from '../warehouse/prepare.js';
+import { DATA_TABLES } from '../warehouse/tables.js';
+import { fetchLog } from './cached-log.js';
+import { Bucket, type BucketOptions } from './client.js';
+import { downloads, each, fetchFile, place } from './downloads.js';
+import { BucketError } from './errors.js';
+import { idOfKey, keyOf } from './keys.js';
+import { heldByOthers, Lease, leases, touch } from './leases.js';
+
+/** What is fetched when a question needs it, and may go again. */
+const FETCHED = [...DATA_TABLES.map((table) => join('parquet', table)), 'state'];
+const OWNER_ONLY = 0o700;
+/** Somebody waits for the answer. */
+const PATIENCE = { attempts: 3, timeout: 20 * SECOND_MS };
+
+export interface CacheOptions {
+  bucket: BucketConfig;
+  folder: string;
+  /** Bytes of data files that stay for later questions. */
+  limit: number;
+  /** Bytes, of DuckDB. */
+  memoryLimit: number;
+  options?: BucketOptions;
+}
+
+/** The settings of a warehouse that may be in a bucket, whose server the section `bucket` describes. */
+export type PlaceSettings = Pick<Config, 'warehouse'> & Partial<Pick<Config, 'bucket'>>;
+type Environment = NonNullable<BucketOptions['env']>;
+
+/**
+ * The cache of a warehouse whose path is a bucket's address.
+ *
+ * @throws BucketError where there are no credentials; WarehouseError where DuckDB would not take the folder's path
+ */
+export function cacheOf(settings: PlaceSettings, env: Environment): Promise<BucketCache> {
+  const { cache_size: limit, memory_limit: memoryLimit } = settings.warehouse;
+  const folder = cacheFolder(settings, env);
+  checkPath('warehouse.cache_path', folder);
+  const options = { env, ...PATIENCE };
+  return BucketCache.open({ bucket: bucketOf(settings), folder, limit, memoryLimit, options });
+}
+
+/** The bucket that is to be read. */
+export function bucketOf({ warehouse, bucket }: PlaceSettings): BucketConfig {
+  return { journal: false, ...bucket, url: warehouse.path };
+}
+
+/** Where its files are kept. Two servers may have a bucket of the same name. */
+export function cacheFolder(settings: PlaceSettings, env: Environment = process.env): string {
+  const { endpoint, url } = bucketOf(settings);
+  const server = endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '');
+  const name = createHash('sha256').update(`${server} ${url}`).digest('hex').slice(0, 16);
+  const caches = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return join(settings.warehouse.cache_path ?? join(caches, 'indexhouse'), name);
+}
+
+/**
+ * A warehouse in a bucket, for readers: a folder that has all of its markers, and of its data files those that questions
+ * needed lately. Several processes may share it.
+ */
+export class BucketCache {
+  readonly folder: string;
+  readonly #bucket: Bucket;
+  readonly #leases = new Set<Lease>();
+  readonly #fetching = new Map<string, Promise<void>>();
+  #isGrown = false;
+  #readAt = 0;
+  #failure: string | null = null;
+
+  private constructor(private readonly options: CacheOptions) {
+    this.folder = options.folder;
+    this.#bucket = new Bucket(options.bucket, options.options);
+  }
+
+  /** Makes the folder where it is missing. @throws BucketError where there are no credentials */
+  static async open(options: CacheOptions): Promise<BucketCache> {
+    const cache = new BucketCache(options);
+    const made = await makeFolders(options.folder);
+    if (made.includes(options.folder)) await chmod(options.folder, OWNER_ONLY);
+    for (const folder of [leases(options.folder), downloads(options.folder)]) await makeFolders(folder);
+    return cache;
+  }
+
+  get url(): string {
+    return this.#bucket.url;
+  }
+
+  /** When the markers were those of the bucket, in milliseconds since 1970. */
+  get readAt(): number {
+    return this.#readAt;
+  }
+
+  /** Why the bucket could not be read when it was last asked what is new; null where it could. */
+  get failure(): string | null {
+    return this.#failure;
+  }
+
+  /**
+   * Fetches the markers that are new. Where the bucket cannot be read, what was fetched before stays, and `failure` says
+   * why.
+   *
+   * @throws BucketError where nothing was fetched before; Failure where the bucket holds no warehouse
+   */
+  async refresh(): Promise<void> {
+    const { identity } = warehouseFolder(this.folder);
+    try {
+      await fetchLog(this.#bucket, this.folder, this.options.memoryLimit);
+      this.#failure = null;
+    } catch (error) {
+      if (!(error instanceof BucketError) || !(await exists(identity))) throw error;
+      this.#failure = error.message;
+    }
+    // The last time, of any process.
+    this.#readAt = (await stat(identity)).mtimeMs;
+  }
+
+  /** The files that commits name, and the states that follow them. */
+  sourceOf(log: { readonly markers: readonly Marker[] }): FileSource {
+    const commits = new Commits(log);
+    const lease = new Lease(this.folder);
+    this.#leases.add(lease);
+    return {
+      bring: async (files) => {
+        const wanted = files.filter((file) => isFetched(this.folder, file));
+        lease.hold(wanted);
+        const release = () => lease.release(wanted);
+        try {
+          await each(wanted, (file) => this.#need(file, commits));
+          await this.#removeUnused();
+          return release;
+        } catch (error) {
+          release();
+          throw error;
+        }
+      },
+      close: () => {
+        this.#leases.delete(lease);
+        lease.end();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#removeUnused();
+    await this.#bucket.close();
+  }
+
+  async #need(file: string, commits: Commits): Promise<void> {
+    if (await touch(file)) return;
+    const fetching = this.#fetching.get(file) ?? this.#fetch(file, commits).finally(() => this.#fetching.delete(file));
+    this.#fetching.set(file, fetching);
+    await fetching;
+  }
+
+  /** A state that is missing can be made of the data. */
+  async #fetch(file: string, commits: Commits): Promise<void> {
+    const key = keyOf(this.folder, file);
+    const isState = key.startsWith('state/');
+    const sha256 = isState ? undefined : commits.sha256Of(key);
+    const fetched = await fetchFile(this.#bucket, this.folder, key, sha256);
+    this.#isGrown = true;
+    if (fetched !== null) return place(fetched, file);
+    if (isState) return;
+    throw new BucketError(
+      `${this.url}/${key} is not there, although its commit is: if \`maintain\` has removed it meanwhile, ask again; ` +
+        'else `indexhouse verify --repair` on the machine that writes there sends it again',
+    );
+  }
+
+  /** Removes what was not used for longest, until the rest is within the limit; nothing that anybody holds. */
+  async #removeUnused(): Promise<void> {
+    if (!this.#isGrown) return;
+    const files = await this.#dataFiles();
+    let bytes = files.reduce((all, { size }) => all + size, 0);
+    this.#isGrown = bytes > this.options.limit;
+    if (!this.#isGrown) return;
+    const held = await heldByOthers(this.folder, this.#leases);
+    for (const { file, size, mtimeMs } of files.sort((a, b) => a.mtimeMs - b.mtimeMs)) {
+      if (bytes <= this.options.limit) break;
+      if (held.has(relative(this.folder, file)) || [...this.#leases].some((lease) => lease.holds(file))) continue;
+      // Whoever wants it touches it before looking whether it is there.
+      if (statSync(file, { throwIfNoEntry: false })?.mtimeMs !== mtimeMs) continue;
+      rmSync(file, { force: true });
+      bytes -= size;
+    }
+  }
+
+  async #dataFiles(): Promise<{ file: string; size: number; mtimeMs: number }[]> {
+    const found: { file: string; size: number; mtimeMs: number }[] = [];
+    for (const folder of FETCHED) {
+      const entries = await ifThere(readdir(join(this.folder, folder), { recursive: true, withFileTypes: true }), []);
+      for (const entry of entries.filter((one) => one.isFile())) {
+        const file = join(entry.parentPath, entry.name);
+        const facts = await ifThere(stat(file), null);
+        if (facts) found.push({ file, size: facts.size, mtimeMs: facts.mtimeMs });
+      }
+    }
+    return found;
+  }
+}
+
+/** What the markers say of their files. More of them may be loaded while questions are asked. */
+class Commits {
+  #markers: readonly Marker[] = [];
+  #byId = new Map<string, Marker>();
+
+  constructor(private readonly log: { readonly markers: readonly Marker[] }) {}
+
+  /** @throws Error for a file that is of none of them */
+  sha256Of(key: string): string {
+    if (this.log.markers !== this.#markers) {
+      this.#markers = this.log.markers;
+      this.#byId = new Map(this.#markers.map((marker) => [marker.commitId, marker]));
+    }
+    const [, table = ''] = key.split('/');
+    const sha256 = this.#byId.get(idOfKey(key))?.files[table]?.sha256;
+    if (sha256 === undefined) throw new Error(`${key} belongs to no commit`);
+    return sha256;
+  }
+}
+
+function isFetched(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return FETCHED.some((one) => path.startsWith(`${one}${sep}`));
+}

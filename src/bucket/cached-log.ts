@@ -1,0 +1,93 @@
+import { rm, utimes } from 'node:fs/promises';
+import { Failure } from '../exit.js';
+import { readIfThere, sizeOf, writeDurably } from '../storage/durable.js';
+import { waitingForLock } from '../storage/locks.js';
+import { withTemporary } from '../storage/temporary.js';
+import { MINUTE_MS } from '../time.js';
+import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
+import { RunLock } from '../warehouse/lock.js';
+import { dropIndex, makeRoom, updateIndex } from '../warehouse/marker-index.js';
+import { writeSchemas } from '../warehouse/prepare.js';
+import type { Bucket } from './client.js';
+import { each, fetchFile, place, removeLeft } from './downloads.js';
+import { fileOfKey, idOfKey } from './keys.js';
+import type { Listed } from './listing.js';
+import { dateOf, listed, newestStates, websiteOf } from './restore.js';
+
+/** Listed in this order, so that what is seen lacks nothing that comes before it, and put in place in the other. */
+const TABLES = ['runs', 'replays', 'snapshots', 'tombstones'] as const;
+const PREFIXES = TABLES.map((table) => `parquet/${table}/`);
+const COMMIT = /^parquet\/(snapshots|replays)\//;
+/** What the index of old markers holds. */
+const INDEXED = /^parquet\/(snapshots|runs)\//;
+/** While another process fetches the same. */
+const WAIT = { withinMs: MINUTE_MS, everyMs: 50 };
+
+/**
+ * Makes the markers, runs and tombstones in a folder those of a bucket, as fetching a whole warehouse does, but without
+ * data and states. What the bucket no longer has goes.
+ *
+ * @throws BucketError; Failure where the bucket holds no warehouse; BusyError where another process fetches for long
+ */
+export async function fetchLog(bucket: Bucket, folder: string, memoryLimit: number): Promise<void> {
+  const lock = await waitingForLock(() => RunLock.take(folder, `reading ${bucket.url}`), WAIT);
+  try {
+    const identity = await bucket.get('warehouse.json');
+    if (identity === null)
+      throw new Failure(`there is no warehouse at ${bucket.url}: check the address and its prefix`);
+    await removeLeft(folder);
+    await writeSchemas(folder, memoryLimit);
+    await fetchNew(bucket, folder);
+    await withTemporary('index', (temporary) => updateIndex(folder, { memoryLimit, temporary }, Date.now()));
+    const file = warehouseFolder(folder).identity;
+    if ((await readIfThere(file)) !== String(identity.body)) await writeDurably(file, identity.body);
+    // When the bucket was read last.
+    await utimes(file, new Date(), new Date());
+  } finally {
+    lock.release();
+  }
+}
+
+async function fetchNew(bucket: Bucket, folder: string): Promise<void> {
+  const there = (await Promise.all(TABLES.map((table) => listTableFiles(folder, table)))).flat();
+  const objects = new Map<string, Listed>();
+  for (const object of await listed(bucket, PREFIXES)) {
+    const file = fileOfKey(folder, object.key);
+    if (file?.endsWith('.parquet')) objects.set(file, object);
+  }
+  const lacking: { file: string; key: string; fetched: string | null }[] = [];
+  for (const [file, { key, size }] of objects) {
+    if ((await sizeOf(file)) !== size) lacking.push({ file, key, fetched: null });
+  }
+  await each(lacking, async (one) => {
+    one.fetched = await fetchFile(bucket, folder, one.key);
+  });
+  if (lacking.some(({ key }) => COMMIT.test(key))) await fetchCheckpoints(bucket, folder, [...objects.values()]);
+  const gone = there.filter((file) => !objects.has(file));
+  const isReplaced = lacking.some(({ file }) => there.includes(file));
+  if (gone.length > 0 || isReplaced) await dropIndex(folder);
+  const [oldest] = lacking.flatMap(({ key }) => (INDEXED.test(key) ? [dateOf(key)] : [])).sort();
+  if (oldest) await makeRoom(folder, oldest);
+  for (const { fetched, file } of lacking.sort(inOrder)) if (fetched !== null) await place(fetched, file);
+  for (const file of gone) await rm(file, { force: true });
+}
+
+/** Tables in the other order than they are listed, and each from its oldest row on. */
+function inOrder(a: { key: string }, b: { key: string }): number {
+  const rank = ({ key }: { key: string }) => PREFIXES.findIndex((prefix) => key.startsWith(prefix));
+  return rank(b) - rank(a) || (idOfKey(a.key) < idOfKey(b.key) ? -1 : 1);
+}
+
+/** Where a website lacks the newest state, which its data give again, what stands for removed data is needed, too. */
+async function fetchCheckpoints(bucket: Bucket, folder: string, markers: readonly Listed[]): Promise<void> {
+  const states = newestStates(await listed(bucket, ['state/']), markers);
+  const commits = markers.filter(({ key }) => COMMIT.test(key));
+  const websites = new Set(commits.map(({ key }) => websiteOf(key)).filter((website) => !states.has(website)));
+  const prefixes = [...websites].map((website) => `parquet/checkpoints/${website}/`);
+  await each(await listed(bucket, prefixes), async ({ key, size }) => {
+    const file = fileOfKey(folder, key);
+    if (file === null || (await sizeOf(file)) === size) return;
+    const fetched = await fetchFile(bucket, folder, key);
+    if (fetched !== null) await place(fetched, file);
+  });
+}

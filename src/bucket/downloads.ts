@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '../exit.js';
+import { ifThere, makeFolders } from '../storage/durable.js';
+import { whyNotParquet } from '../storage/parquet-file.js';
+import { HOUR_MS } from '../time.js';
+import { namesIn } from '../warehouse/layout.js';
+import type { Bucket } from './client.js';
+import { BucketError } from './errors.js';
+
+const AT_ONCE = 8;
+
+/** Where a cache's files are until they are whole. */
+export function downloads(folder: string): string {
+  return join(folder, 'downloads');
+}
+
+/** Removes what killed processes have left. */
+export async function removeLeft(folder: string): Promise<void> {
+  for (const name of await namesIn(downloads(folder))) {
+    const file = join(downloads(folder), name);
+    const begun = (await ifThere(stat(file), null))?.mtimeMs ?? 0;
+    if (Date.now() - begun > HOUR_MS) await rm(file, { force: true });
+  }
+}
+
+/** Does something with each of them, several at once; after a failure none is begun any more. */
+export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  // Shared: a loop that throws ends it for all.
+  const left = (function* () {
+    yield* all;
+  })();
+  const worker = async () => {
+    for (const one of left) await work(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker));
+}
+
+/**
+ * Fetches a file of a warehouse under a name of its own, since another process may fetch the same.
+ *
+ * @returns its path, to be placed; null where the bucket has no such object
+ * @throws BucketError also where it is damaged
+ */
+export async function fetchFile(bucket: Bucket, folder: string, key: string, sha256?: string): Promise<string | null> {
+  const file = join(downloads(folder), randomUUID());
+  try {
+    if (!(await bucket.download(key, file, sha256))) return null;
+    const reason = await whyNotParquet(file);
+    if (reason === null) return file;
+    throw new Failure(`${bucket.url}/${key} ${reason}`);
+  } catch (error) {
+    await rm(file, { force: true });
+    if (!(error instanceof Failure) || error instanceof BucketError) throw error;
+    const remedy = '`indexhouse verify --repair` on the machine that writes there sends it again';
+    throw new BucketError(`${error.message}; ${remedy}`);
+  }
+}
+
+/** Puts a fetched file in its place. */
+export async function place(fetched: string, file: string): Promise<void> {
+  await makeFolders(dirname(file));
+  await rename(fetched, file);
+}

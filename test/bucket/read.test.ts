@@ -1,0 +1,248 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { testAtLength } from '../given/at-length.js';
+import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
+import { copyTo } from '../given/bucket-copy.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import type { GivenPage } from '../given/service.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+
+const ODD = 'a/b é%*';
+const PAGES = 'select website_id, url, is_indexed from pages order by all';
+const LISTED = 'select count(*)::int as n from coverage';
+const page = (name: string, summary = 'Indexed'): GivenPage => ({
+  url: `https://a.example/${name}`,
+  entry: { index_summary: summary, index_coverage_state: summary },
+});
+const nights = [
+  { at: '2025-03-01T02:00:00Z', lists: { [ODD]: [page('p'), page('q')], shop: [page('s')] } },
+  { at: '2025-03-02T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
+];
+let built: BuiltWarehouse;
+let server: GivenBucket;
+let caches = '';
+let stored: GivenBucket['objects'];
+
+beforeAll(async () => {
+  built = await buildWarehouse(nights);
+  server = await startBucket({ pageSize: 7, prefix: '/nights' });
+  await copyTo(server, built.path);
+  stored = new Map(server.objects);
+});
+afterAll(async () => {
+  built.remove();
+  await server.close();
+});
+beforeEach(() => {
+  server.fault = null;
+  server.requests.length = 0;
+  server.objects.clear();
+  for (const [key, one] of stored) server.objects.set(key, one);
+  caches = temporaryFolder();
+});
+
+const environment = () => ({
+  AWS_ENDPOINT_URL: server.config.endpoint ?? '',
+  AWS_ACCESS_KEY_ID: server.config.access_key_id ?? '',
+  AWS_SECRET_ACCESS_KEY: server.config.secret_access_key ?? '',
+  XDG_CACHE_HOME: caches,
+});
+const read = (...words: string[]) =>
+  run([...words, '--warehouse', 's3://lake/nights'], { env: environment(), cwd: caches });
+const sql = (text: string, ...words: string[]) => read('query', '--sql', text, '--json', ...words);
+/** The tables and states of which files were fetched since, in the order of the requests. */
+function fetched(): string[] {
+  const keys = server.requests.splice(0).filter((request) => request.startsWith('GET lake/nights/'));
+  const tables = keys.map((key) => /nights\/(?:parquet\/)?(\w+)/.exec(key)?.[1] ?? '');
+  return tables.filter((table) => !['warehouse', 'snapshots', 'runs'].includes(table));
+}
+const cache = () => join(caches, 'indexhouse', readdirSync(join(caches, 'indexhouse'))[0] ?? '');
+const dataFiles = () =>
+  ['coverage', 'url_reports', 'page_changes'].flatMap((table) => {
+    const folder = join(cache(), 'parquet', table);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'));
+  });
+/** Changes the objects whose keys begin so. */
+function tampered(prefix: string, change: (body: Buffer) => Buffer | null): void {
+  for (const [key, one] of [...server.objects].filter(([key]) => key.startsWith(`nights/${prefix}`))) {
+    const body = change(one.body);
+    if (body === null) server.objects.delete(key);
+    else server.objects.set(key, { ...one, body });
+  }
+}
+
+describe('a bucket is read like a folder', () => {
+  test('with equal answers, for which only what they need is fetched, and once', async () => {
+    for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['api_usage']]) {
+      const there = await run(['query', ...asked, '--json', '--warehouse', built.path]);
+      const here = await read('query', ...asked, '--json');
+      expect([here.code, here.stderr]).toEqual([0, '']);
+      expect(here.stdout).toBe(there.stdout);
+    }
+    expect(new Set(fetched())).toEqual(
+      new Set(['coverage_summary', 'page_changes', 'page_state', 'state'].filter((one) => one !== 'page_state')),
+    );
+    const pages = [ODD, ODD, 'shop'].map((website_id, at) => ({
+      website_id,
+      url: `https://a.example/${'pqs'[at]}`,
+      is_indexed: at !== 1,
+    }));
+    expect(JSON.parse((await sql(PAGES)).stdout)).toEqual(pages);
+    server.requests.length = 0;
+    expect(JSON.parse((await sql(PAGES)).stdout)).toEqual(pages);
+    expect(fetched()).toEqual([]);
+    expect((await sql(LISTED)).stdout).toContain('"n":5');
+    expect(fetched()).toEqual(['coverage', 'coverage', 'coverage']);
+    expect(statSync(cache()).mode & 0o777).toBe(0o700);
+    expect(new Map(server.objects)).toEqual(stored);
+  });
+
+  testAtLength('by report, too', async () => {
+    const made = async (where: string, env = {}) => {
+      const words = ['report', '--json', '--out', 'r.html', '--warehouse', where];
+      const { stdout, code } = await run(words, { cwd: caches, env });
+      const { file: _, made_at: __, ...report } = JSON.parse(stdout);
+      return { code, report };
+    };
+    expect(await made('s3://lake/nights', environment())).toEqual(await made(built.path));
+  });
+
+  test('by status and keys, too', async () => {
+    const [here, there] = [await read('status', '--json'), await run(['status', '--json', '--warehouse', built.path])];
+    const { websites, page_states, quarantine } = JSON.parse(there.stdout);
+    const status = JSON.parse(here.stdout);
+    expect(status).toMatchObject({
+      warehouse: 's3://lake/nights',
+      page_states,
+      quarantine,
+      followers: [],
+      running: null,
+    });
+    expect(status.websites).toHaveLength(websites.length);
+    expect((await read('keys', 'add', '--label', 'me', '--website', ODD)).code).toBe(0);
+    expect((await read('keys', 'list')).stdout).toContain('me');
+  });
+});
+
+describe('a bucket that is down', () => {
+  test('is told, and answered for as far as what it needs is here', async () => {
+    server.fault = () => 'cut';
+    const nothing = await sql(PAGES);
+    expect(nothing).toMatchObject({ code: 1, stdout: '' });
+    expect(nothing.stderr).toContain('GET s3://lake/nights/warehouse.json: ');
+    server.fault = null;
+    const { stdout } = await sql(PAGES);
+    server.fault = () => '403 InvalidAccessKeyId';
+    const old = await sql(PAGES);
+    expect(old).toMatchObject({ code: 3, stdout });
+    expect(old.stderr).toMatch(/answered from what was fetched .* ago, because the bucket cannot be read: GET s3:/);
+    const lacking = await sql(LISTED);
+    expect(lacking).toMatchObject({ code: 1, stdout: '' });
+    expect(lacking.stderr).toMatch(/GET s3:\/\/lake\/nights\/parquet\/coverage\/.*InvalidAccessKeyId/);
+    expect(lacking.stderr).not.toContain(SECRET);
+  });
+
+  test('while it fetches does not keep what was fetched before from the next question', async () => {
+    let left = 3;
+    server.fault = (request) => (request.includes('/coverage/') && left-- <= 1 ? '403 AccessDenied' : null);
+    expect((await sql(LISTED)).code).toBe(1);
+    server.fault = null;
+    server.requests.length = 0;
+    expect((await sql(LISTED)).stdout).toContain('"n":5');
+    expect(fetched()).toHaveLength(1);
+  });
+});
+
+describe('objects that are not what was committed', () => {
+  test.each([
+    ['coverage', 'parquet/coverage/', (body: Buffer) => body.subarray(0, -5)],
+    ['coverage', 'parquet/coverage/', (body: Buffer) => Buffer.from(body).fill(0x55, 40, 60)],
+    ['coverage', 'parquet/coverage/', () => null],
+    ['pages', 'state/', (body: Buffer) => body.subarray(0, -5)],
+    ['coverage', 'parquet/snapshots/', () => Buffer.from('PAR1')],
+  ])('give an error instead of an answer from %s: %s', async (table, prefix, change) => {
+    tampered(prefix, change);
+    const asked = await sql(`select count(*) from ${table}`);
+    expect(asked).toMatchObject({ code: 1, stdout: '' });
+    expect(asked.stderr).toMatch(
+      new RegExp(`s3://lake/nights/${prefix}.*(damaged|truncated|not there).*verify --repair`),
+    );
+    for (const [key, one] of stored) server.objects.set(key, one);
+    expect((await sql(`select count(*) from ${table}`)).code).toBe(0);
+  });
+});
+
+test('a warehouse in the place of another one is not mixed with it', async () => {
+  expect((await sql(LISTED)).stdout).toContain('"n":5');
+  for (const key of [...server.objects.keys()]) if (key.includes('website=shop')) server.objects.delete(key);
+  expect((await sql(LISTED)).stdout).toContain('"n":4');
+  server.objects.clear();
+  expect((await sql(LISTED)).stderr).toContain('there is no warehouse at s3://lake/nights');
+});
+
+test('a state that the bucket lacks is made of the data', async () => {
+  const { stdout } = await sql(PAGES);
+  caches = temporaryFolder();
+  tampered('state/', () => null);
+  expect(await sql(PAGES)).toMatchObject({ code: 0, stdout });
+});
+
+test('what was not used for longest goes when there is too much, but nothing that is needed now', async () => {
+  const ask = (table: string, bytes: number) => {
+    const env = { ...environment(), INDEXHOUSE_WAREHOUSE_CACHE_SIZE: `${bytes / 1000}KB` };
+    const words = ['query', '--sql', `select count(*)::int as n from ${table}`, '--json'];
+    return run([...words, '--warehouse', 's3://lake/nights'], { env });
+  };
+  const sizes = [...stored]
+    .filter(([key]) => key.startsWith('nights/parquet/url_reports/'))
+    .map(([, { body }]) => body.length);
+  const limit = sizes.reduce((all, size) => all + size, 0);
+  expect((await ask('coverage', 10)).stdout).toContain('"n":5');
+  expect(dataFiles()).toEqual([]);
+  await ask('coverage', limit);
+  expect(dataFiles()).toHaveLength(3);
+  expect((await ask('url_reports', limit)).stdout).toContain('"n":5');
+  const left = dataFiles();
+  server.requests.length = 0;
+  await ask('url_reports', limit);
+  expect(fetched()).toEqual([]);
+  expect(left).toHaveLength(3);
+});
+
+test('two at once share the files', async () => {
+  const [one, two] = await Promise.all([sql(LISTED), sql(PAGES)]);
+  expect([one.code, two.code]).toEqual([0, 0]);
+  const both = await Promise.all([sql(LISTED), sql(LISTED)]);
+  for (const { stdout } of both) expect(stdout).toBe(one.stdout);
+});
+
+describe('commands that write', () => {
+  test.each([
+    [['sync']],
+    [['plan']],
+    [['schedule']],
+    [['maintain']],
+    [['replay']],
+    [['rebuild']],
+    [['verify']],
+    [['backup', 'copy']],
+    [['notify']],
+    [['restore']],
+    [['analytics', '--out', 'a.duckdb']],
+  ])('%s refuses', async (words) => {
+    const config = writeConfig(caches, {
+      baseUrl: 'http://127.0.0.1:1',
+      sections: { warehouse: { path: 's3://lake/nights' } },
+    });
+    const { code, stderr } = await run([...words, '--config', config], { env: environment(), cwd: caches });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      's3://lake/nights is a bucket, which only query, report, status, serve, keys and doctor read',
+    );
+    expect(server.requests).toEqual([]);
+  });
+});
