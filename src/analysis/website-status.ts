@@ -116,7 +116,8 @@ export async function readWebsites(
   temporary: string,
 ): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[]; pageStates: PageState[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
-  const log = await OpenWarehouse.read(engine, warehouse, temporary);
+  const log = await OpenWarehouse.readRecent(engine, warehouse, temporary);
+  await log.load(null);
   if (input.cache) engine.readThrough(input.cache.sourceOf(log));
   log.leaveOut(await log.findTorn());
   const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });

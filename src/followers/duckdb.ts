@@ -69,7 +69,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWareho
 /** The same with the log as it is now. */
 export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
   return withEngine(scratch(input), async (engine) =>
-    followWithDuckdb(input, await OpenWarehouse.read(engine, input.warehouse)),
+    followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
   );
 }
 

@@ -46,7 +46,7 @@ export async function follow(followers: readonly Follower[], { warehouse }: Conf
   };
   try {
     await withEngine(scratch, async (engine) => {
-      const log = await OpenWarehouse.read(engine, warehouse.path);
+      const log = await OpenWarehouse.readIndexed(engine, warehouse.path);
       for (const follower of followers) states.push(await followOne(follower, log));
     });
     return states;

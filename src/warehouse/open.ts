@@ -88,15 +88,19 @@ export class OpenWarehouse implements Log {
     return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas));
   }
 
-  /** The same by the index of old markers, if there is one: `runs` names only what is not in it. */
-  static async readIndexed(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
-    const log = await OpenWarehouse.readRecent(engine, path, temporary);
+  /** The same, with old markers as an index of them has them, if there is one: a file that was damaged since is not seen. */
+  static async readIndexed(engine: Engine, path: string): Promise<OpenWarehouse> {
+    const runs = await listTableFiles(path, 'runs');
+    const log = await OpenWarehouse.readRecent(engine, path);
     await log.load(null);
-    return log;
+    return new OpenWarehouse(engine, path, log.schemas, runs, log);
   }
 
-  /** The same; what is in the index is read when it is loaded. */
-  static async readRecent(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
+  /**
+   * The same for readers: what is in the index is read when it is loaded, and `files` names the index for it. `runs` names
+   * only what is not in it.
+   */
+  static async readRecent(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
     const index = await readIndex(path);
     if (index === null) return OpenWarehouse.read(engine, path, temporary);
     const schemas = await schemasOf(engine, path, temporary);
@@ -217,10 +221,15 @@ export class OpenWarehouse implements Log {
     await this.engine.table(table, query).catch(() => this.engine.view(table, query));
   }
 
-  /** Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick. */
+  /**
+   * Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick: where old
+   * markers are in an index, only the newest nights are looked at.
+   */
   async findTorn(): Promise<DamagedFile[]> {
     if (this.engine.isRemote) return [];
-    const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, this.markers, table)));
+    const { before = '' } = this.index ?? {};
+    const newest = this.markers.filter(({ date }) => date >= before);
+    const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
     return (await Promise.all(torn)).flat();
   }
 

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { questionOf } from '../../src/analysis/ask-rows.js';
-import { analyses } from '../../src/analysis/catalog.js';
+import { analyses, findAnalysis } from '../../src/analysis/catalog.js';
 import { ask, type Question } from '../../src/analysis/question.js';
 import type { Reader } from '../../src/analysis/reader.js';
 import type { Value } from '../../src/storage/values.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
 import { updateIndex } from '../../src/warehouse/marker-index.js';
 import { atLength, seeds } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -60,5 +62,14 @@ test.each(seeds(1, 0.2))(
       if (expected.length > 0) answered.push(analysis.name);
     }
     expect(answered.length).toBeGreaterThan(3);
+    for (const table of ['coverage', 'coverage_summary', 'page_changes'] as const) {
+      for (const file of await listTableFiles(indexed, table, { websiteId: 'shop' })) writeFileSync(file, 'damaged');
+    }
+    const other = await readerOf(indexed);
+    const trend = await questionOf(other, findAnalysis('indexing_trend'), new Map([['website', 'mirror/ %a']]));
+    expect(await answerTo(other, trend)).toEqual(await answerTo(whole, trend));
+    expect(other.damaged).toEqual([]);
+    await answerTo(other, { ...trend, website: null });
+    expect(other.damaged).not.toEqual([]);
   },
 );

@@ -1,12 +1,14 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Reader } from '../../src/analysis/reader.js';
 import { sha256Of } from '../../src/storage/durable.js';
+import { withEngine } from '../../src/storage/engine.js';
 import { HOUR_MS } from '../../src/time.js';
 import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { hasIndex, readIndex, updateIndex } from '../../src/warehouse/marker-index.js';
+import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { openReader, rowsOf } from '../analysis/given.js';
 import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -69,6 +71,18 @@ test('tells what the markers tell, without opening the old ones', async () => {
   expect(await told(warehouse)).toEqual(whole);
 });
 
+test('gives followers the same log, with the files of each commit and run', async () => {
+  const warehouse = await indexed();
+  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+    const log = await OpenWarehouse.readIndexed(engine, warehouse);
+    const whole = await OpenWarehouse.read(engine, warehouse);
+    expect(log.markers).toHaveLength(5);
+    expect(log.markers).toEqual(whole.markers);
+    for (const table of ['snapshots', 'runs', 'coverage'] as const)
+      expect(log.files(table)).toEqual(whole.files(table));
+  });
+});
+
 test('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
@@ -121,19 +135,29 @@ const INDEXES: Record<string, (warehouse: string) => unknown> = {
   'lacks a file': async (warehouse) => rmSync((await readIndex(warehouse))?.files.runs ?? ''),
   'has a file with other bytes': async (warehouse) =>
     writeFileSync((await readIndex(warehouse))?.files.snapshots ?? '', ''),
+  'has a file that is cut short': async (warehouse) =>
+    truncateSync((await readIndex(warehouse))?.files.snapshots ?? '', 500),
+  'is of a newer version': (warehouse) => {
+    const file = join(warehouse, 'index', 'index.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"version":1', '"version":2'));
+  },
   'is of another warehouse': async (warehouse) => rmSync(await oldMarker(warehouse)),
 };
 
-test.each(casesAtLength(Object.entries(INDEXES), 'is no JSON', 'is of another warehouse'))(
-  'an index that %s is ignored',
-  async (how, damage) => {
-    const warehouse = await indexed();
-    await damage(warehouse);
-    expect(await readIndex(warehouse)).toBeNull();
-    const rows = how === 'is of another warehouse' ? 4 : 5;
-    expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
-  },
-);
+test.each(
+  casesAtLength(
+    Object.entries(INDEXES),
+    'is of a newer version',
+    'has a file that is cut short',
+    'is of another warehouse',
+  ),
+)('an index that %s is ignored', async (how, damage) => {
+  const warehouse = await indexed();
+  await damage(warehouse);
+  expect(await readIndex(warehouse)).toBeNull();
+  const rows = how === 'is of another warehouse' ? 4 : 5;
+  expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
+});
 
 /** Its file of snapshots tells one of five, and its list of files says that this is right. */
 async function misled(): Promise<string> {
