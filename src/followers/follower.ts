@@ -141,7 +141,7 @@ async function compared(
   { log, engine, repair }: { log: OpenWarehouse; engine: EngineOptions; repair: boolean },
 ): Promise<Compared> {
   const lacking = lackingIn(await copy.known(), log.markers).length;
-  const differences = lacking > 0 ? [lagging(`${copy.title} is ${lacking} snapshots behind`)] : [];
+  const differences = lacking > 0 ? [lagging(`${copy.title}: ${lacking} snapshots behind`)] : [];
   const repaired: string[] = [];
   for (const found of await copy.differences(log, engine)) {
     if (repair && found.takeAway) {
