@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { jsonOf } from '../contract/validate.js';
 import { encodeId } from '../storage/names.js';
-import { HOUR_MS } from '../time.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
 import { escaped } from './keys.js';
 
 /** Who claims a place and has not sent its commit after so long, by the server's clock, is taken for dead. */
 const STALE_MS = HOUR_MS;
+
+/** Who resumes a run and has given no sign of life for so long is taken for dead, too: it gives one each minute. */
+const SILENT_MS = 2.5 * MINUTE_MS;
+const LOOK_AGAIN_MS = 10 * SECOND_MS;
+/** Written by who stops in peace, so that nobody waits for its signs of life. */
+const RELEASED = 'released';
 
 const claimSchema = z.object({ commit_id: z.string(), marker: z.string() });
 
@@ -42,4 +48,89 @@ export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marke
     const isAlive = found.ageMs < STALE_MS || (await bucket.get(holder.data.marker)) !== null;
     if (isAlive) return { websiteId, n, commitId: holder.data.commit_id, marker: holder.data.marker };
   }
+}
+
+/**
+ * Which runs this machine resumes. Of all that have a run's journal only one may, or each would ask for the same reports:
+ * `runs/<run>/website=<id>/claim-<n>` has the id of its commit, and how often it has given a sign of life.
+ */
+export class RunClaims {
+  readonly #held = new Map<string, { key: string; id: string; signs: number }>();
+
+  constructor(private readonly bucket: Bucket) {}
+
+  /**
+   * Claims a run. Where another machine has it, a sign of life is waited for.
+   *
+   * @param run `runs/<run>/website=<id>`
+   * @param id of this machine's commit of the run
+   * @returns how many had it before this machine; null where another one is at work on it
+   */
+  async take(run: string, id: string, sleep: (ms: number) => Promise<void>): Promise<number | null> {
+    let seen: string | null = null;
+    let tried = 0;
+    for (;;) {
+      const newest = await this.#newest(run);
+      const found = newest === null ? null : await this.bucket.get(newest);
+      const text = String(found?.body ?? '');
+      if (newest !== null && text.startsWith(`${id} `)) {
+        this.#held.set(run, { key: newest, id, signs: 0 });
+        return tried;
+      }
+      if (found === null || text.endsWith(RELEASED) || found.ageMs >= SILENT_MS) {
+        tried = newest === null ? 0 : numberOf(newest) + 1;
+        await this.bucket.put(`${run}/claim-${String(tried).padStart(4, '0')}`, `${id} 0`);
+      } else if (seen !== null && text !== seen) {
+        return null;
+      } else {
+        seen = text;
+        await sleep(LOOK_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Under another id from now on. */
+  async rename(run: string, id: string): Promise<void> {
+    const held = this.#held.get(run);
+    if (!held) return;
+    held.id = id;
+    await this.#write(held, String(++held.signs));
+  }
+
+  /** Gives a sign of life. @returns the runs that another machine has taken over meanwhile */
+  async renew(): Promise<string[]> {
+    const lost: string[] = [];
+    for (const [run, held] of this.#held) {
+      if ((await this.#newest(run)) === held.key) await this.#write(held, String(++held.signs));
+      else lost.push(run);
+    }
+    for (const run of lost) this.#held.delete(run);
+    return lost;
+  }
+
+  /** Another machine may take it over at once. */
+  async release(run: string): Promise<void> {
+    const held = this.#held.get(run);
+    if (held) await this.#write(held, RELEASED);
+    this.#held.delete(run);
+  }
+
+  /** Of a run that has ended. */
+  async remove(run: string): Promise<void> {
+    const held = this.#held.get(run);
+    if (held) await this.bucket.remove(held.key);
+    this.#held.delete(run);
+  }
+
+  async #write({ key, id }: { key: string; id: string }, sign: string): Promise<void> {
+    await this.bucket.put(key, `${id} ${sign}`, { ifAbsent: false });
+  }
+
+  async #newest(run: string): Promise<string | null> {
+    return (await this.bucket.keys(`${run}/claim-`)).sort().at(-1) ?? null;
+  }
+}
+
+function numberOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf('-') + 1));
 }

@@ -6,6 +6,7 @@ import { JournalError, readHeader, writeHeader } from '../journal/header.js';
 import { exists, ifThere, makeFolder, readIfThere, syncFolder } from '../storage/durable.js';
 import { decodeId, encodeId } from '../storage/names.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
+import { RunClaims } from './claims.js';
 import type { Bucket } from './client.js';
 import { idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
@@ -17,6 +18,9 @@ const TAIL_BYTES = 64;
 const FILES = ['header', 'listing', 'plan', 'planned', 'remaining', 'reports'] as const;
 /** `runs/<run>/website=<id>/<file>/<generation>-<offset>` */
 const PART = /^runs\/([^/]+)\/website=([^/]+)\/(\w+)\/(\d{6})-(\d{14})$/;
+
+/** Whose a run is. */
+export type Claimed = 'ours' | 'taken' | 'ended';
 
 /** How far a file is in the bucket. One that is written over begins a new generation there. */
 interface Sent {
@@ -32,18 +36,72 @@ interface Sent {
  */
 export class JournalMirror {
   readonly #sent = new Map<string, Sent>();
+  readonly #claims: RunClaims;
+  /** Runs that are not this machine's to send: those that it found and has not claimed. */
+  readonly #others = new Set<string>();
 
   constructor(
     private readonly bucket: Bucket,
     private readonly warehouse: string,
-  ) {}
+  ) {
+    this.#claims = new RunClaims(bucket);
+  }
+
+  /** To be called before anything is resumed. */
+  async begin(): Promise<void> {
+    for (const folder of await unfinishedJournals(this.warehouse)) this.#others.add(prefixOf(folder));
+  }
+
+  /**
+   * Claims a run that was found here, and fetches its journal again where another machine was at work on it meanwhile.
+   *
+   * @returns `taken` by another machine, or `ended` by one: then its journal is of no use here
+   * @throws BucketError
+   */
+  async claim(folder: JournalFolder, sleep: (ms: number) => Promise<void>): Promise<Claimed> {
+    const run = prefixOf(folder);
+    const header = await readHeader(folder).catch(() => null);
+    const before = await this.#claims.take(run, header?.snapshot_id ?? uuidv7(), sleep);
+    if (before === null) return 'taken';
+    const [, , website = ''] = run.split('/');
+    const runs = await this.bucket.keys(`parquet/runs/${website}/`);
+    if (runs.some((key) => idOfKey(key) === folder.runId) || (before > 0 && !(await this.#fetchAgain(folder)))) {
+      await this.#claims.remove(run);
+      return 'ended';
+    }
+    this.takeOver(folder);
+    return 'ours';
+  }
+
+  /** Sends the journal of a run that was found here. */
+  takeOver(folder: JournalFolder): void {
+    this.#others.delete(prefixOf(folder));
+  }
+
+  /** Others need not wait until this machine is taken for dead. @throws BucketError */
+  async release(): Promise<void> {
+    for (const folder of await unfinishedJournals(this.warehouse)) await this.#claims.release(prefixOf(folder));
+  }
+
+  /** @returns false where it was committed */
+  async #fetchAgain(folder: JournalFolder): Promise<boolean> {
+    const parts: Listed[] = [];
+    for await (const part of this.bucket.list(`${prefixOf(folder)}/`)) if (PART.test(part.key)) parts.push(part);
+    if (parts.length === 0) return true;
+    const isFetched = await fetchJournal(this.bucket, { warehouse: this.warehouse, folder }, parts);
+    const header = isFetched ? await readHeader(folder).catch(() => null) : null;
+    if (header) await this.#claims.rename(prefixOf(folder), header.snapshot_id);
+    return isFetched;
+  }
 
   /** Sends what is new since the last time. @throws BucketError */
   async send(): Promise<void> {
     // Of a first night nothing else is there yet.
     const identity = await readIfThere(warehouseFolder(this.warehouse).identity);
     if (this.#sent.size === 0 && identity !== null) await this.bucket.put('warehouse.json', identity);
+    for (const run of await this.#claims.renew()) this.#others.add(run);
     for (const folder of await unfinishedJournals(this.warehouse)) {
+      if (this.#others.has(prefixOf(folder))) continue;
       // How long they are is asked in the other order, so that nothing is sent without what it is about.
       const opened: { name: string; handle: FileHandle; bytes: number; inode: number }[] = [];
       try {
@@ -85,7 +143,7 @@ export class JournalMirror {
 export async function removeEnded(bucket: Bucket, runs: ReadonlySet<string>): Promise<void> {
   const ended = new Set([...runs].map(runOfKey));
   for (const key of await bucket.keys('runs/')) {
-    const [, run, website] = PART.exec(key) ?? [];
+    const [, run, website] = /^runs\/([^/]+)\/website=([^/]+)\//.exec(key) ?? [];
     if (ended.has(`${website}/${run}`)) await bucket.remove(key);
   }
 }
@@ -150,6 +208,7 @@ async function fetchJournal(
     if (last && (await exists(made[name]))) await utimes(made[name], last, last);
   }
   await makeFolder(dirname(folder.path));
+  await rm(folder.path, { recursive: true, force: true });
   await rename(made.path, folder.path);
   await syncFolder(dirname(folder.path));
   await rm(root, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
+import { Failure } from '../exit.js';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
 import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
@@ -19,6 +20,7 @@ import { readManifest } from '../warehouse/stage.js';
 import { claimCommit, OvertakenError, takeWinner, untilFirst } from './claim.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
+import type { Mirroring } from './mirror.js';
 import { failedReceipt, type WebsiteReceipt } from './receipt.js';
 import { recoverReplays } from './replay.js';
 
@@ -43,6 +45,8 @@ export interface RecoverDeps {
   /** A header for a run whose own is lost. */
   newHeader(folder: JournalFolder): RunHeader;
   isConfigured(websiteId: string): boolean;
+  /** Of the machines that have a journal, one finishes it. */
+  claim: Mirroring['claim'];
 }
 
 /**
@@ -50,6 +54,7 @@ export interface RecoverDeps {
  *
  * - empty: the run died before its first request; the folder is deleted.
  * - recorded (it has a row in `runs`): the journal is deleted.
+ * - another machine's by now, which restored it from the bucket: it is left alone.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
  * - damaged: it is set aside and replaced by its intact parts.
  * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
@@ -101,6 +106,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     await dropJournal(folder);
     return { kind: 'gone' };
   }
+  await claimed(folder, input);
   const young = context.effects.now() - (await lastActivity(folder)) <= context.config.sync.resume_within;
   const receipt = await finishStaged(context, folder);
   if (receipt) return { kind: 'committed', receipt, young };
@@ -114,6 +120,18 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   const run = input.deps.openRun(folder, header);
   const old = await finishOld(run, young ? 'its website is no longer part of this run' : TOO_OLD);
   return { kind: old.status === 'committed' ? 'committed' : 'given_up', receipt: old, young: false };
+}
+
+/** @throws Failure where another machine finishes the run: whatever that commits, this one does not */
+async function claimed(folder: JournalFolder, { deps, ended }: RecoveryInput): Promise<void> {
+  const header = await headerIfWhole(folder);
+  // What is visible here is finished here.
+  if (header && ended.snapshots.has(idOf(folder.websiteId, header.snapshot_id))) return;
+  const claim = await deps.claim(folder);
+  if (claim === 'ours') return;
+  if (claim === 'ended') await dropJournal(folder);
+  const has = claim === 'ended' ? 'has ended' : 'is at work on';
+  throw new Failure(`another machine ${has} the unfinished run; the next sync fetches what it commits`);
 }
 
 /** Whether the run died before its first request: the header is written before that. */

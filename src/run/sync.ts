@@ -27,7 +27,7 @@ import {
   type WebsiteRun,
 } from './context.js';
 import { fetchReports } from './fetch-reports.js';
-import { mirrorJournals } from './mirror.js';
+import { type Mirroring, mirrorJournals } from './mirror.js';
 import { Outage } from './outage.js';
 import { plan } from './plan-reports.js';
 import { exitCodeOf, failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
@@ -124,10 +124,10 @@ class Sync {
 
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse, effects } = this.#context;
-    const stopMirroring = await mirrorJournals(this.#context);
+    const mirroring = await mirrorJournals(this.#context);
     try {
       await takeOthers(this.#context);
-      const { runId, runs, receipts, unlisted } = await this.#begin();
+      const { runId, runs, receipts, unlisted } = await this.#begin(mirroring);
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
         if (website.status === 'rejected') throw website.reason;
@@ -138,19 +138,20 @@ class Sync {
       return { run_id: runId, websites: receipts, followers, ...(unlisted === undefined ? {} : { error: unlisted }) };
     } finally {
       progress.finish();
-      await stopMirroring();
+      await mirroring.stop();
       await this.#clients.close();
       await dropScratch(warehouse);
     }
   }
 
   /** Recovers, and opens the journals of the run that is resumed, or of a new one. */
-  async #begin(): Promise<Begun> {
+  async #begin({ claim }: Mirroring): Promise<Begun> {
     const { unfinished, runId, receipts, older, setAside } = await recover(
       { ...this.#context, runId: '' },
       {
         openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
         newHeader: (folder) => this.#headerFor(folder),
+        claim,
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
     );

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Bucket } from '../../src/bucket/client.js';
 import { fetchJournals, JournalMirror } from '../../src/bucket/journals.js';
+import { journalFolder, unfinishedJournals } from '../../src/journal/folder.js';
 import { createLogger } from '../../src/observe/log.js';
+import { realRunEffects } from '../../src/run/context.js';
 import { mirrorJournals } from '../../src/run/mirror.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { testAtLength } from '../given/at-length.js';
@@ -58,6 +60,75 @@ describe('the journal in the bucket', () => {
     expect(await readTable(other.warehouse, 'url_reports')).toHaveLength(PAGES);
     expect(keys('runs/')).toEqual([]);
     expect(keys('parquet/snapshots/')).toHaveLength(1);
+  });
+
+  test('is resumed by one of two machines that have it: one commit of the night, and nothing is asked for twice', async () => {
+    await expect(home.sync({ stopAfter: { reports: 15 } })).rejects.toThrow('stopped');
+    const journaled = home.journaled('a%2Fb');
+    const others = [machine(), machine()];
+    for (const { config } of others) expect((await run(['restore', '--config', config])).code).toBe(0);
+    simulator.requests.reset();
+    const receipts = await Promise.all(others.map((other) => other.sync({ longestSleep: 20 })));
+    const [first, second] = receipts.flatMap(({ websites }) => websites).sort((a, b) => (a.status < b.status ? -1 : 1));
+    expect(first).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
+    expect(second).toMatchObject({ status: 'failed', error: expect.stringMatching(/another machine/) });
+    expect(asked(journaled)).toEqual([]);
+    expect([...simulator.requests.reports().values()].filter(({ attempted }) => attempted > 1)).toEqual([]);
+    expect(keys('parquet/snapshots/')).toHaveLength(1);
+    expect(keys('runs/')).toEqual([]);
+  });
+
+  test('is resumed by a third machine with all that the second one received before it was stopped', async () => {
+    await expect(home.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
+    const [second, third] = [machine(), machine()];
+    for (const { config } of [second, third]) expect((await run(['restore', '--config', config])).code).toBe(0);
+    await expect(second.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('stopped');
+    const journaled = second.journaled('a%2Fb');
+    expect(journaled.length).toBeGreaterThan(home.journaled('a%2Fb').length);
+    simulator.requests.reset();
+    expect(await third.syncOne()).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
+    expect(asked(journaled)).toEqual([]);
+    // What the second one is at it then finds ended.
+    expect(await second.sync({ recoverOnly: true })).toMatchObject({
+      websites: [],
+      followers: [{}, {}, { behind: 0 }],
+    });
+    expect(second.unfinished()).toEqual([]);
+    expect(keys('parquet/snapshots/')).toHaveLength(1);
+  });
+
+  test('is left to another machine while that gives signs of life, and taken over once it is silent', async () => {
+    await expect(home.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');
+    const bucket = new Bucket(server.config, { env: {} });
+    const began = Date.now();
+    let waited = 0;
+    server.now = () => began + waited;
+    const restored = async () => {
+      const { warehouse } = machine();
+      expect(await fetchJournals(bucket, warehouse)).toBe(1);
+      const mirror = new JournalMirror(bucket, warehouse);
+      await mirror.begin();
+      return { mirror, folders: await unfinishedJournals(warehouse) };
+    };
+    const [one, two] = [await restored(), await restored()];
+    const claim = ({ mirror, folders }: typeof one, meanwhile: () => Promise<void> = async () => {}) =>
+      mirror.claim(folders[0] ?? journalFolder('', '', ''), async (ms) => {
+        waited += ms;
+        await meanwhile();
+      });
+    expect([await claim(one), waited]).toEqual(['ours', 0]);
+    expect([await claim(one), waited], 'again').toEqual(['ours', 0]);
+    expect(await claim(two, () => one.mirror.send())).toBe('taken');
+    const parts = keys('runs/');
+    await two.mirror.send();
+    expect(keys('runs/'), 'and nothing of it is sent').toEqual(parts);
+    expect(await claim(two)).toBe('ours');
+    expect(waited).toBeGreaterThan(120_000);
+    await one.mirror.send();
+    const sent = server.requests.length;
+    await one.mirror.send();
+    expect(server.requests.slice(sent), 'it was not lost, but away').toEqual([]);
+    await bucket.close();
   });
 
   testAtLength('costs a lost machine no more than what was received since it was last sent', async () => {
@@ -115,12 +186,13 @@ describe('the journal in the bucket', () => {
 
   test('is sent again and again while the run goes on', async () => {
     const quiet = machine(false);
-    await expect(quiet.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');
     const config = await given(machine().config);
-    const stop = await mirrorJournals(
-      { config, warehouse: quiet.warehouse, log: createLogger({ level: 'silent' }) },
+    const { signal } = new AbortController();
+    const { stop } = await mirrorJournals(
+      { config, warehouse: quiet.warehouse, log: createLogger({ level: 'silent' }), effects: realRunEffects, signal },
       5,
     );
+    await expect(quiet.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');
     await vi.waitFor(() => expect(keys('runs/').map((key) => key.split('/')[3])).toContain('listing'));
     const sent = keys('runs/').length;
     await expect(quiet.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');

@@ -20,6 +20,8 @@ export interface HomeSync {
   recoverOnly?: boolean;
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
+  /** Waits no longer than this at a time, in milliseconds. */
+  longestSleep?: number;
   /** Bytes that are free, instead of the real ones. */
   freeDisk?: () => number;
   /** Whether `indexhouse.duckdb` follows (default); what only the Parquet files are asked for is quicker without. */
@@ -64,6 +66,7 @@ export class Home {
     recoverOnly = false,
     clock,
     freeDisk,
+    longestSleep = Number.POSITIVE_INFINITY,
     follow = true,
   }: HomeSync = {}): Promise<Receipt> {
     await givenSchemas(this.warehouse);
@@ -79,6 +82,7 @@ export class Home {
       effects: {
         ...realRunEffects,
         now: clock ?? (() => Date.now() + laterMs),
+        sleep: (ms, signal) => realRunEffects.sleep(Math.min(ms, longestSleep), signal),
         ...(freeDisk ? { freeDisk: async () => freeDisk() } : {}),
         ...(follow ? {} : { follow: noFollowers }),
       },
