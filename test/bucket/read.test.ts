@@ -77,15 +77,15 @@ function tampered(prefix: string, change: (body: Buffer) => Buffer | null): void
 
 describe('a bucket is read like a folder', () => {
   test('with equal answers, for which only what they need is fetched, and once', async () => {
+    expect((await read('query', 'indexing_trend', 'website=shop')).code).toBe(0);
+    expect(fetched()).toEqual(['coverage_summary']);
     for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['api_usage']]) {
       const there = await run(['query', ...asked, '--json', '--warehouse', built.path]);
       const here = await read('query', ...asked, '--json');
       expect([here.code, here.stderr]).toEqual([0, '']);
       expect(here.stdout).toBe(there.stdout);
     }
-    expect(new Set(fetched())).toEqual(
-      new Set(['coverage_summary', 'page_changes', 'page_state', 'state'].filter((one) => one !== 'page_state')),
-    );
+    expect(new Set(fetched())).toEqual(new Set(['coverage_summary', 'page_changes', 'state']));
     const pages = [ODD, ODD, 'shop'].map((website_id, at) => ({
       website_id,
       url: `https://a.example/${'pqs'[at]}`,
@@ -218,6 +218,20 @@ test('two at once share the files', async () => {
   expect([one.code, two.code]).toEqual([0, 0]);
   const both = await Promise.all([sql(LISTED), sql(LISTED)]);
   for (const { stdout } of both) expect(stdout).toBe(one.stdout);
+});
+
+test('doctor says how a bucket is read', async () => {
+  const { journal: _, ...bucket } = server.config;
+  const warehouse = { path: 's3://lake/nights', cache_path: caches };
+  const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse, bucket } });
+  const findings: unknown = JSON.parse((await run(['doctor', '--json', '--config', config])).stdout);
+  const ofPlace = (check: string, message: RegExp) =>
+    expect.objectContaining({ check, message: expect.stringMatching(message) });
+  expect(findings).toContainEqual(ofPlace('bucket', /^s3:\/\/lake\/nights can be read; it holds 3 commits$/));
+  expect(findings).toContainEqual(
+    ofPlace('cache', /^DuckDB has no httpfs here: .* is fetched into .*, where 10\.0 GB stay/),
+  );
+  expect(findings).not.toContainEqual(ofPlace('run_lock', /./));
 });
 
 describe('commands that write', () => {
