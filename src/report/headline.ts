@@ -2,9 +2,9 @@ import type { Figure } from '../observe/format.js';
 import type { Period } from './period.js';
 import type { ChangesRow, TrendRow, WebsiteRow } from './rows.js';
 
-/** What the newest complete listing holds, and what the one that it is compared with held. */
+/** Counts of the newest complete listing, and of the one that it is compared with. */
 const STOCKS = ['pages', 'indexed', 'without_data'] as const;
-/** Pages that did so in the period, and in as many days right before it, where those are known too. */
+/** Pages that did this in the period, and in as many days right before it, if those are known, too. */
 const FLOWS = [
   'newly_indexed',
   'deindexed',
@@ -36,7 +36,7 @@ export interface HeadlineInput {
 export function headlineOf({ website, trend, changes, previous, period }: HeadlineInput): Headline {
   const countsOn = (date: string | null) => trend.find(({ snapshot_date }) => snapshot_date === date);
   const [now, before] = [countsOn(website.now_date), countsOn(website.before_date)];
-  // The first listing has nothing to be compared with, so a website's changes are known from its second one on.
+  // The first listing has nothing to compare with, so a website's changes are known from its second one on.
   const knowsPrevious = website.first_date < period.previous.since;
   return {
     listed_on: website.now_date,
@@ -49,7 +49,7 @@ export function headlineOf({ website, trend, changes, previous, period }: Headli
   };
 }
 
-/** The headline of several websites together. A figure is compared only where each website's is. */
+/** The headline of several websites together. A figure is compared only if each website's is. */
 export function totalOf(headlines: readonly Headline[]): Headline {
   const dates = (key: 'listed_on' | 'compared_with') => headlines.flatMap((headline) => headline[key] ?? []).sort();
   return {

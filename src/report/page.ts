@@ -23,12 +23,12 @@ const UNMARKED = '<title>Index report: ';
 /** The mark is within this many bytes from the beginning. */
 export const MARK_BYTES = 2048;
 
-/** Whether a file that begins like this is a report. */
+/** Whether a file with this beginning is a report. */
 export function isReport(beginning: string): boolean {
   return beginning.startsWith(BEGINNING) && (beginning.includes(MARK) || beginning.includes(UNMARKED));
 }
 
-/** What the HTML of a report begins with, up to its title. */
+/** The beginning of a report's HTML, up to its title. */
 export function opening({ websites, period, version }: Report, ...more: Part[]): Html {
   return html`${new Html(BEGINNING)}<meta charset="utf-8">
 ${new Html(MARK)}${version}">
@@ -111,7 +111,7 @@ ${qualityPart(id, section, period)}
 `;
 }
 
-/** Warnings above the first figure. */
+/** Warnings that are shown above the first figure. */
 function caveats({ websites, headline }: Section, { since }: Period): string[] {
   const [first, second] = websites;
   if (!first || second) return [];
@@ -139,7 +139,7 @@ function lead(story: readonly string[]): Part {
   );
 }
 
-/** The line of the share that is indexed over the last 90 days, with the nights marked that broke their trend. */
+/** A line chart of the indexed share over the last 90 days, which marks the nights that broke their trend. */
 function sharePart(id: string, { trend, events }: Section, { shown, ...period }: Period): Part {
   if (trend.filter(({ counts }) => counts !== null).length < 2) return null;
   const marks = eventsIn(events, shown).filter(({ what }) => what === 'website');

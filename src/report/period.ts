@@ -4,7 +4,7 @@ import type { Span } from '../html/charts/trend-chart.js';
 import { addDays, DAY_MS } from '../time.js';
 
 const DAYS_SHOWN = 90;
-/** A longer period is drawn only in its newest part: a day needs some width. */
+/** Of a longer period, only the newest part is drawn, because a day needs some width. */
 const MOST_DAYS_SHOWN = 400;
 
 export interface Period extends Span {
@@ -20,7 +20,7 @@ export interface Period extends Span {
  *
  * @param given dates in the forms that analyses take: `2025-03-31`, `today`, `7 days ago`
  * @param today the date of the newest snapshot
- * @throws QuestionError for what is no date, and for a period that ends before it begins
+ * @throws QuestionError for an invalid date, and for a period that ends before it begins
  */
 export function periodOf(given: { since?: string | undefined; until?: string | undefined }, today: string): Period {
   const until = readDate('until', given.until ?? 'today', today);

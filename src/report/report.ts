@@ -8,11 +8,11 @@ import { changesRow, snapshotRow, trendRow, type WebsiteRow, websiteRow } from '
 import { readCommon, readMoves, readSection, type Section, type WebsiteFacts } from './section.js';
 import { storyOf } from './story.js';
 
-/** Up to so many websites get a section each; more share one, with a line each. */
+/** Up to this many websites get a section each; more share one, with a line each. */
 const MOST_SECTIONS = 5;
 
 export interface ReportOptions {
-  /** Id or name; left out: all websites. */
+  /** Id or name; by default all websites. */
   website?: string | undefined;
   /** Dates in the forms that analyses take. */
   since?: string | undefined;
@@ -28,7 +28,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 /**
  * Reads a report from a warehouse.
  *
- * @throws QuestionError for a wrong date or website, and where the warehouse has no snapshot in that time
+ * @throws QuestionError for a wrong date or website, and if the warehouse has no snapshot in that period
  */
 export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
@@ -54,7 +54,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   };
 }
 
-/** What happened to one website in a period: the beginning of its report. */
+/** What happened to one website in a period: the first part of its report. */
 export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
   const period = periodOf(given, reader.today);
   const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });

@@ -28,7 +28,7 @@ export const trendRow = z.object({
 });
 export type TrendRow = z.infer<typeof trendRow>;
 
-/** What a run brought and what it cost; null where it has no snapshot. */
+/** What a run fetched and what it cost; null if it has no snapshot. */
 const outcome = z.object({
   took_seconds: z.number(),
   listing_status: maybeText,
@@ -58,7 +58,7 @@ export type SnapshotRow = z.infer<typeof snapshotRow>;
 export const runRow = outcome.extend({ started_at: text, outcome: text, error: maybeText, runs: whole });
 export type RunRow = z.infer<typeof runRow>;
 
-/** Pages of one website that changed in a way, each once. */
+/** Pages of one website with some kind of change, each counted once. */
 export const changesRow = z.object({
   website_id: text,
   appeared: whole,
@@ -147,7 +147,7 @@ export const balanceRow = z.object({
 });
 export type BalanceRow = z.infer<typeof balanceRow>;
 
-/** A page that fell out of the index, one of the samples of the state that it went to, which `fallen` pages did. */
+/** A page that fell out of the index: a sample of the `fallen` pages that went to the same state. */
 export const fallenRow = z.object({
   website_id: text,
   state: text,
@@ -161,11 +161,11 @@ export const fallenRow = z.object({
 });
 export type FallenRow = z.infer<typeof fallenRow>;
 
-/** What changed pages have in common: the share of them with this value, and the share of all pages. */
+/** What changed pages have in common: their share with this value, and that of all pages. */
 const common = { website_id: text, dimension: text, value: text, pages: whole };
 const shares = { share: z.number(), overall_share: z.number(), lift: z.number() };
 export const flipCommonRow = z.object({ ...common, changed: whole, ...shares });
-/** Of the analysis `deindexed_in_common`. */
+/** A row of the analysis `deindexed_in_common`. */
 export const deindexedCommonRow = z
   .object({ ...common, deindexed: whole, ...shares })
   .transform(({ deindexed, ...rest }) => ({ ...rest, changed: deindexed }));
@@ -186,7 +186,7 @@ export type FlipRow = z.infer<typeof flipRow>;
 export const crawlAgeRow = z.object({ website_id: text, last_crawl: text, pages: whole });
 export const reportAgeRow = z.object({ website_id: text, report_age: text, pages: whole });
 
-/** Of the analysis `pages_not_crawled`. */
+/** A row of the analysis `pages_not_crawled`. */
 export const staleRow = z.object({
   website_id: text,
   url: text,
@@ -196,7 +196,7 @@ export const staleRow = z.object({
 });
 export type StaleRow = z.infer<typeof staleRow>;
 
-/** Of the analysis `drift_diary`. */
+/** A row of the analysis `drift_diary`. */
 export const driftRow = z.object({
   website_id: text,
   source: text,

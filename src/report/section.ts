@@ -48,7 +48,7 @@ const STALE_SPANS = new Set(SPANS.slice(4));
 /** A value stands out if its share among changed pages exceeds that among all pages by this much. */
 const LEAST_EXCESS = 0.02;
 
-/** What is known of one website before its section is read. */
+/** What is known about one website before its section is read. */
 export interface WebsiteFacts {
   website: WebsiteRow;
   /** Up to the end of the period. */
@@ -65,7 +65,7 @@ export interface WebsiteFacts {
 /** What a report shows of one website, or of many together. */
 export type Section = Awaited<ReturnType<typeof readSection>>;
 
-/** What happened, when and where: what a report begins with, and the dashboard shows. */
+/** What happened, when and where: the first part of a report, which the dashboard also shows. */
 export type Moves = Awaited<ReturnType<typeof readMoves>>;
 
 /** Reads the section of these websites: one, or all that the warehouse has. */
@@ -92,7 +92,7 @@ export async function readSection(reader: Reader, websites: WebsiteFacts[], peri
 export async function readMoves(reader: Reader, websites: WebsiteFacts[], period: Period) {
   const { since, until, shown } = period;
   const { website } = scopeOf(reader, websites, period);
-  // Where there is no listing before the period, the first one in it, as in the headline.
+  // If there is no listing before the period, the first one in it, as in the headline.
   const compared = (website === null ? null : websites[0]?.website.before_date) ?? addDays(since, -1);
   return {
     websites,
@@ -179,7 +179,7 @@ async function readAges({ reader, website }: Scope) {
   };
 }
 
-/** Every span, also those without a page, summed over the websites. */
+/** Every span, even without pages, summed over the websites. */
 function agesOf(ages: readonly Age[]): Age[] {
   return SPANS.map((span) => ({
     span,

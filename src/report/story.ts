@@ -15,7 +15,7 @@ const CAUSES: Record<string, string> = {
   canonical: 'with the canonical:',
 };
 
-/** What a story is told from; events and causes with the largest first. */
+/** The input of a story; events and causes with the largest first. */
 export interface Facts {
   headline: Headline;
   events: readonly EventRow[];
@@ -23,8 +23,8 @@ export interface Facts {
 }
 
 /**
- * What happened in a few sentences: how much is indexed, when, where and into which state that broke its trend, and what
- * the pages that fell out had in common. Plain text with names from the service in it.
+ * What happened, in a few sentences: how much is indexed, when, where and through which state that broke its trend, and
+ * what the pages that fell out had in common. Plain text that contains names from the service.
  */
 export function storyOf({ headline, events, common }: Facts, period: Period): string[] {
   const sentence = headlineSentence(headline);
@@ -34,7 +34,7 @@ export function storyOf({ headline, events, common }: Facts, period: Period): st
   return [sentence, ...told.map(eventSentence), ...(causes === null ? [] : [causes])];
 }
 
-/** The events of a period, of whole websites before those of directories and states, the largest first. */
+/** The events of a period: those of whole websites before those of directories and states, the largest first. */
 export function eventsIn(events: readonly EventRow[], { since, until }: Pick<Period, 'since' | 'until'>): EventRow[] {
   const rank = ({ what }: EventRow) => ['website', 'directory', 'state'].indexOf(what);
   return events
@@ -81,7 +81,7 @@ function mostOf({ what, direction, directory, directory_pages, state, state_page
 function causeSentence(common: readonly CommonRow[]): string | null {
   const telling = common.flatMap(({ dimension, value, share, overall_share }) => {
     const what = CAUSES[dimension];
-    // What is not known, such as `(no report)`, is no cause.
+    // An unknown value, such as `(no report)`, is not a cause.
     return what === undefined || value.startsWith('(')
       ? []
       : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all that were indexed)`];

@@ -3,10 +3,10 @@ import { datesOf } from './period.js';
 import type { SnapshotRow, TrendRow } from './rows.js';
 
 /**
- * The trend over every date of a span, from the first that has a snapshot on. Of several websites a date counts each
- * with its newest complete listing up to then: one that was not listed on a date did not lose its pages.
+ * The trend over every date of a span, starting with the first that has a snapshot. Of several websites, a date counts
+ * each with its newest complete listing up to then, because one that was not listed on a date did not lose its pages.
  *
- * @param rows each website's by date
+ * @param rows of each website, by date
  */
 export function trendOf(rows: readonly TrendRow[], snapshots: readonly SnapshotRow[], span: Span): Day[] {
   const byDate = new Map<string, TrendRow[]>();

@@ -17,7 +17,7 @@ import { newestDates } from './changes.js';
 const NIGHTS_LOOKED_AT = 30;
 const REPORT_ROWS = 10;
 const ODDITIES_LISTED = 50;
-/** More than are shown: where the id is also another website's name, that website's rows come, too, and are left out. */
+/** More than are shown: if the id is also another website's name, its rows come, too, and are then left out. */
 const DRIFT_READ = 500;
 
 const RUN_COLUMNS: readonly Column<RunRow>[] = [
