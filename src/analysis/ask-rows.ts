@@ -25,7 +25,7 @@ export async function askAnalysis(
 /**
  * An analysis with its parameters, as a question to this warehouse.
  *
- * @throws UsageError for parameters that are wrong, a website or page that the warehouse does not have among them
+ * @throws UsageError for wrong parameters, including a website or page that the warehouse does not have
  */
 export async function questionOf(
   reader: Reader,
@@ -34,11 +34,11 @@ export async function questionOf(
 ): Promise<Question> {
   const { name } = analysis;
   const parameters = valuesOf(analysis, given, reader.today);
-  // A default end is the newest snapshot's date, after which a period may begin: it has no rows then.
+  // The default end is the newest snapshot's date. A period may begin after it, and then has no rows.
   const ends = given.has('until') || given.has('to');
   const begins = given.has('since') || given.has('from');
   if (ends && (begins || !reader.isEmpty)) checkPeriod(analysis, parameters);
-  // Before the first snapshot no website or page is known, so none is an error.
+  // Before the first snapshot, no website or page is known, so naming one is not an error.
   if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
   const { website, url } = parameters;
   const [id = null] =
@@ -55,7 +55,7 @@ export async function questionOf(
 const hasPage = z.object({ is_there: z.boolean() });
 const nearPage = z.object({ url: z.string() });
 
-/** @throws QuestionError for a page that is not in the warehouse, with the pages that may be meant */
+/** @throws QuestionError for a page that is not in the warehouse; it suggests similar pages */
 async function checkPage(reader: Reader, name: string, page: { url: string; website: string | null }): Promise<void> {
   const [found] = await askRows(reader, 'query/has_page', hasPage, page, page.website);
   if (found?.is_there) return;
@@ -105,7 +105,7 @@ export async function countSelected(reader: Reader, name: string, selection: Par
   return counted?.rows ?? 0;
 }
 
-/** A statement of ours, by its name, with its parameters, and the columns of it that are read. */
+/** A statement of `sql/`, by its name, with its parameters, and the columns to read. */
 interface Selected {
   name: string;
   selection: Parameters;
@@ -113,8 +113,8 @@ interface Selected {
 }
 
 /**
- * Asks a statement of ours about a window of what another one selects, which it calls `selected`. The other one gives what
- * it sorts by as `ascending` or `descending`, one of them null; what is equal, or not known, comes last and is ordered by
+ * Runs a statement of `sql/` over a window of the rows of another one, which it reads as `selected`. The other one
+ * returns its sort key as `ascending` or `descending`, with the other null. Unknown keys come last; ties are sorted by
  * `url`.
  */
 export async function askSelected<T>(
@@ -128,7 +128,7 @@ export async function askSelected<T>(
   return askText(reader, text, schema, { ...selected.selection, limit, skip });
 }
 
-/** All that a statement as for `askSelected` selects, in parts and in its order. */
+/** All rows that a statement as for `askSelected` selects, in parts and in order. */
 export function askAllSelected(
   reader: Reader,
   { selection, ...selected }: Omit<Selected, 'selection'> & { selection: Readonly<Record<string, Scalar>> },
@@ -141,7 +141,7 @@ export function selectedText({ name, columns }: Omit<Selected, 'selection'>, whe
   return `select ${columns.join(', ')} from (${sql(name)}\n) where ${where} order by ascending nulls last, descending desc nulls last, url`;
 }
 
-/** Asks a statement of ours about what another one selects, which it calls `selected`, by these columns of it. */
+/** Runs a statement of `sql/` over these columns of the rows of another one, which it reads as `selected`. */
 export async function askAbout<T>(
   reader: Reader,
   name: string,

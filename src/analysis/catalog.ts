@@ -11,7 +11,7 @@ const PARAMETER = /^-- param +(\w+) +\((\w+)(?:, *(?:required|default +(.+?)))?\
 
 const SHOW = /^-- show +(\w+) +\((\w+)\): *(.*)$/gm;
 
-/** What analyses are about, in the order in which they are listed. */
+/** The questions by which analyses are grouped, in the order of the list. */
 export const QUESTIONS = [
   'What fell out?',
   'Is it growing?',
@@ -35,7 +35,7 @@ const analysisSchema = z.object({
   description: filled,
   /** The group that it is listed in. */
   question: z.enum(QUESTIONS),
-  /** What one row of the answer stands for. */
+  /** What one row of the answer represents. */
   grain: filled,
   parameters: z.array(
     z.object({ name: filled, type: z.enum(PARAMETER_TYPES), default: z.string().nullable(), description: filled }),
@@ -63,7 +63,7 @@ export function findAnalysis(name: string): Analysis {
   );
 }
 
-/** Reads the header comment of an analysis. @throws ZodError where it lacks something */
+/** Reads the header comment of an analysis. @throws ZodError if something is missing */
 export function parseAnalysis(name: string, text: string): Analysis {
   const header = text.slice(0, text.search(/^(?!--)/m));
   const fields = Object.fromEntries([...header.matchAll(FIELD)].map(([, key = '', value]) => [key, value]));

@@ -1,4 +1,4 @@
 import { UsageError } from '../exit.js';
 
-/** A question that cannot be asked: the caller's SQL, analysis name or parameters are wrong. Asking again cannot help. */
+/** An invalid question: the caller's SQL, analysis name or parameters are wrong. A retry cannot help. */
 export class QuestionError extends UsageError {}

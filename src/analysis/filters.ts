@@ -13,7 +13,7 @@ const knownFilters = z.object({
   states: texts,
 });
 
-/** Sentences for an answer without rows: which of its filters no page of the warehouse meets, and what there is. */
+/** Sentences for an answer without rows: which filters match no page of the warehouse, and which values exist. */
 export async function unmetFilters(reader: Reader, { parameters, website: only }: Question): Promise<string[]> {
   const { website = null, directory = null, state = null } = parameters;
   if (directory === null && state === null) return [];

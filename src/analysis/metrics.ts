@@ -88,11 +88,11 @@ const OF_THE_WAREHOUSE: Record<string, { help: string; value: (status: Status) =
   },
 };
 
-/** Series of as many websites are shown. */
+/** Only this many websites get series of their own. */
 const MOST_WEBSITES = 1000;
 const NAME_CHARACTERS = 200;
 
-/** One gauge and its series; a value that is not known gives none. */
+/** One gauge and its series; an unknown value makes no series. */
 export interface Figure {
   /** Without `indexhouse_`. */
   name: string;

@@ -22,7 +22,7 @@ const RELATIVE = /^(\d{1,5}) (day|week)s? ago$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * The values of an analysis's parameters: those that are given, and the defaults of the others.
+ * The values of an analysis's parameters: the given ones, and the defaults of the others.
  *
  * @param today what relative dates count from, `YYYY-MM-DD`: the date of the newest snapshot
  * @throws QuestionError for an unknown name, a missing one or a value of the wrong type, listing all parameters
@@ -43,13 +43,13 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   );
 }
 
-/** The names of the dates between which something is asked. */
+/** The names of the dates that begin and end a period. */
 const PERIODS = [
   ['since', 'until'],
   ['from', 'to'],
 ] as const;
 
-/** @throws QuestionError where what is asked for begins after its end */
+/** @throws QuestionError if a period begins after its end */
 export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Scalar>>): void {
   for (const [first, last] of PERIODS) {
     const [begin, end] = [values[first], values[last]];
@@ -96,14 +96,14 @@ function formOf(parameter: Parameter): string {
   return isLimit(parameter) ? `${FORMS[parameter.type]}, or none` : FORMS[parameter.type];
 }
 
-/** `limit=none` gives the whole list, whatever the default limit is. */
+/** `limit=none` lifts any default limit. */
 function isLimit({ name, type }: Parameter): boolean {
   return name === 'limit' && type === 'integer';
 }
 
 /** Undefined: the text is not of the parameter's type. */
 function readValue(parameter: Parameter, text: string, today: string): Scalar | undefined {
-  // `none` and `all` mean "no restriction" only where that is the default: elsewhere they may be a name.
+  // `none` and `all` mean "no restriction" only where that is the default: elsewhere they may be names.
   if (NULL_WORDS.has(text) && parameter.default === text) return null;
   if (text === 'none' && isLimit(parameter)) return null;
   return READ[parameter.type](text, today);

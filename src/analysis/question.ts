@@ -9,14 +9,14 @@ import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
 import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
 
-/** DuckDB's names of what is not the statement's fault: the disk's, the machine's or our own. */
+/** DuckDB's names for errors that are not the statement's fault, but the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
 const PIVOT = /^pivot\b/i;
-/** What the engine may refuse for another reason before it says what kind of statement it is. */
+/** Statements that the engine may refuse for another reason before it tells their kind. */
 const WRITING =
   /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|pragma|set)\b/i;
 
-/** Text that ends a statement without belonging to it, among everything else that a statement is made of. */
+/** The pieces of a statement, to tell its content from the comments, spaces and semicolons around it. */
 const PIECES =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|\s+|[\s\S]/g;
 const NO_CONTENT = /^(--|\/\*|\s|;$)/;
@@ -27,26 +27,26 @@ export interface Question {
   sql: string;
   /** Values by the names that the statement uses with a `$`. */
   parameters: Readonly<Record<string, Scalar>>;
-  /** The id of the only website that the statement is about; left out or null: it may read of all. */
+  /** The id of the only website that the statement is about; null or left out: it may read all. */
   website?: string | null | undefined;
-  /** The columns to answer with, in their order; all where it is left out. */
+  /** The columns to answer with, in their order. Default: all. */
   columns?: readonly string[] | undefined;
 }
 
 /** The answer to a question, in parts, so that it need not fit into memory. */
 export interface Result {
-  /** Each once: a name that comes twice is told apart by a suffix. */
+  /** Unique: a repeated name gets a suffix. */
   columns: string[];
-  /** Of each column, as its values are texts whatever it is. */
+  /** The kind of each column, because the values are texts in any case. */
   types: ('date' | 'time' | 'other')[];
-  /** One value a column. May throw what `ask` throws. */
+  /** Rows with one value per column. May throw what `ask` throws. */
   parts: AsyncIterable<Value[][]>;
 }
 
 /**
- * Asks a reader one question. Its answer must be read before the next question is asked.
+ * Asks a reader one question. Read its answer before you ask the next one.
  *
- * @throws QuestionError for what is not one reading statement, for wrong parameters, and for SQL that fails
+ * @throws QuestionError for anything but a single reading statement, for wrong parameters, and for SQL that fails
  */
 export async function ask(reader: Reader, question: Question): Promise<Result> {
   const turn = reader.nextTurn();
@@ -83,7 +83,7 @@ const TYPES = new Map<number, 'date' | 'time'>([
   ...[TIMESTAMP, TIMESTAMP_TZ, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP_S].map((type) => [type, 'time'] as const),
 ]);
 
-/** Where the wanted columns are among those of the answer. @throws QuestionError for one that is not */
+/** The positions of the wanted columns in the answer. @throws QuestionError for one that is not in it */
 function placesOf({ name }: Question, wanted: readonly string[], names: readonly string[]): number[] {
   return wanted.map((column) => {
     const at = names.indexOf(column);
@@ -98,7 +98,7 @@ async function* picked(parts: AsyncIterable<Value[][]>, places: readonly number[
   for await (const rows of parts) yield rows.map((row) => places.map((at) => row[at] ?? null));
 }
 
-/** Answers into a Parquet file with DuckDB's own types, but for JSON, which is text there. Throws as `ask` does. */
+/** Writes an answer into a Parquet file with DuckDB's own types, except that JSON becomes text. Throws like `ask`. */
 export async function askIntoParquet(reader: Reader, question: Question, file: string): Promise<void> {
   reader.nextTurn();
   const prepared = await reader.withTables(() => prepare(reader, question), question.website);
@@ -115,7 +115,7 @@ function withColumns(question: Question, prepared: DuckDBPreparedStatement): str
   return `select ${question.columns.map(identifier).join(', ')} from (${text}\n)`;
 }
 
-/** Many readers do not know Parquet's JSON type. */
+/** Makes JSON columns text, because many readers do not know Parquet's JSON type. */
 function withJsonAsText(prepared: DuckDBPreparedStatement, text: string, wanted?: readonly string[]): string {
   const columns = Array.from({ length: prepared.columnCount }, (_, index) => index);
   const json = columns.filter((index) => prepared.columnType(index).alias === 'JSON');
@@ -155,7 +155,7 @@ function refusal({ name }: Question, what: string): QuestionError {
 }
 
 function several(question: Question, count: number): QuestionError {
-  // A PIVOT that must look for its columns first is more than one statement to DuckDB.
+  // A PIVOT that must first find its columns is more than one statement to DuckDB.
   if (!PIVOT.test(bare(question.sql))) return refusal(question, `holds ${count} statements`);
   return new QuestionError(`${question.name}: say which columns PIVOT is to make: PIVOT … ON column IN ('a', 'b')`);
 }
@@ -176,7 +176,7 @@ function checkParameters({ name, parameters }: Question, prepared: DuckDBPrepare
 
 async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => boolean): AsyncGenerator<Value[][]> {
   for (;;) {
-    // DuckDB ends such a result as if it had no more rows.
+    // Otherwise, DuckDB ends such a result as if it had no more rows.
     if (!isOpen()) throw new Error(`${question.name}: another question was asked before its answer was read`);
     const chunk = await explained(question, () => result.fetchChunk());
     if (!chunk || chunk.rowCount === 0) return;
@@ -186,7 +186,7 @@ async function* partsOf(question: Question, result: DuckDBResult, isOpen: () => 
   }
 }
 
-/** Runs a piece of work, and turns DuckDB's complaints about the statement into ours. */
+/** Runs `work`, and turns DuckDB's errors about the statement into a QuestionError. */
 async function explained<T>(question: Question, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

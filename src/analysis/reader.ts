@@ -32,29 +32,29 @@ const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to rea
 
 /** Coverage of commits without a summary, usually none. */
 const UNSUMMARIZED = 'unsummarized_coverage';
-/** What a question may name. */
+/** The tables that a question may name. */
 const SOURCES = [...TABLES, UNSUMMARIZED] as const;
 type Source = (typeof SOURCES)[number];
 
 /** What a reader and its further connections see. */
 interface Seen {
   log: OpenWarehouse;
-  /** The files of what was named so far, by source and website. Pending while they are looked at, and missing states are rebuilt. */
+  /** The files of what was named so far, by source and website. Pending while they are checked. */
   listed: Map<string, Promise<string[]>>;
 }
 
 /**
- * A warehouse as it is at one moment: every table and view, over the files of exactly the commits that are there when
- * it opens. It takes no lock, so no sync can block it, nor it a sync. Its engine can read the log and the states, and
- * nothing else of the machine; of a question of somebody else's, `ask` lets only tables and views through.
+ * A warehouse at one moment: every table and view, over the files of exactly the commits that are there when it opens.
+ * It takes no lock, so that it and a sync cannot block each other. Its engine can read the log and the states, and
+ * nothing else on the machine; `ask` restricts users' questions to tables and views.
  *
- * The files of a table are looked at when a question first names it; only those of one website, if the question is about
- * that one alone. Those that cannot be read are left out and named in `damaged`. A missing or damaged state is rebuilt
- * from the log then, and kept if the warehouse can be written.
+ * The files of a table are checked when a question first names it; only those of one website, if the question is only
+ * about that one. Those that cannot be read are left out and named in `damaged`. A missing or damaged state is then
+ * rebuilt from the log, and kept if the warehouse can be written.
  */
 export class Reader {
   #turn = 0;
-  /** What this connection can read by now, and of which website; null: of all. */
+  /** What this connection can read so far, and of which website; null: of all. */
   readonly #listed = new Set<Source>();
   #website: string | null = null;
 
@@ -70,7 +70,7 @@ export class Reader {
     private readonly first: Engine = engine,
   ) {}
 
-  /** @throws WarehouseError where there is no warehouse */
+  /** @throws WarehouseError if there is no warehouse */
   static async open(options: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(options.warehouse);
     await checkWarehouseThere(warehouse);
@@ -116,18 +116,18 @@ export class Reader {
     return this.seen.log.named();
   }
 
-  /** Some files of a table, as statements of our own read them. */
+  /** Some files of a table, in the form that our own statements expect. */
   filled(table: Table, files: readonly string[]): string[] {
     return withEmpty(this.seen.log.schemas, table, files);
   }
 
-  /** What one snapshot's commits hold of a table, as statements of our own read it: not every file there is. */
+  /** The files of a table in one snapshot's commits, in the form that our own statements expect. */
   filesOfSnapshot(table: DataTable, snapshotId: string): string[] {
     const markers = this.markers.filter((marker) => marker.snapshotId === snapshotId);
     return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
-  /** What the listings of some snapshots are counted from: their summaries, and the coverage of commits without one. */
+  /** The files to count some snapshots' listings from: their summaries, and the coverage of commits without one. */
   filesOfListings(snapshotIds: readonly string[]): { summaries: string[]; unsummarized: string[] } {
     const { path } = this.seen.log;
     const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
@@ -161,10 +161,10 @@ export class Reader {
   }
 
   /**
-   * Runs a query; while it names a table whose files were not looked at yet, looks at them and runs it again.
+   * Runs a query. While it names a table whose files were not checked yet, checks them and runs it again.
    *
    * @param website the only one that the query is about; null: it is about all
-   * @throws CheckpointError where nothing is left to rebuild a state from
+   * @throws CheckpointError if nothing is left to rebuild a state from
    */
   async withTables<T>(ask: () => Promise<T>, website: string | null = null): Promise<T> {
     await this.#turnTo(website);
@@ -185,7 +185,7 @@ export class Reader {
     this.#website = website;
   }
 
-  /** Runs one query and checks each row, as `Engine.rows` does. */
+  /** Runs one query and validates each row, like `Engine.rows`. */
   rows<T>(
     schema: z.ZodType<T>,
     query: string,
@@ -195,7 +195,7 @@ export class Reader {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
-  /** Looks at the files of all tables that are there, so that `damaged` names what cannot be read of any. */
+  /** Checks the files of all tables that are there, so that `damaged` names every one that cannot be read. */
   async nameDamaged(): Promise<void> {
     await this.#turnTo(null);
     const isThere = (table: Table) => !this.engine.isRemote || hasRowPerFile(table);
@@ -207,7 +207,7 @@ export class Reader {
     const name = JSON.stringify([source, this.#website]);
     const files = listed.get(name) ?? this.#filesOf(source, this.#website);
     listed.set(name, files);
-    // The next question looks again.
+    // The next question tries again.
     files.catch(() => listed.delete(name));
     await listFiles(this.engine, source, await files);
     this.#listed.add(source);
@@ -260,12 +260,12 @@ export class Reader {
     return this.seen.log.newestDate === null;
   }
 
-  /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC where there is none. */
+  /** The date of the newest snapshot, `YYYY-MM-DD`; today's in UTC if there is none. */
   get today(): string {
     return this.seen.log.newestDate ?? new Date().toISOString().slice(0, 10);
   }
 
-  /** Another connection to the same data, for a query beside this reader's. To be closed before this reader. */
+  /** Another connection to the same data, for a query beside this reader's. Close it before this reader. */
   async connect(): Promise<Reader> {
     return new Reader(await this.engine.connect(), null, this.folder, this.options, this.seen, this.first);
   }
@@ -279,7 +279,7 @@ export class Reader {
 /**
  * Opens a reader, hands it to `use`, and closes it whatever happens.
  *
- * @throws DamageError where `use` failed over a file whose bytes are not those that were committed
+ * @throws DamageError if `use` failed on a file whose bytes are not those that were committed
  */
 export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await Reader.open(options);
@@ -314,7 +314,7 @@ function isUnsummarized({ files }: Marker): boolean {
   return !Object.hasOwn(files, 'coverage_summary');
 }
 
-/** From here on the engine reads only these folders, and its settings cannot be changed. */
+/** Restricts the engine to these folders from now on, and locks its settings. */
 async function lockDown(engine: Engine, folders: string[]): Promise<void> {
   await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
   await engine.run('set enable_external_access = false');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 
-/** What may stand in FROM beside tables and views: what makes rows, and what tells of the tables. */
+/** What is allowed in FROM besides tables and views: functions that make rows or describe tables. */
 const TABLE_FUNCTIONS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree', 'summary'],
   ...['histogram', 'histogram_values', 'test_all_types', 'icu_calendar_names', 'pg_timezone_names'],
@@ -10,9 +10,9 @@ const TABLE_FUNCTIONS = new Set([
 ]);
 /** Functions that see more of the machine, or of this process, than their arguments. */
 const REFUSED_FUNCTIONS = new Set(['getenv', 'write_log', 'current_setting', 'getvariable']);
-/** Those that tell of tables, or of nothing. */
+/** The harmless ones, which describe tables or nothing at all. */
 export const PRAGMAS = /^pragma\s+(version|show_tables|database_list|table_info\s*\(\s*'\w+'\s*\))$/i;
-/** Names that DuckDB takes for a file where no table is called so. */
+/** Names that DuckDB takes for a file if no table has them. */
 const FILE_NAME =
   /[/\\*?]|:\/\/|\.(parquet|csv|tsv|txt|json|jsonl|ndjson|db|ddb|duckdb|sqlite|xlsx|avro|arrow)(\.\w+)?$/i;
 
@@ -27,17 +27,17 @@ const nodeSchema = z.looseObject({
 });
 
 /**
- * Looks through one parsed statement for anything but reading of tables and views. Nothing is bound, so no file is
- * opened, and no message can hold its content.
+ * Searches one parsed statement for anything but reading of tables and views. Nothing is bound, so no file is opened,
+ * and no message can contain a file's content.
  *
- * @returns what is refused, as it follows "it" in a sentence; null where nothing is
+ * @returns what is refused, as it follows "it" in a sentence; null if nothing is
  */
 export async function whatElseIsRead(engine: Engine, statement: string): Promise<string | null> {
   if (PRAGMAS.test(statement)) return null;
   const [row] = await engine.rows(parsedRow, 'select json_serialize_sql($statement::varchar) as parsed', { statement });
   const parsed = parsedSchema.parse(JSON.parse(row?.parsed ?? ''));
   if (parsed.error) return `is not a query but ${/^\w*/.exec(statement)?.[0].toUpperCase()}`;
-  // With a list instead of recursion: a hostile text can be nested as deep as it likes.
+  // With a list instead of recursion, because a hostile text can be nested to any depth.
   const left: unknown[] = [parsed];
   while (left.length > 0) {
     const node = left.pop();

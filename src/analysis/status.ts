@@ -18,12 +18,12 @@ import {
   type WebsitesInput,
 } from './website-status.js';
 
-/** The names are those of `status --json`. */
+/** What `status --json` prints. */
 export interface Status {
   warehouse: string;
   checked_at: string;
   websites: WebsiteStatus[];
-  /** The process that holds the run lock: a sync or another writing command is under way. */
+  /** The process that holds the run lock: a sync or another writing command is running. */
   running: LockHolder | null;
   unfinished: UnfinishedRun[];
   /** Folders of damaged journals that were set aside; they may be deleted. */
@@ -35,7 +35,7 @@ export interface Status {
   new_drift: NewDrift[];
   /** Websites with rejected records. */
   quarantine: ReturnType<typeof quarantineOf>;
-  /** Notices that channels have not taken. */
+  /** Notices that channels have not accepted. */
   notices: WaitingNotices[];
   /** Files of the log that cannot be read. */
   damaged: { path: string; table: string; website_id: string; reason: string }[];
@@ -54,8 +54,8 @@ export interface StatusInput extends WebsitesInput {
 }
 
 /**
- * Finds out how a warehouse is doing, from its Parquet files and journals: nothing that holds a database blocks it, and
- * it writes nothing into the warehouse but a state that is missing. Not to be called by a process that syncs.
+ * Finds out how a warehouse is doing, from its Parquet files and journals. No process that holds a database blocks it,
+ * and it writes nothing into the warehouse except a missing state. Do not call it in a process that syncs.
  */
 export async function readStatus(input: StatusInput): Promise<Status> {
   const { warehouse } = input;
@@ -90,7 +90,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
   });
 }
 
-/** Counts what is quarantined of each website that has such records, from the markers alone. */
+/** Counts the quarantined records of each website that has some, from the markers alone. */
 function quarantineOf(markers: readonly Marker[]) {
   const counts = new Map<string, { records: number; replayed: number }>();
   for (const { kind, websiteId, files } of markers) {
@@ -111,7 +111,7 @@ function quarantineOf(markers: readonly Marker[]) {
 /** Clocks of two machines may differ by this much. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Said of the folder of a damaged journal. */
+/** The warning about the folder of a damaged journal. */
 const SET_ASIDE =
   'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
   'send it with a bug report';
@@ -132,7 +132,7 @@ function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }
   ];
 }
 
-/** Notices that a channel refused. Those that were never sent yet are no warning. */
+/** A warning if a channel refused notices. Notices that were not sent yet cause none. */
 function notTaken({ channel, notices, since, error }: WaitingNotices, checkedAt: string): string[] {
   if (since === null) return [];
   const age = duration(Math.max(0, Date.parse(checkedAt) - Date.parse(since)));
@@ -201,7 +201,7 @@ function lagging(
   running: boolean,
   syncing: number | null,
 ): string[] {
-  // While a sync runs, the follower is behind until its end.
+  // While a sync runs, the follower lags until the sync ends.
   if (running && (held === null || held.process_id === syncing)) return [];
   if (error && name !== 'duckdb') return [`${titleOf({ name })} cannot be compared: ${error}`];
   if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];

@@ -16,10 +16,10 @@ export interface UnfinishedRun {
   website_name: string | null;
   started_at: string | null;
   last_activity_at: string;
-  /** `listing`: the walk; `reports`: fetching; `commit`: all is fetched, and its files are being made. */
+  /** `listing`: the walk; `reports`: fetching; `commit`: everything is fetched, and the files are being written. */
   stage: 'listing' | 'reports' | 'commit';
   windows_read: number | null;
-  /** Entries the listing has given so far, of how many the service counts. */
+  /** Entries that were listed so far; `pages_expected` is how many the service counts. */
   pages_read: number | null;
   pages_expected: number | null;
   reports_done: number | null;
@@ -58,7 +58,7 @@ export async function unfinishedRuns(input: UnfinishedInput): Promise<Unfinished
   const runs: UnfinishedRun[] = [];
   for (const folder of await unfinishedJournals(input.warehouse)) {
     const run = await describe(folder, input);
-    // It may have been committed meanwhile.
+    // The run may have been committed meanwhile.
     if (run && (await exists(folder.path))) runs.push(run);
   }
   return runs;
@@ -76,7 +76,7 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
   };
   try {
     const header = await readHeader(folder);
-    // It died before its first request: there is nothing to resume.
+    // The run died before its first request, so there is nothing to resume.
     if (header === null) return null;
     const { website_name, started_at } = header;
     return { ...run, website_name, started_at, ...(await reachedIn(folder, input.now)) };

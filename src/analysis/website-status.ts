@@ -48,7 +48,7 @@ export const websiteRow = z.object({
       utilisation: z.number().nullable(),
     })
     .nullable(),
-  /** Pages that are monitored now, how many of them have a report, and the ages of those. */
+  /** The pages that are monitored now, how many of them have a report, and the ages of those reports. */
   pages: z
     .object({
       monitored: z.int(),
@@ -79,7 +79,7 @@ const driftRow = z.object({
   occurrences: z.int(),
   sample: z.string().nullable(),
 });
-/** Something about the interface that a website's newest snapshot showed for the first time. */
+/** Drift that a website's newest snapshot showed for the first time. */
 export type NewDrift = z.infer<typeof driftRow>;
 
 /** Such as `new value index_summary = Maybe`. */
@@ -89,7 +89,7 @@ export function driftText({ kind, field, value }: Pick<NewDrift, 'kind' | 'field
 
 const pageStateRow = z.object({
   website_id: z.string(),
-  /** `other`: not known to the contract; `none`: the service said nothing. */
+  /** `other`: not in the contract; `none`: the service gave none. */
   verdict: z.string(),
   state: z.string(),
   pages: z.int(),
@@ -101,7 +101,7 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
-  /** Websites that are configured, shown also before their first run. */
+  /** Websites that are configured, shown even before their first run. */
   websites: readonly { id: string; name: string | null }[];
   /** Milliseconds since 1970. */
   now: number;
@@ -109,7 +109,7 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   cache?: FileCache | undefined;
 }
 
-/** What the Parquet files tell of each website, with the log that they were read by. */
+/** What the Parquet files say about each website, with the log that was read for it. */
 export async function readWebsites(
   engine: Engine,
   input: WebsitesInput,
