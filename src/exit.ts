@@ -3,7 +3,7 @@ export const EXIT = { done: 0, failed: 1, usage: 2, warnings: 3, busy: 4, stoppe
 
 /** An error whose message tells the user what happened, where, and what to do. */
 export class Failure extends Error {
-  /** What the process ends with where nothing catches it. */
+  /** The exit code of the process if nothing catches the error. */
   readonly exitCode: number = EXIT.failed;
 
   constructor(message?: string, options?: ErrorOptions) {
@@ -12,12 +12,12 @@ export class Failure extends Error {
   }
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of an error, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What was asked for cannot be done as it was asked: flags, configuration, names, files. Nothing was changed. */
+/** The request itself is wrong: its flags, configuration, names or files. Nothing was changed. */
 export class UsageError extends Failure {
   override readonly exitCode = EXIT.usage;
 }
@@ -27,7 +27,7 @@ export class BusyError extends Failure {
   override readonly exitCode = EXIT.busy;
 }
 
-/** What holds a copy elsewhere cannot be reached, so whatever else is asked of it now would fail in the same way. */
+/** The place of a copy cannot be reached, so that any further request to it would fail in the same way. */
 export class UnreachableError extends Failure {}
 
 /** The process was asked to stop. */

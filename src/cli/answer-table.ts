@@ -3,41 +3,41 @@ import { count, counted, dayOfMonth, percent, signed } from '../observe/format.j
 import type { Value } from '../storage/values.js';
 import type { Column } from './table.js';
 
-/** Where nothing is known. */
+/** The sign for an unknown value. */
 export const UNKNOWN = '–';
 const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
-/** From so many rows on a column that says the same in each of them is a sentence below the table. */
+/** From this many rows on, a column with the same value in each row becomes a sentence below the table. */
 const LEAST_ROWS = 3;
-/** What two decimals would show as nothing, or nearly so. */
+/** Smaller numbers would show as 0 or nearly so with two decimals. */
 const SMALL = 0.1;
-/** So many websites' hosts are told below a table whose pages are paths. */
+/** At most this many websites' hosts are named below a table that shows URLs as paths. */
 const MOST_ORIGINS = 5;
 const FIGURES: ReadonlySet<Kind> = new Set(['count', 'number', 'change', 'share']);
 
-/** What an analysis answered, and what it takes to show it to people. */
+/** The answer of an analysis, and what is needed to show it to people. */
 export interface Answer {
   analysis: Analysis;
   columns: readonly string[];
   rows: readonly (readonly Value[])[];
-  /** Columns that were asked for by name; undefined: those that the analysis shows. */
+  /** Columns that the user chose; undefined: those that the analysis shows. */
   chosen?: readonly string[] | undefined;
   /** Names of the warehouse's websites, by id. */
   websites: ReadonlyMap<string, string>;
   /** `YYYY-MM-DD`; dates of another year show theirs. */
   today: string;
-  /** Whether there are more rows, which a limit left out. */
+  /** Whether a limit has left out rows. */
   isCut: boolean;
 }
 
 /** A table for people: heads, texts, and the sentences below it. */
 export interface AnswerTable {
   columns: Column[];
-  /** Null where nothing is known. */
+  /** Null for an unknown value. */
   rows: (string | null)[][];
   notes: string[];
 }
 
-/** A column of the answer as it is shown. */
+/** A column as it is shown. */
 interface Shown {
   kind: Kind;
   heading: string;
@@ -45,10 +45,10 @@ interface Shown {
 }
 
 /**
- * Lays out an answer as its analysis says. Columns that say nothing about the single row are left out: those that are
- * empty, and those that are the same in all rows, which a note below the table tells instead.
+ * Lays out an answer as its analysis says. Leaves out columns that do not tell rows apart: empty ones, and those with
+ * the same value in all rows, which a note below the table states instead.
  *
- * @param wholeUrls URLs with their host, even where all share it
+ * @param wholeUrls show URLs with their host, even if all share it
  */
 export function answerTable(answer: Answer, wholeUrls = false): AnswerTable {
   const { chosen, rows, websites } = answer;
@@ -88,7 +88,7 @@ function shownColumns({ analysis, columns, rows, chosen }: Answer): Shown[] {
   });
 }
 
-/** Whether there is anything in a column. */
+/** Whether a column has any value to show. */
 function tells({ values }: Shown): boolean {
   return values.length === 0 || values.some((value) => value !== null && !(Array.isArray(value) && value.length === 0));
 }
@@ -103,8 +103,8 @@ function isSame({ kind, values }: Shown): boolean {
 }
 
 /**
- * The scheme and host that all URLs of a website share, by the values of the column of websites, or null where that is
- * not shown. None where a path could be mistaken, or where there are too many to tell.
+ * The scheme and host that all URLs of a website share, by the value in the column of websites, or null if that column
+ * is not shown. Empty if a path could be mistaken, or if there are too many to name.
  */
 function originsOf(page: Shown | undefined, website: Shown | undefined): Map<Value, string> {
   const origins = new Map<Value, string>();
@@ -145,12 +145,12 @@ const CELLS: Record<Kind, (value: string | number | boolean, showing: Showing) =
   flag: (value) => (value === true ? 'yes' : value === false ? 'no' : String(value)),
 };
 
-/** With two decimals, or as many as a small one needs. */
+/** A number with two decimals, or as many as a small one needs. */
 function numberText(value: number): string {
   return value !== 0 && Math.abs(value) < SMALL ? String(Number(value.toPrecision(2))) : count(value);
 }
 
-/** URLs on the host that is told once are paths, in a sentence, too. */
+/** A text in which URLs on the host that is named below the table are paths. */
 function withoutOrigin(text: string, origin: string | null): string {
   if (origin === null || !text.includes(origin)) return text;
   return text

@@ -9,7 +9,7 @@ import { buildProgram, type Globals } from './program.js';
 
 type Shell = (typeof SHELLS)[number];
 
-/** What may be typed for a placeholder such as `<job>`, where that is a list. */
+/** The possible values of a placeholder such as `<job>`, if there is a list of them. */
 const VALUES: Readonly<Record<string, () => readonly string[]>> = {
   name: () => analyses().map(({ name }) => name),
   job: () => JOB_NAMES,
@@ -22,14 +22,14 @@ interface Word {
   about: string;
 }
 
-/** What may be typed as a value: one of these words, a file, or anything (null). */
+/** The possible values: one of these words, a file, or anything (null). */
 type Value = readonly string[] | 'file' | null;
 
 interface Flag {
   /** Such as `-c` and `--config`. */
   names: string[];
   about: string;
-  /** Undefined: it takes none. */
+  /** Undefined if it takes none. */
   value: Value | undefined;
   repeats: boolean;
 }

@@ -117,7 +117,7 @@ function staleWarning({ readAt, failure }: BucketCache): string {
   return `answered from what was fetched ${ago(Date.now() - readAt)}, because the bucket cannot be read: ${failure}`;
 }
 
-/** Says on stderr what a restored warehouse lacks. */
+/** Says on stderr which history a restored warehouse lacks. */
 export async function tellHistory({ warehouse }: Pick<ReaderOptions, 'warehouse'>, { stderr }: Io): Promise<void> {
   const restored = await readRestored(warehouse);
   if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);

@@ -29,14 +29,14 @@ const endOfProcess = z.looseObject({
   stdout: z.string().default(''),
   stderr: z.string().default(''),
 });
-/** A job that has not begun so long after its time means that the daemon hangs: it looks at the clock every ten minutes. */
+/** If a job has not started this long after its time, the daemon hangs: it checks the clock every ten minutes. */
 const LATE_MS = 15 * MINUTE_MS;
 
 export interface DaemonServiceOptions {
   config: Config;
   log: Logger;
   board: JobBoard;
-  /** Of the jobs that are switched on. */
+  /** The jobs that are switched on. */
   names: readonly string[];
   host: string;
   port: number;
@@ -45,8 +45,8 @@ export interface DaemonServiceOptions {
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` of the daemon until it is closed. Beyond loopback `/metrics` needs a key that
- * may read every website of the warehouse.
+ * Serves `/healthz`, `/readyz` and `/metrics` of the daemon until it is closed. Except on loopback, `/metrics` needs a
+ * key that may read every website of the warehouse.
  *
  * @throws Failure if it cannot listen on the address
  */
@@ -54,7 +54,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   const { config, log, board, names, host } = options;
   const figures = () => names.map((name) => board.figuresOf(name));
   const admit = isLoopback(host) ? async () => {} : await admission(options);
-  // The figures change when a job begins or ends.
+  // The figures change when a job starts or ends.
   const stamp = () => JSON.stringify(figures().map(({ last }) => last));
   const ofWarehouse = remembered(MINUTE_MS, lastKnown(options), stamp);
   const app = plainServer({
@@ -104,7 +104,7 @@ function jobOf({ name, isRunning, last, next }: JobFigures) {
   };
 }
 
-/** The metrics of the jobs, which follow those of the warehouse. */
+/** The metrics of the jobs, which come after those of the warehouse. */
 function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
   const seconds = (time: string | null | undefined) => (time ? Date.parse(time) / 1000 : null);
   const of = (value: (job: JobFigures) => number | boolean | null | undefined) =>
@@ -148,7 +148,7 @@ async function admission({ config, log, host }: DaemonServiceOptions) {
   };
 }
 
-/** Reads the figures; if that fails, returns the last ones, whose age `checked_timestamp_seconds` tells. */
+/** Reads the figures; if that fails, returns the last ones, whose age `checked_timestamp_seconds` shows. */
 function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<string> {
   let last = '';
   let told: string | null = null;
@@ -158,7 +158,7 @@ function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<st
       told = null;
     } catch (error) {
       const reason = messageOf(error);
-      // Logged once, because Prometheus asks every minute.
+      // Logged once, because Prometheus scrapes every minute.
       if (reason !== told) log.warn(`the figures for /metrics cannot be read: ${reason}`);
       told = reason;
     }

@@ -28,7 +28,7 @@ export interface Flags extends Globals {
   serve?: boolean;
 }
 
-/** `indexhouse demo`: two weeks of a simulated service, synced night by night, first answers, and the dashboard. */
+/** `indexhouse demo`: two weeks of a simulated service, synced night by night, then first answers and the dashboard. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { pages, nights, seed } = flags;
   const folder = resolve(io.cwd, flags.folder);
@@ -59,7 +59,7 @@ async function serveDemo(made: { warehouse: string }, flags: Flags, io: Io): Pro
   try {
     await serve(settings.service);
   } catch (error) {
-    // Another service has the port: a demo takes any.
+    // The port is taken, and any will do for a demo.
     if (!(error instanceof Failure)) throw error;
     await serve({ ...settings.service, port: 0 });
   }
@@ -76,7 +76,7 @@ Stop with Ctrl-C.
 `;
 }
 
-/** What the demo found, for people: the trend, where pages fell out, what happened, and what to try next. */
+/** What the demo found, as text: the trend, where pages fell out, what happened, and what to try next. */
 export async function demoText(result: DemoResult, { nights, pages, serve }: Flags, io: Io): Promise<string> {
   const { stdout, env } = io;
   const color = colorsWanted(stdout, env);

@@ -7,7 +7,7 @@ import { codeOf } from '../storage/durable.js';
 
 /** How long requests in flight may take when the service stops. */
 const GRACE_MS = 3000;
-/** Time to send the errors of those that were interrupted then. */
+/** Time to send the errors of requests that were interrupted then. */
 const LAST_WORDS_MS = 500;
 const IDLE_CHECK_MS = 20;
 
@@ -24,7 +24,7 @@ export function addMetrics(
   });
 }
 
-/** Caches what `read` returns for so many milliseconds, or until the stamp changes. Callers share a pending read. */
+/** Caches what `read` returns for `forMs`, or until the stamp changes. Callers share a pending read. */
 export function remembered<T>(forMs: number, read: () => Promise<T>, stamp: () => unknown = () => null) {
   let known: { at: number; stamp: unknown; found: Promise<T> } | null = null;
   return (): Promise<T> => {
@@ -59,7 +59,7 @@ function reasonOf(cause: unknown): string {
   return REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 
-/** Closes the server: idle connections at once, those with a request in flight after a grace period at the latest. */
+/** Closes the server: idle connections at once, those with a request in flight after at most a grace period. */
 export async function drained(app: FastifyInstance, interrupt: () => void): Promise<void> {
   const { server } = app;
   const closed = once(server, 'close');

@@ -16,7 +16,7 @@ export interface Flags extends Globals {
   pages?: string;
 }
 
-/** `indexhouse init`: writes a commented `indexhouse.yaml`, never over an existing one, and says what comes next. */
+/** `indexhouse init`: writes a commented `indexhouse.yaml`, never over an existing one, and says what to do next. */
 export async function run({ config, json, pages }: Flags, io: Io): Promise<number> {
   const given = pages === undefined ? null : pagesIn(pages);
   if (pages !== undefined && given === null) {
@@ -37,7 +37,7 @@ export async function run({ config, json, pages }: Flags, io: Io): Promise<numbe
   return EXIT.done;
 }
 
-/** Asks twice at most, because the number only serves the cost estimate; null without a terminal. */
+/** Asks at most twice, because the number is only for the cost estimate; null without a terminal. */
 async function askForPages({ stdin, stdout }: Io): Promise<number | null> {
   if (!stdin.isTTY || !stdout.isTTY) return null;
   const lines = createInterface({ input: stdin, output: stdout });
@@ -47,7 +47,7 @@ async function askForPages({ stdin, stdout }: Io): Promise<number | null> {
       lines.setPrompt(question);
       lines.prompt();
       const { value, done } = await answers.next();
-      // Ctrl-D and Ctrl-C leave the cursor behind the question.
+      // Ctrl-D and Ctrl-C leave the cursor after the question.
       if (done) stdout.write('\n');
       if (done || value.trim() === '') return null;
       const pages = pagesIn(value.trim());

@@ -13,7 +13,7 @@ export type Output = Writable & {
   rows?: number | undefined;
 };
 
-/** What a command uses of its process; tests pass their own. */
+/** What a command uses from its process; tests pass their own. */
 export interface Io {
   stdin: Readable & { isTTY?: boolean | undefined };
   stdout: Output;

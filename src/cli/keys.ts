@@ -83,7 +83,7 @@ export async function revoke(flags: Flags, io: Io, [idOrLabel = '']: string[]): 
   return EXIT.done;
 }
 
-/** A website of the configuration may be granted before its first sync, and any one before the first sync of all. */
+/** A configured website may be granted before its first sync, and any website before the warehouse's first sync. */
 async function grantOf(flags: AddFlags, warehouse: string, memoryLimit: number, io: Io): Promise<KnownKey['websites']> {
   const { website } = flags;
   if (website.includes(ALL)) {

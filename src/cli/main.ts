@@ -7,6 +7,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`indexhouse: cannot write to stdout: ${error.message}\n`);
   process.exit(EXIT.failed);
 });
-// Nobody reads the log, or its disk is full: no reason to lose a run.
+// Nobody reads the log, or its disk is full, which is no reason to lose a run.
 process.stderr.on('error', () => {});
 process.exitCode = await runCli(process.argv.slice(2), processIo());

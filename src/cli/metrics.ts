@@ -4,7 +4,7 @@ import { statusInputOf } from '../analysis/status-input.js';
 import type { Config } from '../config/schema.js';
 import { writeDurably } from '../storage/durable.js';
 
-/** Writes how the warehouse is doing for a textfile collector, whole or not at all. Not while this process syncs. */
+/** Writes the metrics for a textfile collector, whole or not at all. Do not call it while this process syncs. */
 export async function writeMetrics(config: Config, file: string): Promise<void> {
   await writeDurably(file, await metricsOf(await readStatus(statusInputOf(config))));
 }

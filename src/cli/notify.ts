@@ -12,7 +12,7 @@ export interface Flags extends Globals {
   test?: boolean;
 }
 
-/** `indexhouse notify`: sends what the channels did not get yet, or tries them out. */
+/** `indexhouse notify`: sends what the channels have not got yet, or tests them. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io);
   if (config.notify.channels.length === 0) {
@@ -20,7 +20,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       'no channel is configured: name one under `notify.channels`; `indexhouse init` writes examples',
     );
   }
-  // What became of each channel is printed.
+  // The outcome for each channel is printed.
   const options = { config, log: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
   const told = flags.test ? await tellTest(options) : await tell(options);
   const mask = masker(secretsOf(config));

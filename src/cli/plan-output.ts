@@ -6,7 +6,7 @@ import { REASONS, type Reason } from '../journal/plan.js';
 import { safe } from '../observe/terminal.js';
 import { count, counted, duration, recordTable, wrapped } from './output.js';
 
-/** How many websites get a line on what is not reached, and how many are named in one line. */
+/** How many websites get a line about what is not reached, and how many are named in one line. */
 const CUTS_TOLD = 20;
 const NAMES_TOLD = 5;
 /** A run that was slower than this share of its pace is mentioned, if it sent enough requests to tell. */
@@ -15,9 +15,9 @@ const REQUESTS_THAT_TELL = 100;
 const RIGHT = ['takes', 'report age'];
 
 export interface PlanTextOptions {
-  /** Cells of the terminal; left out: nothing is shortened or wrapped, for the text goes to a file or a pipe. */
+  /** Cells of the terminal; left out for a file or a pipe, where nothing is shortened or wrapped. */
   width?: number | undefined;
-  /** No token could be read; none is needed. */
+  /** Whether no token could be read; none is needed. */
   withoutTokens: boolean;
   /** Where every wanted page was written. */
   out: string | undefined;

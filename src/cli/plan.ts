@@ -52,7 +52,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       youngerThan: youngerThan(flags),
       first,
       asScheduled: website.length === 0 && maxReports === undefined && deadline === undefined,
-      // A request each, at the key's pace: many of them take minutes.
+      // One request per website, at the key's pace: for many websites, this takes minutes.
       onAsk: (websites) => {
         if (!stderr.isTTY || websites < MANY_WEBSITES) return;
         stderr.write(`Asking the service how many pages ${websites} websites have …\n`);

@@ -28,7 +28,7 @@ export interface Work<Flags> {
   run(flags: Flags, io: Io, words: string[]): Promise<number>;
 }
 
-/** Makes a command of its name and its work; a group of commands has none of its own. */
+/** Makes a command from its name and its work; a group of commands has no work of its own. */
 export type Define = <Flags extends Globals>(name: string, load?: () => Promise<Work<Flags>>) => Command;
 
 /** Runs one command line and returns its exit code; errors are printed on stderr. */

@@ -19,11 +19,11 @@ import { inPlace, type Sink, writeStream } from './sink.js';
 import { MOST_ROWS, spreadsheet } from './spreadsheet.js';
 import { formatTable, markdownTable, notesText } from './table.js';
 
-/** A question, and the analysis that it comes from; null for SQL of somebody's own. */
+/** A question, and the analysis that it comes from; null for the user's own SQL. */
 export interface Asked {
   question: Question;
   analysis: Analysis | null;
-  /** Nobody asked for its limit. */
+  /** Whether its limit is the analysis's default. */
   hasDefaultLimit: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
   }
 }
 
-/** The answer; says on stderr where a limit that nobody asked for has ended it. */
+/** The answer. Says on stderr if a default limit has cut it short. */
 async function answerTo(reader: Reader, { question, hasDefaultLimit }: Asked, { io }: Sink): Promise<Result> {
   const answer = await ask(reader, question);
   const limit = limitOf(question);
@@ -88,7 +88,7 @@ async function writeParquet(reader: Reader, question: Question, sink: Sink): Pro
   await inPlace(sink.out, (temporary) => copyFile(file, temporary));
 }
 
-/** @throws UsageError for more rows than a sheet holds, before the first is written */
+/** @throws UsageError for more rows than a sheet can hold, before the first is written */
 async function checkRows(reader: Reader, question: Question): Promise<void> {
   if ((await countRows(reader, question, MOST_ROWS + 1)) <= MOST_ROWS) return;
   throw new UsageError(
@@ -113,7 +113,7 @@ async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** All rows at once, for a column is as wide as its widest cell. */
+/** Writes all rows at once, because a column is as wide as its widest cell. */
 async function writeTable(reader: Reader, { question, analysis }: Asked, sink: Sink): Promise<void> {
   const { out, io, format, pager } = sink;
   const limit = analysis ? limitOf(question) : null;
@@ -146,8 +146,8 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
 }
 
 /**
- * What people call the websites of a warehouse, by id; empty where there is only one. Where two have the same name, the
- * id follows it.
+ * The display names of a warehouse's websites, by id; empty if there is only one. If two have the same name, the id
+ * follows it.
  */
 async function namesOf(reader: Reader): Promise<Map<string, string>> {
   const names = new Map((await reader.namedWebsites()).map(({ id, name }) => [id, name]));
@@ -157,13 +157,13 @@ async function namesOf(reader: Reader): Promise<Map<string, string>> {
   return new Map([...names].map(([id, name]) => [id, name === null ? id : isTaken(name) ? `${name} (${id})` : name]));
 }
 
-/** How many rows an analysis gives at most; null: all of them. */
+/** The most rows that an analysis returns; null: no limit. */
 function limitOf({ parameters, sql }: Question): number | null {
   const { limit } = parameters;
   return typeof limit === 'number' && /limit \$limit::bigint$/.test(sql) ? limit : null;
 }
 
-/** One row more than is shown tells whether there are more. */
+/** Asks for one row more than is shown, to see whether there are more. */
 function oneMore(question: Question, limit: number): Question {
   return { ...question, parameters: { ...question.parameters, limit: limit + 1 } };
 }

@@ -30,7 +30,7 @@ export interface Flags extends Globals, SinkFlags {
   warehouse?: string;
 }
 
-/** `indexhouse query`: ready-made or ad hoc SQL, read-only, over the Parquet files. */
+/** `indexhouse query`: built-in or ad hoc SQL, read-only, over the Parquet files. */
 export async function run(flags: Flags, io: Io, words: string[]): Promise<number> {
   const name = oneName(words);
   const given = parametersOf([...(flags.param ?? []), ...words.filter((word) => PARAMETER.test(word))]);
@@ -69,7 +69,7 @@ function parametersOf(texts: string[]): Map<string, string> {
   return given;
 }
 
-/** The question that is asked; what an analysis takes depends on the warehouse. */
+/** The user's question. The parameters of an analysis depend on the warehouse. */
 async function questionTo(
   { name, sql, file, columns }: Flags & { name?: string | undefined },
   given: Map<string, string>,
@@ -96,14 +96,14 @@ async function readSql(file: string): Promise<string> {
   }
 }
 
-/** The list of all analyses, or what is to be known of one, with its SQL. */
+/** The list of all analyses, or the details of one, with its SQL. */
 function catalogText(name: string | undefined, json: boolean, { program }: Io): string {
   if (name === undefined) return json ? formatJson(analyses()) : `${catalog(analyses())}${foot(program)}`;
   const analysis = findAnalysis(name);
   return json ? formatJson(analysis) : details(analysis);
 }
 
-/** A line for each, under the questions that they answer. */
+/** One line per analysis, grouped by question. */
 function catalog(all: readonly Analysis[]): string {
   const longest = Math.max(...all.map(({ name }) => name.length));
   const groups = QUESTIONS.map(

@@ -14,7 +14,7 @@ export async function run(flags: Globals, io: Io): Promise<number> {
   await checkWarehouseThere(warehouse);
   const lock = await RunLock.take(warehouse, 'rebuild');
   try {
-    // A copy of the Parquet files alone lacks what is derived from the schema.
+    // A copy of only the Parquet files lacks what is derived from the schema.
     await prepareWarehouse(warehouse, timeZone, memoryLimit);
     const state = await rebuildDuckdb({ warehouse, memoryLimit, retainedFrom: retainedFrom(config, Date.now()) });
     const done = `Rebuilt indexhouse.duckdb${state.reason ? `, but: ${state.reason}` : ''}\n`;

@@ -57,9 +57,9 @@ export async function run(flags: Flags, io: Io): Promise<number> {
 }
 
 /**
- * Nothing but an earlier report is written over.
+ * Checks that the file can be written, and overwrites nothing but an earlier report.
  *
- * @throws UsageError where a report could not be written, or would take the place of something else
+ * @throws UsageError if the report could not be written, or would overwrite something else
  */
 async function checkReportFile(out: string, format: Format, force: boolean): Promise<void> {
   const folder = dirname(resolve(out));
@@ -69,13 +69,13 @@ async function checkReportFile(out: string, format: Format, force: boolean): Pro
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
   const isPicture = format === 'pdf' || format === 'png';
-  // An empty one, such as `mktemp` makes, holds nothing to lose.
+  // An empty file, such as `mktemp` makes, has nothing to lose.
   if ((isPicture && force) || found.size === 0 || isReport(await beginningOf(out))) return;
   if (isPicture) await checkFree(out);
   throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
 }
 
-/** The first bytes of a file, as text; nothing of one that cannot be read. */
+/** The first bytes of a file, as text; empty if it cannot be read. */
 async function beginningOf(file: string): Promise<string> {
   const handle = await open(file, 'r').catch(() => null);
   if (!handle) return '';
@@ -87,7 +87,7 @@ async function beginningOf(file: string): Promise<string> {
   }
 }
 
-/** @throws UsageError where the file's name says another format */
+/** @throws UsageError if the file's name says another format */
 function formatOf({ format, out }: Flags): Format {
   const named = ({ '.pdf': 'pdf', '.png': 'png' } as const)[extname(out).toLowerCase()];
   const isPage = ['.html', '.htm'].includes(extname(out).toLowerCase());
@@ -130,7 +130,7 @@ function reportText({ period, total, websites, sections }: Report, file: string,
   return `${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
-/** The same for a program: each figure now and before (null where there is nothing to compare with). */
+/** The same for programs: each figure now and before (null if there is nothing to compare with). */
 function reportJson({ made_at, period, total, websites }: Report, file: string): string {
   const { since, until, days } = period;
   const each = websites.map(({ website: { website_id, website_name }, headline }) => {

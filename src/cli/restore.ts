@@ -24,7 +24,7 @@ export interface Flags extends Globals {
   warehouse?: string;
 }
 
-/** `indexhouse restore`: a warehouse from the bucket that holds its copy. */
+/** `indexhouse restore`: restores a warehouse from the bucket that holds its copy. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { config, warehouse, timeZone } = await placesOf(flags, io);
   const historyFrom = historyOf(flags.history, timeZone);
@@ -60,7 +60,7 @@ async function restoreFrom(bucket: Bucket, warehouse: string, historyFrom: strin
   }
 }
 
-/** A machine that starts for the first time restores nothing. */
+/** An empty bucket is a failure, unless `--if-missing` allows it, as for the first machine ever. */
 function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: Io): number {
   if (!ifMissing) throw new Failure(`there is no warehouse at ${url}: check the address and its prefix`);
   stdout.write(json ? formatJson({ restored: false }) : `There is no warehouse at ${url} yet: nothing to restore.\n`);

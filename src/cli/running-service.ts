@@ -23,21 +23,21 @@ import { addMetrics, drained, listen, remembered } from './http-server.js';
 /** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
-/** How often a bucket is asked what is new. */
+/** How often to check the bucket for something new. */
 const REFRESH_MS = 60_000;
-/** How often the dashboard looks for a commit whose pages are to be made before somebody asks for them. */
+/** How often the dashboard looks for a new commit, to make its pages before somebody opens them. */
 const PREPARE_MS = 10_000;
 
 export interface ServiceOptions {
   warehouse: string;
-  /** Bytes, of DuckDB. */
+  /** DuckDB's, in bytes. */
   memoryLimit: number;
   /** IANA name, of the warehouse's dates. */
   timeZone: string;
-  /** Path in front of `/v1`, or nothing. */
+  /** Path in front of `/v1`, or an empty text. */
   prefix: string;
   service: Config['service'];
-  /** What the metrics are read with. */
+  /** For reading the metrics. */
   status: StatusInput;
   log: Logger;
   /** Of a warehouse in a bucket, which is asked for new commits now and then. */
@@ -49,7 +49,7 @@ export interface RunningService {
   /** Base address, prefix included. */
   url: string;
   websites: readonly ServedWebsite[];
-  /** Accepts no more connections, lets requests in flight end, and closes everything. */
+  /** Accepts no more connections, lets requests in flight finish, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface RunningService {
  * Serves a warehouse over HTTP until it is closed.
  *
  * @throws Failure if it cannot listen on the address
- * @throws WarehouseError where there is no warehouse
+ * @throws WarehouseError if there is no warehouse
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const reader = new LiveReader({
@@ -98,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
   const preparation = new Preparation(reader);
   const closing = new AbortController();
-  // What it cannot read is told to who asks for it. From a bucket nothing is fetched that nobody asks for.
+  // Whoever opens a page that cannot be read sees the error. Nothing is fetched from a bucket in advance.
   const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
   const preparing = cache ? undefined : setInterval(prepare, PREPARE_MS).unref();
   const refreshing = cache ? refreshEvery(options.refreshMs ?? REFRESH_MS, cache, options.log) : null;

@@ -37,7 +37,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   });
 }
 
-/** @throws BusyError where a daemon runs already: two would run each job twice, and overwrite each other's `jobs.json` */
+/** @throws BusyError if a daemon runs already: two would run each job twice, and overwrite each other's `jobs.json` */
 async function daemonLock(warehouse: string): Promise<RunLock> {
   await makeFolder(warehouse);
   return RunLock.take(warehouse, 'a second `indexhouse schedule`', warehouseFolder(warehouse).scheduleLock);
@@ -50,7 +50,7 @@ async function served(
   { env }: Io,
   daemon: () => Promise<void>,
 ): Promise<void> {
-  // Most daemons do without what serves.
+  // Loaded here, because most daemons serve nothing.
   const { readInOtherProcess, startDaemonService } = await import('./daemon-service.js');
   const { config, signal } = context;
   const names = timetable(config).flatMap(({ name, cron }) => (cron === null ? [] : [name]));

@@ -28,7 +28,7 @@ interface Settings extends PlaceSettings, Pick<Config, 'service'> {
   status: StatusInput;
 }
 
-/** `indexhouse serve`: the service's own interface over the warehouse, until it is stopped. */
+/** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsFor(flags, io);
   return inFolder(settings, io, async (place) => {
@@ -69,7 +69,7 @@ async function settingsFor(flags: Flags, io: Io): Promise<Settings> {
   return { ...config, status: statusInputOf(config) };
 }
 
-/** The settings for a warehouse of which there is no configuration. */
+/** The settings for a warehouse without configuration. */
 export function settingsWithoutConfig(
   warehouse: string,
   io: Pick<Io, 'env' | 'cwd'>,
@@ -78,7 +78,7 @@ export function settingsWithoutConfig(
   return { ...settingsOf(warehouse, io, overrides), status: { ...STATUS_DEFAULTS, warehouse, now: 0 } };
 }
 
-/** What a warehouse in this folder is served with. */
+/** The options to serve a warehouse in this folder. */
 export function optionsOf(
   { warehouse: { memory_limit: memoryLimit }, service, status }: Settings,
   place: { warehouse: string; cache?: BucketCache },
@@ -86,7 +86,7 @@ export function optionsOf(
   return { ...place, memoryLimit, service, status: { ...status, ...place } };
 }
 
-/** @throws UsageError where other machines could connect and no key exists to authenticate them */
+/** @throws UsageError if other machines could connect and no key exists to authenticate them */
 async function keysOf(warehouse: string, { service }: Settings, flags: Flags, io: Io): Promise<StoredKey[]> {
   await checkWarehouseThere(warehouse);
   const keys = await readKeys(warehouse);

@@ -35,7 +35,7 @@ async function start({ website, pages, nasty, token, start: given, ...options }:
       start: given ?? nightsAgo(options.nights),
       websites,
       keys: [{ token, label: 'simulator', websites: 'all' }],
-      // Distinct requests are as many as pages: beyond that, totals must do.
+      // There are as many distinct requests as pages; beyond this many, only totals are counted.
       countPerRequest: pages * website.length <= 200_000,
     });
   } catch (error) {
@@ -45,7 +45,7 @@ async function start({ website, pages, nasty, token, start: given, ...options }:
   }
 }
 
-/** This hour, so many nights ago: a whole hour is easy to read, and nothing is in the future. */
+/** The current hour, this many nights ago: whole hours are easy to read, and nothing is in the future. */
 function nightsAgo(nights: number): string {
   return new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - nights * DAY_MS).toISOString();
 }

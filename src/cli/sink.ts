@@ -9,7 +9,7 @@ import type { Io } from './io.js';
 
 export type Format = 'table' | 'json' | 'csv' | 'parquet' | 'xlsx' | 'md';
 
-/** Formats that a file name stands for. */
+/** The format that a file's extension stands for. */
 const EXTENSIONS: Readonly<Record<string, Format>> = {
   '.json': 'json',
   '.csv': 'csv',
@@ -17,20 +17,20 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
   '.xlsx': 'xlsx',
   '.md': 'md',
 };
-/** What a terminal would garble. */
+/** Formats that a terminal would garble. */
 const BINARY: Readonly<Record<string, string>> = { parquet: 'Parquet', xlsx: 'A spreadsheet' };
 
 export interface Sink {
   format: Format;
   /** A file instead of stdout. */
   out: string | undefined;
-  /** Write over an existing file. */
+  /** Overwrite an existing file. */
   force: boolean;
   /** In CSV. */
   guardFormulas: boolean;
-  /** CSV begins with a byte order mark, without which Excel takes it for another encoding. */
+  /** Begin CSV with a byte order mark, without which Excel assumes another encoding. */
   byteOrderMark: boolean;
-  /** A table that is longer than the terminal goes to a pager. */
+  /** Send a table that is longer than the terminal to a pager. */
   pager: boolean;
   io: Io;
 }
@@ -45,7 +45,7 @@ export interface SinkFlags {
   pager?: boolean;
 }
 
-/** Where an answer goes, and in which format. @throws UsageError for flags that ask for two formats */
+/** Where an answer goes, and in which format. @throws UsageError for flags that name two formats */
 export function sinkOf(flags: SinkFlags, io: Io): Sink {
   const { json, format, out, excel } = flags;
   const named = EXTENSIONS[extname(out ?? '').toLowerCase()];
@@ -69,7 +69,7 @@ export function sinkOf(flags: SinkFlags, io: Io): Sink {
   };
 }
 
-/** @throws UsageError where a result could not be written, before it is computed */
+/** Checks, before a result is computed, that it could be written. @throws UsageError if not */
 export async function checkSink({
   format,
   out,
@@ -83,13 +83,13 @@ export async function checkSink({
   }
 }
 
-/** @throws UsageError for a file that is there already */
+/** @throws UsageError for a file that exists already */
 export async function checkFree(out: string): Promise<void> {
   if (!(await exists(out))) return;
   throw new UsageError(`${out} already exists: choose another name, or use --force to overwrite it`);
 }
 
-/** @throws UsageError for a file within the warehouse, where every file is the warehouse's own, or taken for one */
+/** @throws UsageError for a file within the warehouse, where every file counts as the warehouse's own */
 export async function checkOutside(warehouse: string, out: string): Promise<void> {
   const [folder, root] = await Promise.all([realOf(dirname(resolve(out))), realOf(resolve(warehouse))]);
   const way = relative(root, join(folder, basename(resolve(out))));
@@ -97,7 +97,7 @@ export async function checkOutside(warehouse: string, out: string): Promise<void
   throw new UsageError(`${out} is inside the warehouse ${warehouse}: choose a path outside of it`);
 }
 
-/** A path without symbolic links, as far as there is such a place. */
+/** A path without symbolic links, as far as it exists. */
 async function realOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

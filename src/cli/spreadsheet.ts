@@ -5,7 +5,7 @@ import { plainText } from '../observe/csv.js';
 import { count } from '../observe/format.js';
 import type { Value } from '../storage/values.js';
 
-/** What a sheet holds, below its line of heads. */
+/** The most rows of a sheet, below its row of heads. */
 export const MOST_ROWS = 1_048_576 - 1;
 const MOST_CHARACTERS = 32_767;
 /** Excel has no dates before this year. */
@@ -13,21 +13,21 @@ const FIRST_YEAR = '1900';
 const NUMBER_FORMATS = { date: 'yyyy-mm-dd', time: 'yyyy-mm-dd hh:mm:ss', other: undefined } as const;
 const SHARE_FORMAT = '0.0%';
 const WIDTHS = { date: 12, time: 20, url: 60, other: 18 } as const;
-/** What a spreadsheet reads as an escaped character, where it is the text itself. */
+/** Text that a spreadsheet would read as an escaped character. */
 const ESCAPE_LIKE = /_(?=x[0-9a-f]{4}_)/gi;
 
 /**
- * An answer as the bytes of an XLSX file, row by row: times, numbers and truth values as such, every text as text, also
- * one that looks like a formula.
+ * An answer as the bytes of an XLSX file, row by row. Times, numbers and booleans keep their types; every text stays
+ * text, even one that looks like a formula.
  *
- * @param analysis what the answer is of, whose shares are shown as percent; null: SQL of somebody's own
- * @throws UsageError for a text that no cell can hold
+ * @param analysis of the answer, whose shares are shown as percentages; null for the user's own SQL
+ * @throws UsageError for a text that is too long for a cell
  */
 export async function* spreadsheet(
   { columns, types, parts }: Result,
   analysis: Analysis | null,
 ): AsyncGenerator<Uint8Array> {
-  // Only who wants a spreadsheet waits for it to be loaded.
+  // Loaded here, because only spreadsheets need it.
   const { writeXlsxStream } = await import('hucre/xlsx');
   const kinds = new Map(analysis?.shown.map(({ column, kind }) => [column, kind]));
   const heads = columns.map((header, at) => {

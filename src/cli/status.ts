@@ -12,7 +12,7 @@ import { EXIT, type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 
-/** Lines of drift that are printed. */
+/** How many lines of drift to print. */
 const DRIFT_SHOWN = 10;
 
 export interface Flags extends Globals {
@@ -20,7 +20,7 @@ export interface Flags extends Globals {
   metrics?: boolean;
 }
 
-/** `indexhouse status`: how the warehouse is doing. Asks the service nothing, and writes nothing. */
+/** `indexhouse status`: how the warehouse is doing. Sends no request, and writes nothing. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { settings, input } = await inputOf(flags, io);
   return inFolder(settings, io, async ({ warehouse, cache }) => {
@@ -28,7 +28,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const name = settings.warehouse.path;
     const status = { ...(await readStatus({ ...input, warehouse, cache })), warehouse: name };
     if (flags.metrics) {
-      // Nothing else needs what this loads.
+      // Loaded here, because nothing else needs it.
       const { metricsOf } = await import('../analysis/metrics.js');
       io.stdout.write(await metricsOf(status));
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
@@ -75,7 +75,7 @@ function printed(status: Status, width: number | undefined): string {
   return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${text}`;
 }
 
-/** Tables of the websites, of which one without a row is left out. */
+/** Tables of the websites; one without rows is left out. */
 function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
   const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
   const snapshots = websites.map((website) => {
@@ -136,7 +136,7 @@ function quarantineLine({ website_id, waiting }: Status['quarantine'][number], s
   return `${nameIn(status, website_id)}: ${records} in quarantine; after an upgrade, \`indexhouse replay\` commits those that are valid now.`;
 }
 
-/** Of a channel that has refused none; the others are warnings. */
+/** The line of a channel that has refused no notices; other channels get a warning. */
 function noticesLine({ channel, notices }: Status['notices'][number]): string {
   return `${notices === 1 ? '1 notice waits' : `${count(notices)} notices wait`} for ${channel}; \`indexhouse notify\` sends what waits.`;
 }

@@ -41,7 +41,7 @@ export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> 
   });
   const receipt = await syncOnce(config, flags, io);
   if (flags.metricsFile) {
-    // Only now: most runs do without what reads the warehouse.
+    // Loaded here, because most runs do not read the warehouse.
     const { writeMetrics } = await import('./metrics.js');
     await writeMetrics(config, resolve(io.cwd, flags.metricsFile));
   }
@@ -65,10 +65,10 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
   });
 }
 
-/** Whoever asks for no more than these reads them in a mail from cron. */
+/** Log levels with which people read the log, mostly in a mail from cron. */
 const READ_BY_PEOPLE: ReadonlySet<LogLevel> = new Set(['warn', 'error', 'fatal']);
 
-/** Logs and a progress line on stderr, which keep out of each other's way. */
+/** Logs and a progress line that share stderr without overwriting each other. */
 export function display(level: LogLevel, { stderr, env }: Io, secrets: string[] = []) {
   const color = colorsWanted(stderr, env);
   const progress: Progress = createProgress({
@@ -91,7 +91,7 @@ function namesOf(configured: Config['websites']): (id: string) => string {
  * The receipt as text: one line per website, why reports were fetched, what is left, and warnings.
  *
  * @param nameOf what a website is called
- * @param width cells of the terminal; undefined where the text goes to a file or a pipe
+ * @param width cells of the terminal; undefined for a file or a pipe
  */
 export function syncSummary(
   { run_id, websites, followers, error }: Receipt,
@@ -113,7 +113,7 @@ export function syncSummary(
   return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}\n${warningLines(warnings)}`;
 }
 
-/** Figures that are nothing in every line are left out, so that the rest fits into a terminal. */
+/** Leaves out figures that are 0 in every row, so that the rest fits into a terminal. */
 function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width: number | undefined): string {
   const columns: [name: string, textOf: (website: WebsiteReceipt) => string | null][] = [
     ['pages', ({ pages }) => count(pages.listed)],
@@ -138,7 +138,7 @@ function table(websites: WebsiteReceipt[], nameOf: (id: string) => string, width
   return formatTable(heads, rows, { width });
 }
 
-/** Of all websites together, in the order of the plan. */
+/** The reasons of all websites together, in the order of the plan. */
 function reasonsLine(websites: WebsiteReceipt[]): string[] {
   const total = new Map<string, number>();
   for (const { reports } of websites) {

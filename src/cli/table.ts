@@ -2,13 +2,13 @@ import { plainText } from '../observe/csv.js';
 import { cellsOf, safe } from '../observe/terminal.js';
 
 const GAP = '  ';
-/** Rows that are higher than this, one of them or all on average, are easier to read as cards. */
+/** If a row has more lines than this, or all rows on average, they are easier to read as cards. */
 const MOST_LINES = { row: 8, average: 3 } as const;
 const NULL_SIGN = '∅';
 /** Joins words that stay on one line, such as those of a date; printed as a plain space. */
 const NO_BREAK = /\u00a0/g;
 
-/** What Markdown reads as something else than text. */
+/** Characters with a meaning in Markdown. */
 const MARKDOWN = /[\\`*_{}[\]<>|~&#]/g;
 const MARKDOWN_LINK = /^https?:\/\/[^\s<>|\\]+$/;
 
@@ -16,7 +16,7 @@ export interface Column {
   name: string;
   /** Default: numbers right, everything else left. */
   align?: 'left' | 'right';
-  /** What its URLs begin with: told once, in the head, or above cards. */
+  /** What its URLs begin with: named once, in the head or above the cards. */
   origin?: string;
 }
 
@@ -24,7 +24,7 @@ export interface TableOptions {
   /** Width of the terminal in cells; without it nothing is wrapped, as in a file or a pipe. */
   width?: number | undefined;
   color?: boolean | undefined;
-  /** How a missing value is written; cards leave it out then. Default: a sign where there are colours, else nothing. */
+  /** How a missing value is written; cards leave it out then. Default: a sign if there are colours, else nothing. */
   unknown?: string | undefined;
 }
 
@@ -34,9 +34,9 @@ export function figures(...names: readonly string[]): Column[] {
 }
 
 /**
- * A plain table with a header and a light rule, ending with a line break. Rows hold one value a column. Nothing is cut:
- * where it is wider than the terminal, cells are wrapped between words, and where that is not enough each row becomes a
- * card with a line for each column.
+ * A plain table with a header and a light rule, ending with a line break. Rows hold one value per column. Nothing is
+ * cut: if the table is wider than the terminal, cells are wrapped between words; if that is not enough, each row
+ * becomes a card with a line for each column.
  */
 export function formatTable(
   columns: readonly (string | Column)[],
@@ -92,7 +92,7 @@ function painted(cell: string, value: unknown, color: boolean): string {
   return isMissing(value) ? styled(cell, 2, color) : cell;
 }
 
-/** Where nothing else is said, numbers are on the right. */
+/** Whether a column is aligned right; by default, numbers are. */
 function isRight({ align }: Column, rows: readonly (readonly unknown[])[], index: number): boolean {
   if (align) return align === 'right';
   const values = rows.map((row) => row[index]).filter((value) => !isMissing(value));
@@ -100,8 +100,8 @@ function isRight({ align }: Column, rows: readonly (readonly unknown[])[], index
 }
 
 /**
- * As wide as the text needs; else heads are wrapped, and then the widest columns narrowed as far as their words allow.
- * Null: it does not fit, or rows would be too high.
+ * The widths that the text needs; if they do not fit, heads are wrapped, and then the widest columns are narrowed as
+ * far as their words allow. Null if the table still does not fit, or rows would be too high.
  */
 function columnWidths(
   names: readonly string[],
@@ -149,7 +149,7 @@ export function notesText(notes: readonly string[], { width, color = false }: Ta
   return lines.length === 0 ? '' : printed(['', ...lines]);
 }
 
-/** A table in Markdown as GitHub and many others read it, and sentences below it. Text of others is never markup. */
+/** A table in GitHub's Markdown, and sentences below it. Texts from outside never become markup. */
 export function markdownTable(
   columns: readonly (string | Column)[],
   rows: readonly (readonly unknown[])[],
@@ -165,7 +165,7 @@ export function markdownTable(
   ]);
 }
 
-/** A URL stays a link where it cannot be taken for anything else. */
+/** A text without markup; a URL stays a link if it cannot be read as anything else. */
 function markdownText(text: string): string {
   return MARKDOWN_LINK.test(text) ? `<${text}>` : text.replace(MARKDOWN, '\\$&');
 }

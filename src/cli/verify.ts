@@ -12,7 +12,7 @@ export interface Flags extends Globals {
   repair?: boolean;
 }
 
-/** `indexhouse verify`: proves that nothing is lost and that everything that follows the log equals it. */
+/** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, { withoutTokens: true });
   const verified = await verifyWarehouse(config, flags.repair === true);

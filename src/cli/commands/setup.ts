@@ -35,7 +35,7 @@ Examples:
   source <(indexhouse completion zsh)         in ~/.zshrc, after compinit
   indexhouse completion fish | source         in ~/.config/fish/config.fish`;
 
-/** The commands to begin with. */
+/** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
   return [
     define('init', () => import('../init.js'))
