@@ -9,7 +9,7 @@ export const badBucket = says(
   'Write it as s3://bucket or s3://bucket/prefix, in plain letters.',
 );
 
-/** `s3://name/prefix`, without a slash at its end. */
+/** `s3://name/prefix`, without a trailing slash. */
 export function bucketUrl() {
   return z
     .string(badBucket)
@@ -25,7 +25,7 @@ export function isBucketUrl(place: string): boolean {
   return place.startsWith('s3://');
 }
 
-/** `bucket`: what is left out of it comes from the environment when it is opened. */
+/** `bucket`: missing keys come from the environment when the bucket is opened. */
 export const bucket = z
   .strictObject(
     {
@@ -47,7 +47,7 @@ export const bucket = z
   )
   .superRefine(({ access_key_id: id, secret_access_key: secret }, context) => {
     if ((id === undefined) === (secret === undefined)) return;
-    // Half a key would be completed by another one's half from the environment.
+    // Otherwise, half of a key would be combined with half of another one from the environment.
     const missing = id === undefined ? 'access_key_id' : 'secret_access_key';
     const message = 'is missing\nSet both keys, or neither: then both come from the environment.';
     context.addIssue({ code: 'custom', path: [missing], message });

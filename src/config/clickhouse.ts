@@ -6,7 +6,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const database = says('is not the name of a database', 'Write letters, digits and _, such as indexhouse.');
 const password = says('is not a password', `Write it in quotes, best as \${NAME} to read it from the environment.`);
 
-/** `clickhouse`. The loader reads the file, so that `password` is set where there is one. */
+/** `clickhouse`. The loader reads `password_file`, so that `password` is set in either case. */
 export const clickhouse = z.strictObject(
   {
     url: serverUrl('Write it as https://clickhouse.example.com:8443, without a user and a path.').describe(

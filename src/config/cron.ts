@@ -7,9 +7,9 @@ const load = createRequire(import.meta.url);
 /** Enough for a week of working days. */
 const NEXT_RUNS = 10;
 
-/** Why a text is no cron expression, or one that never comes; null where it is one. */
+/** Why a text is not a cron expression, or never matches; null if it is a usable one. */
 export function whyNotCron(cron: string): string | null {
-  // Croner also takes a single date.
+  // Croner also accepts a single date.
   if (!/^(@[a-z]+|\S+(\s+\S+){4,5})$/i.test(cron.trim())) return 'it does not have five fields';
   try {
     return parsed(cron, 'UTC').nextRun() === null ? 'there is no such date' : null;
@@ -19,8 +19,8 @@ export function whyNotCron(cron: string): string | null {
 }
 
 /**
- * When a cron expression comes next, so many times at most. What falls into the hour that a summer-time change skips
- * comes right after it; what falls into the hour that comes twice, comes once.
+ * The next times of a cron expression, at most `count`. A time in the hour that a change to summer time skips comes
+ * right after it; a time in the hour that comes twice comes once.
  *
  * @param timeZone IANA name
  */
@@ -29,7 +29,7 @@ export function nextTimes(cron: string, timeZone: string, count: number, after =
 }
 
 /**
- * The longest time between two of a cron expression's next runs, in milliseconds; null where fewer than two are left.
+ * The longest time between two of a cron expression's next runs, in milliseconds; null if fewer than two are left.
  *
  * @param timeZone IANA name
  */
@@ -40,7 +40,7 @@ export function longestGap(cron: string, timeZone: string): number | null {
 }
 
 /**
- * When a cron expression last came, not longer ago than that; null where it did not. All in milliseconds since 1970.
+ * The last time of a cron expression, not before `since`; null if there is none. All in milliseconds since 1970.
  *
  * @param timeZone IANA name
  */
@@ -49,13 +49,13 @@ export function lastTime(
   timeZone: string,
   { now, since }: { now: number; since: number },
 ): number | null {
-  // What comes before the next whole second.
+  // `previousRuns` looks before this, so that a time within the current second counts.
   const before = new Date(now - (now % SECOND_MS) + SECOND_MS);
   const [last] = parsed(cron, timeZone).previousRuns(1, before);
   return last && last.getTime() >= since ? last.getTime() : null;
 }
 
-/** Loaded with the first expression: most commands read none. */
+/** Loads the library with the first expression, because most commands have none. */
 function parsed(cron: string, timezone: string): Cron {
   const { Cron: Parsed }: typeof import('croner') = load('croner');
   return new Parsed(cron, { timezone, mode: '5-or-6-parts' });

@@ -1,12 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { ConfigError, type ConfigProblem } from './errors.js';
 
-/** A `$${` that stands for itself, or a reference to the environment, closed or not. */
+/** An escaped `$${`, or a reference to the environment, closed or not. */
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const MAX_SYNTAX_PROBLEMS = 10;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Own words for what the parser finds: its messages quote the text, and that may be a token. */
+/** Our own messages for the parser's errors, because its messages quote the text, which may be a token. */
 const SYNTAX: Record<string, [message: string, remedy: string]> = {
   DUPLICATE_KEY: ['this key appears twice', 'Remove one of the two.'],
   TAB_AS_INDENT: ['this line is indented with a tab', 'Indent with spaces.'],
@@ -29,22 +29,22 @@ export interface Place {
   column: number;
 }
 
-/** A YAML file as plain values, with what error messages need to know of each. Paths are as `pathText` writes them. */
+/** A YAML file as plain values, with what error messages need about each. Paths are as `pathText` writes them. */
 export interface ConfigDocument {
   file: string;
   value: Record<string, unknown>;
   values: Map<string, Place>;
   keys: Map<string, Place>;
-  /** Paths of values that hold something from the environment. */
+  /** Paths of values that contain something from the environment. */
   fromEnvironment: Set<string>;
-  /** References to the environment that failed, and what else is no plain value. */
+  /** References to the environment that failed, and anything that is not a plain value. */
   problems: ConfigProblem[];
 }
 
 /**
  * Reads YAML text and fills in `${NAME}` from the environment.
  *
- * @throws ConfigError for what is no YAML mapping; problems of single values are returned instead.
+ * @throws ConfigError if the text is not a YAML mapping; problems of single values are returned instead.
  */
 export function readDocument(file: string, text: string, env: Environment): ConfigDocument {
   const lines = new LineCounter();
@@ -67,12 +67,12 @@ export function readDocument(file: string, text: string, env: Environment): Conf
   return document;
 }
 
-/** A document without a file and without a key. */
+/** A document without a file and without keys. */
 export function emptyDocument(): ConfigDocument {
   return { file: '', value: {}, values: new Map(), keys: new Map(), fromEnvironment: new Set(), problems: [] };
 }
 
-/** One problem a line, and not many: what follows a mistake is mostly its echo. */
+/** One problem per line, and only a few, because most of what follows a mistake is a consequence of it. */
 function brokenFile(file: string, found: { code: string; place: Place }[]): ConfigError {
   const first = found.filter(({ place }, at) => found.findIndex((other) => other.place.line === place.line) === at);
   return new ConfigError(

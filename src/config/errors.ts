@@ -2,14 +2,14 @@ import { UsageError } from '../exit.js';
 
 /** One thing that is wrong with the configuration. */
 export interface ConfigProblem {
-  /** Absolute path of the file, or what else the value came from, such as `environment INDEXHOUSE_API_TOKEN`. */
+  /** Absolute path of the file, or the other origin of the value, such as `environment INDEXHOUSE_API_TOKEN`. */
   file: string;
-  /** Both from 1; null where the problem has no place in a file. */
+  /** Line and column count from 1; null if the problem has no place in a file. */
   line: number | null;
   column: number | null;
   /** Such as `api.page_size` or `websites[0].id`; empty for the whole file. */
   path: string;
-  /** What is wrong. Never holds a token, nor a value that came from the environment. */
+  /** What is wrong. Never contains a token or a value from the environment. */
   message: string;
   /** What the user can do, one sentence. */
   remedy: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { says, text } from './scalars.js';
 
 const MAX_GLOBS = 1000;
-/** Of one list; RE2 takes some eight times as much. */
+/** Limit for one list; RE2 accepts about eight times as much. */
 const MAX_CHARACTERS = 50_000;
 
 const remedy = 'Write a pattern such as "/blog/*" or "https://example.com/*", in quotes.';
@@ -21,8 +21,8 @@ export function globs() {
 
 /**
  * One regular expression, in the syntax of RE2, for the URLs that match any of these globs; null where there are none.
- * A glob is held against the whole URL, one that begins with `/` against what follows the host: path, query, fragment.
- * `*` stands for any characters, and everything else for itself.
+ * A glob is matched against the whole URL, one that begins with `/` against what follows the host: path, query,
+ * fragment. `*` matches any characters, and everything else matches itself.
  */
 export function globExpression(globs: readonly string[]): string | null {
   if (globs.length === 0) return null;

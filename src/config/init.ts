@@ -8,7 +8,7 @@ import { ConfigError } from './errors.js';
 const EXAMPLE_URL = 'https://api.example.com';
 
 export interface StarterOptions {
-  /** The service's address to write instead of the example's. */
+  /** The service's address, to write instead of the example's. */
   baseUrl?: string | undefined;
 }
 
@@ -32,8 +32,8 @@ export async function writeStarterConfig(file: string, { baseUrl = EXAMPLE_URL }
 }
 
 /**
- * Where an editor finds the JSON Schema of this installation: relative where it lies below the file, in a clone or a
- * project's `node_modules`, so that it stays right when both move; else, as in a global installation, a `file:` URL.
+ * Where an editor finds the JSON Schema of this installation. A relative path if it is below the file, in a clone or a
+ * project's `node_modules`, so that it stays right when both move; else a `file:` URL, as in a global installation.
  *
  * @param file absolute path of the configuration
  */
@@ -55,7 +55,7 @@ function unwritable(error: unknown): [message: string, remedy: string] {
   return [`the file cannot be written (${code || 'unknown error'})`, 'Check the path and the disk.'];
 }
 
-/** The text of a first `indexhouse.yaml`: every key with its default, and a line on each. */
+/** The text of a new `indexhouse.yaml`: every key with its default and a comment. */
 const STARTER = `# yaml-language-server: $schema=SCHEMA
 #
 # The configuration of indexhouse. Values that are not marked "yours" are defaults: you may delete

@@ -16,11 +16,11 @@ export interface LoadOptions {
   /** The file as given on the command line; else `INDEXHOUSE_CONFIG`, else `indexhouse.yaml`. */
   file?: string | undefined;
   env: Environment;
-  /** Folder that a relative file counts from. */
+  /** Folder that a relative path is resolved against. */
   cwd: string;
   /** Values of flags, which win over everything; text is read as the key's own type. */
   overrides?: Overrides | undefined;
-  /** For what asks the service nothing and tells nobody: tokens and channels are not read, so their variables need not be set. */
+  /** For commands that send no request or notice: does not read tokens and channels, whose variables may be unset. */
   withoutTokens?: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ const CREDENTIALS = {
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
  *
  * @returns times in milliseconds, sizes in bytes, `unlimited` as Infinity, paths absolute.
- * @throws ConfigError with all that is wrong, each with its place and remedy.
+ * @throws ConfigError with everything that is wrong, each with its place and remedy.
  */
 export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens }: LoadOptions): Promise<Config> {
   const path = configFile({ file, env, cwd });
@@ -64,7 +64,7 @@ const withoutFile = z.object({
 });
 
 /**
- * What readers and `serve` go by where no file is read: flags > environment > defaults.
+ * The settings of readers and `serve` if no file is read: flags > environment > defaults.
  *
  * @throws ConfigError
  */
@@ -94,7 +94,7 @@ export function configFile({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' 
   return resolve(cwd, file || env[FILE_VARIABLE] || DEFAULT_FILE);
 }
 
-/** Takes tokens and channels out of what was read, and with them the complaint that a variable is not set. */
+/** Removes tokens and channels from what was read, together with the problem that a variable is not set. */
 function leaveTokensOut(document: ConfigDocument): void {
   for (const [path, section] of tokenSections(document)) {
     if (path === 'api' || 'token' in section || 'token_file' in section) section['token'] = NO_TOKEN;
@@ -111,7 +111,7 @@ function leaveTokensOut(document: ConfigDocument): void {
   document.problems = left;
 }
 
-/** Fills in a secret that stands in a file of its own, as Docker and Kubernetes mount them. */
+/** Fills in a secret from a file of its own, as Docker and Kubernetes mount them. */
 async function readSecretFile(
   document: ConfigDocument,
   path: string,

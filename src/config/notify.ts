@@ -57,13 +57,13 @@ const channel = z.discriminatedUnion(
   says('is not the type of a channel', `Write type: ${TYPES}.`),
 );
 
-/** Where messages go. */
+/** A place that messages are sent to. */
 export type Channel = z.output<typeof channel>;
 
-/** Every key that some channel has. */
+/** The keys of all kinds of channels. */
 export const CHANNEL_KEYS = ['type', 'name', 'url', 'secret', 'smtp', 'user', 'password', 'from', 'to', 'run'];
 
-/** How much fewer is too few; false: no number is. */
+/** The drop above which a notice is sent; false: never. */
 export type Drop = false | { pages: number } | { share: number };
 
 const SHARE = /^(\d{1,2}(?:\.\d{1,3})?)%$/;
@@ -86,7 +86,7 @@ function orFalse(least: number) {
   );
 }
 
-/** `notify`: who is told, and of what. */
+/** `notify`: which notices are sent, and where to. */
 export const notify = z.strictObject(
   {
     channels: z

@@ -5,13 +5,13 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 
 type Scalar = string | number | boolean;
 
-/** Values of flags, by section and key; what is undefined is not overridden. */
+/** Values of flags, by section and key; undefined ones override nothing. */
 export type Overrides = { [S in Section]?: Readonly<Record<string, Scalar | undefined>> };
 
-/** Where the values that did not come from the file came from: path → `command line` or `environment NAME`. */
+/** The origins of values that are not from the file: path → `command line` or `environment NAME`. */
 export type Origins = Map<string, string>;
 
-/** Lays the environment and then the flags over the file's values, which it changes. Empty variables do not count. */
+/** Overrides the file's values in place, by the environment and then by the flags. Empty variables do not count. */
 export function override(document: ConfigDocument, env: Environment, flags: Overrides): Origins {
   const origins: Origins = new Map();
   const { value } = document;
@@ -45,7 +45,7 @@ function variableName(section: Section, key: string): string {
   return `INDEXHOUSE_${section}_${key}`.replaceAll('-', '_').toUpperCase();
 }
 
-/** A value that `${NAME}` gave is text; where its key takes a number it is read as one. */
+/** A value from `${NAME}` is text; if its key takes a number, it is read as one. */
 function readText({ value }: ConfigDocument, path: string, origins: Origins): void {
   const [section = '', key = ''] = path.split('.');
   const keys = value[section];
@@ -58,7 +58,7 @@ function isSection(name: string): name is Section {
   return Object.hasOwn(SECTIONS, name);
 }
 
-/** Flags and variables are text: read as a number or `false` where the key takes no text. */
+/** Reads the text of a flag or variable as a number or `false` if the key takes no text. */
 function fromText(section: Section, key: string, given: Scalar): Scalar {
   const shape: Readonly<Record<string, { safeParse(value: unknown): { success: boolean } }>> = SECTIONS[section].shape;
   const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;

@@ -10,7 +10,7 @@ import { website } from './website-entries.js';
 
 const MAX_SHOWN_CHARACTERS = 60;
 const SECRET_KEY = /^base_url$|token|password|access_key/;
-/** Keys are repeated in messages only if they look like keys: what stands there by mistake may be a token. */
+/** Messages repeat a key only if it looks like one, because a token may be there by mistake. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z_-]{0,39}$/;
 
 interface Source {
@@ -18,7 +18,7 @@ interface Source {
   origins: Origins;
 }
 
-/** What the schema refused, each with its place, in the order of the file. One problem a path: the first says enough. */
+/** What the schema refused, with places, in the order of the file. Only the first problem of each path. */
 export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
   const { document, origins } = source;
   const problems = document.problems.filter(({ path }) => !origins.has(path));
@@ -34,7 +34,7 @@ export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
   return problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
-/** Of a union's failed branches, the one that got furthest is the one that was meant. */
+/** Of a union's failed branches, the one that got furthest is probably the one that was meant. */
 function flatten(issue: z.core.$ZodIssue, base: Path): z.core.$ZodIssue[] {
   const path = [...base, ...issue.path];
   if (issue.code !== 'invalid_union') return [{ ...issue, path }];
@@ -85,7 +85,7 @@ function valueProblem(issue: z.core.$ZodIssue, source: Source): ConfigProblem {
   return { file: origin ?? source.document.file, ...place, path: shownPath, message: shown, remedy };
 }
 
-/** The value's own place, or that of the nearest mapping which should hold it. */
+/** The value's own place, or that of the nearest mapping that should contain it. */
 function placeOf(path: Path, { values, keys }: ConfigDocument) {
   const own = values.get(pathText(path));
   for (let length = path.length; length > 0 && !own; length--) {
@@ -95,7 +95,7 @@ function placeOf(path: Path, { values, keys }: ConfigDocument) {
   return own ?? { line: 1, column: 1 };
 }
 
-/** Repeats the value where it is plain, short, no secret, and not from the environment. */
+/** Repeats the value if it is plain, short, not a secret, and not from the environment. */
 function foundText(path: Path, { document, origins }: Source): string {
   const at = pathText(path);
   const [section, key] = path;
@@ -104,7 +104,7 @@ function foundText(path: Path, { document, origins }: Source): string {
   const value = at.split('.').reduce<unknown>(member, document.value);
   if (value === null || !['string', 'number', 'boolean'].includes(typeof value)) return '';
   const text = safe(String(value));
-  // An address may hold a password before an @.
+  // An address may contain a password before an @.
   const isSecret = text.includes('@') || holdsToken(text, document);
   return text.length > MAX_SHOWN_CHARACTERS || isSecret ? '' : ` (found: ${text})`;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.js';
 import { whyNotCron } from './cron.js';
 
-/** Longest duration that the configuration takes: ten years. */
+/** The longest duration that the configuration accepts: ten years. */
 const MAX_DURATION_MS = 3650 * DAY_MS;
 const DURATION_MS: Record<string, number> = { ms: 1, s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 const DURATION = /^(\d{1,12}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/;
@@ -21,11 +21,11 @@ const SIZE_BYTES: Record<string, number> = {
 };
 const SIZE = /^(\d{1,12}(?:\.\d{1,6})?) ?([kKmMgGtT][iI]?[bB]|[bB])$/;
 
-/** What may stand in an HTTP header without quoting: visible ASCII. */
+/** What an HTTP header can contain without quoting: visible ASCII. */
 const TOKEN = /^[\x21-\x7e]+$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** What a schema says of a bad value: what is wrong, and after a line break what to do. `load.ts` takes it apart. */
+/** A schema's message for a bad value: what is wrong and, after a line break, what to do. `load.ts` splits it. */
 export function says(problem: string, remedy: string): { error: (issue: { input?: unknown }) => string } {
   return { error: ({ input }) => `${wrong(input, problem)}\n${remedy}` };
 }
@@ -63,7 +63,7 @@ export function size(min = 0) {
     .refine((bytes) => bytes >= min, says('is too small', `Write at least ${min / 1e6}MB.`));
 }
 
-/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be taken for thirty months. */
+/** A duration of at least a day, or the word `unlimited` → Infinity. So `30m` cannot be mistaken for thirty months. */
 export function daysOrUnlimited() {
   const form = 'a number of days, such as 400d, or `unlimited`';
   const bad = says(`is not ${form}`, `Write ${form}.`);
@@ -94,13 +94,13 @@ export function orUnlimited(amount: (bad: ReturnType<typeof says>) => z.ZodNumbe
     .transform((value) => (value === 'unlimited' ? Number.POSITIVE_INFINITY : value));
 }
 
-/** Text that is not empty and holds no control characters. */
+/** Text that is not empty and contains no control characters. */
 export function text(what: string) {
   const bad = says(`is not ${what}`, `Write ${what}, in quotes if it is made of digits.`);
   return z.string(bad).refine((value) => value.trim() !== '' && !/\p{Cc}/u.test(value) && value.isWellFormed(), bad);
 }
 
-/** A bearer token: visible ASCII, for it goes into a header as it is. */
+/** A bearer token: visible ASCII, because it goes into a header as it is. */
 export function token() {
   const remedy = `Write the token, best as \${NAME} to read it from the environment; quote it if it is made of digits.`;
   return z
@@ -116,7 +116,7 @@ export function timeZone() {
 }
 
 function isTimeZone(name: string): boolean {
-  // The default: to ask for any name loads all time zones, which a small command would wait for.
+  // The default is not looked up, because any look-up loads all time zones, which would delay small commands.
   if (name === 'UTC') return true;
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -156,7 +156,7 @@ function addressProblem(value: string): string | null {
   return null;
 }
 
-/** The address of a server, without user and path: encrypted or not, for many stand in a private network. */
+/** The address of a server, without user and path; encrypted or not, because many are in a private network. */
 export function serverUrl(remedy: string) {
   const bad = says('is not the address of a server', remedy);
   return z
@@ -165,7 +165,7 @@ export function serverUrl(remedy: string) {
     .transform((url) => new URL(url).origin);
 }
 
-/** Where messages go, such as a webhook's address with all that it holds: https, except on loopback. */
+/** The address of a webhook or the like, with everything in it: https, except on loopback. */
 export function webhookUrl() {
   const remedy = 'Write it as https://hooks.example.com/…; http is for localhost only.';
   return z
@@ -173,7 +173,7 @@ export function webhookUrl() {
     .refine((value) => hasScheme(value, 'https:', 'http:'), says('is not an https address', remedy));
 }
 
-/** A mail server: `smtps://` for TLS from the start, `smtp://` for STARTTLS, which only loopback does without. */
+/** A mail server: `smtps://` for TLS from the start, `smtp://` for STARTTLS, which is required except on loopback. */
 export function smtpUrl() {
   const remedy =
     'Write it as smtps://mail.example.com, or smtp://mail.example.com:587 with STARTTLS; user and password have keys of their own.';

@@ -226,7 +226,7 @@ const service = z.strictObject(
   mapping,
 );
 
-/** The sections, whose keys flags and the environment can override one by one where they are scalars. */
+/** The sections. Flags and the environment can override their keys one by one if these are scalars. */
 export const SECTIONS = {
   api,
   reports,
@@ -278,12 +278,12 @@ export const configSchema = z
  */
 export type Config = z.output<typeof configSchema> & { file: string };
 
-/** The JSON Schema of `indexhouse.yaml` as it is written (durations and sizes as text), for completion in editors. */
+/** The JSON Schema of `indexhouse.yaml` as users write it (durations and sizes as text), for completion in editors. */
 export function configJsonSchema(): Record<string, unknown> {
   // Draft 7 is what the YAML language server understands best.
   const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
   const section = generated.properties?.['api'];
-  // The token may stand in `token_file`.
+  // The token may come from `token_file`.
   if (typeof section === 'object') section.required = ['base_url'];
   return { ...generated, title: 'indexhouse.yaml' };
 }

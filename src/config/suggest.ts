@@ -1,4 +1,4 @@
-/** The candidate nearest to a mistyped word, or null when none is near enough to be meant. */
+/** The candidate nearest to a mistyped word, or null if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | null = null;
@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** `pageSize`, `page-size` and `PAGE_SIZE` are all meant as `page_size`. */
+/** `pageSize`, `page-size` and `PAGE_SIZE` all count as `page_size`. */
 function normal(word: string): string {
   return word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

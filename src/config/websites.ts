@@ -3,7 +3,7 @@ import { UsageError } from '../exit.js';
 import type { Config } from './schema.js';
 import { editDistance } from './suggest.js';
 
-/** An error lists at most so many websites. */
+/** An error lists at most this many websites. */
 const MOST_LISTED = 20;
 
 /** Address and token of the service, and the configuration keys that set them. */
@@ -22,7 +22,7 @@ export interface Website extends Access {
 
 type Configured = Pick<Config, 'api' | 'websites'>;
 
-/** The websites that the configuration names; null where it says `all`. */
+/** The websites that the configuration names; null if it says `all`. */
 export function namedWebsites({ api, websites }: Configured): Website[] | null {
   if (websites === 'all') return null;
   // Several websites may share a token or an address: the key is named after the first.
@@ -64,11 +64,11 @@ export interface NamedWebsite {
 }
 
 /**
- * The ids of websites that a user names by id or name. An id wins over a name that is the same.
+ * The ids of websites that a user gives by id or name. An id wins over an equal name.
  *
- * @param known the websites that there are, once for each name that they ever had
- * @param place where they are, such as `the warehouse`
- * @throws UsageError for an unknown one, with the most similar ones, and for a name that several websites have
+ * @param known the existing websites, once for each name that they ever had
+ * @param place where they come from, such as `the warehouse`
+ * @throws UsageError for an unknown website, with the most similar ones, and for a name that several websites have
  */
 export function websiteIds(given: readonly string[], known: readonly NamedWebsite[], place: string): string[] {
   return [...new Set(given.map((text) => websiteId(text, known, place)))];
@@ -87,7 +87,7 @@ function websiteId(text: string, known: readonly NamedWebsite[], place: string):
   throw new UsageError(`no website "${text}" in ${place}. ${known.length === 0 ? 'It has none yet' : shown}`);
 }
 
-/** Whether a text is mistyped or a part of the other: `example.com` of `https://www.example.com`. */
+/** Whether a text is a typo or a part of the other: `example.com` of `https://www.example.com`. */
 function isAlike(text: string, full: string): boolean {
   const [given, other] = [text, full].map((each) => each.toLowerCase().replace(/^https?:\/\/(www\.)?|\/$/g, ''));
   if (!given || !other) return false;
@@ -109,7 +109,7 @@ export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket' 
     if (channel.type === 'email') return [channel.password];
     if (channel.type === 'command') return [];
     const { href, pathname, search } = new URL(channel.url);
-    // The path of a webhook is its secret. A short path is not masked, because other texts may contain it.
+    // A webhook's path is its secret. A short path is not masked, because other texts may contain it.
     const path = `${pathname}${search}`;
     return [
       channel.url,
