@@ -5,7 +5,7 @@ const FULL =
 const READ_ONLY = /\bEROFS\b|Read-only file system/;
 const FORBIDDEN = /\b(EACCES|EPERM)\b|IO Error.*Permission denied/;
 
-/** What the user can do about a disk that takes nothing; null where the error is about something else. */
+/** What the user can do about a disk that cannot be written; null if the error is about something else. */
 export function diskRemedy(error: unknown): string | null {
   const text = textOf(error);
   if (FULL.test(text)) {
@@ -25,14 +25,14 @@ export function isDiskFull(error: unknown): boolean {
   return FULL.test(textOf(error));
 }
 
-/** An error's message, with what can be done where the disk is the reason. */
+/** An error's message, with the remedy if the disk is the cause. */
 export function withRemedy(error: unknown): string {
   const message = messageOf(error);
   const remedy = diskRemedy(error);
   return remedy === null || message.includes(remedy) ? message : `${message}. ${remedy}`;
 }
 
-/** Node's own errors about a write do not say which file it was. */
+/** An error that names the file, because Node's own errors about writes do not. */
 export function cannotWrite(file: string, cause: unknown): Error {
   const message = messageOf(cause);
   const remedy = diskRemedy(cause);

@@ -23,7 +23,7 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
   }
 }
 
-/** Moves a finished file to its name, which then survives a power loss. Both must lie on the same file system. */
+/** Moves a finished file to its final name, which then survives a power loss. Both must be on the same file system. */
 export async function publish(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));
@@ -32,7 +32,7 @@ export async function publish(from: string, to: string): Promise<void> {
 /**
  * Writes a small file whole or not at all: temporary name, write, fsync, rename, fsync of the folder.
  *
- * @param mode of the file, where it is not for everybody to read
+ * @param mode of the file, if not everybody may read it
  */
 export async function writeDurably(file: string, text: string | Uint8Array, mode?: number): Promise<void> {
   const temporary = `${file}.tmp`;
@@ -55,12 +55,12 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** The system's code of an error, such as `ENOENT`; empty where it has none. */
+/** The system's code of an error, such as `ENOENT`; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** What `read` gives of a file or folder; `otherwise` where there is none. */
+/** The result of `read`; `otherwise` if the file or folder does not exist. */
 export async function ifThere<T, N>(read: Promise<T>, otherwise: N): Promise<T | N> {
   try {
     return await read;
@@ -70,23 +70,23 @@ export async function ifThere<T, N>(read: Promise<T>, otherwise: N): Promise<T |
   }
 }
 
-/** A file's text; null where it is missing. */
+/** A file's text; null if it is missing. */
 export function readIfThere(file: string): Promise<string | null> {
   return ifThere(readFile(file, 'utf8'), null);
 }
 
-/** Changes when a file is written, replaced or removed; one that is renamed into place changes it in any case. */
+/** A stamp that changes when a file is written, replaced or removed, and in any case when one is renamed into place. */
 export async function stampOf(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch(() => null);
   return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
 }
 
-/** A file's bytes; none where it is missing. */
+/** A file's size in bytes; 0 if it is missing. */
 export async function sizeOf(file: string): Promise<number> {
   return (await ifThere(stat(file), null))?.size ?? 0;
 }
 
-/** Of a file's bytes, in hexadecimal. */
+/** The SHA-256 of a file, in hexadecimal. */
 export function sha256Of(file: string): Promise<string> {
   return digestOf(file, 'sha256');
 }
@@ -108,7 +108,7 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a folder and its missing parents. Node's own recursion says "no such file" where the disk is full.
+ * Makes a folder and its missing parents. Node's own recursion says "no such file" if the disk is full.
  *
  * @returns those that were missing
  */
@@ -133,7 +133,7 @@ async function makeOne(folder: string): Promise<string[]> {
 
 const SYNC_INTERVAL_MS = 1000;
 
-/** What is written together, and the one promise that all of it waits for. */
+/** Text that is written together, and the promise for all of it. */
 class Group {
   readonly texts: string[] = [];
   readonly written: Promise<void>;
@@ -149,9 +149,9 @@ class Group {
 }
 
 /**
- * A file that only grows. `append` returns when the text is in the kernel's hands (it survives the death of the
- * process); it is on disk within a second (it survives a power loss). What is appended in the same turn of the event
- * loop is written together, which is what makes a write an answer affordable.
+ * A file that only grows. `append` resolves once the kernel has the text, which then survives the death of the process;
+ * within a second it is on disk, and survives a power loss. What is appended in the same turn of the event loop is
+ * written together, which makes one write per answer affordable.
  */
 export class AppendFile {
   readonly #fd: number;
@@ -161,7 +161,7 @@ export class AppendFile {
   #failed: Error | null = null;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param bytes the length to go on from; what stands behind it is cut off */
+  /** @param bytes the length to continue from; anything after it is cut off */
   constructor(
     readonly path: string,
     bytes: number,
@@ -172,7 +172,7 @@ export class AppendFile {
     this.#timer = setInterval(() => this.#sync(), SYNC_INTERVAL_MS).unref();
   }
 
-  /** @throws Error with the file's name when it cannot be written (a full disk); nothing half-written stays behind */
+  /** @throws Error with the file's name if it cannot be written (a full disk); nothing half-written is left */
   append(text: string): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed);
     if (!this.#group) {
@@ -214,7 +214,7 @@ export class AppendFile {
   #writeWhole(text: string): number {
     const length = Buffer.byteLength(text);
     try {
-      // At once, without a copy; what the kernel did not take goes after it.
+      // One write without a copy; whatever the kernel did not take follows.
       let at = writeSync(this.#fd, text, this.#bytes);
       const bytes = at < length ? Buffer.from(text) : null;
       while (bytes && at < length) at += writeSync(this.#fd, bytes, at, length - at, this.#bytes + at);

@@ -10,22 +10,22 @@ import { bringUntil, type FileSource } from './file-source.js';
 import { literal } from './sql.js';
 import { toValue, type Value } from './values.js';
 
-/** Below this, a second thread's buffers are what breaks the limit. */
+/** Below this, a second thread's buffers would exceed the limit. */
 const ONE_THREAD_BELOW_BYTES = 500_000_000;
 const MAX_THREADS = 4;
 const INTERRUPT_INTERVAL_MS = 20;
 
 export interface EngineOptions {
-  /** A database file, or nothing for one in memory. */
+  /** A database file; left out for one in memory. */
   file?: string;
   readOnly?: boolean;
-  /** Of a file that is made: the oldest version of DuckDB that has to read it, such as `v1.0.0`. */
+  /** For a new file: the oldest version of DuckDB that must be able to read it, such as `v1.0.0`. */
   storageVersion?: string;
   /** Bytes. */
   memoryLimit: number;
   /** The folder below which DuckDB spills to a folder of its own; made if missing. */
   temporary: string;
-  /** Whether other connections to this database, which is then one in memory, see its views. Default: no. */
+  /** Whether other connections to this database see its views; only for one in memory. Default: no. */
   sharedViews?: boolean;
   /** Of the files in parameters and variables. It ends with the engine. Default: all are where they are named. */
   source?: FileSource;
@@ -35,11 +35,11 @@ export interface EngineOptions {
 export type Scalar = string | number | boolean | null;
 export type Parameters = Record<string, Scalar | string[]>;
 
-/** A statement that DuckDB refused, with what it was for. */
+/** A statement that DuckDB refused, with its purpose. */
 export class EngineError extends Failure {
   constructor(
     message: string,
-    /** What was bound: DuckDB does not always say which file it cannot read. */
+    /** The bound values, because DuckDB does not always say which file it cannot read. */
     readonly parameters: Parameters,
     options: ErrorOptions,
   ) {
@@ -56,18 +56,18 @@ export class Engine {
   readonly #releases = new Map<string, () => void>();
 
   private constructor(
-    /** Null where it is another engine's. */
+    /** Null if it belongs to another engine. */
     private readonly own: DuckDBInstance | null,
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
-    /** The spill folder is its own by now. */
+    /** With a spill folder of its own. */
     private readonly options: EngineOptions,
   ) {}
 
   static async open(options: EngineOptions): Promise<Engine> {
-    // Nothing is awaited where the folder is there: a process that is asked to end removes it, and must not make it again.
+    // No await if the folder exists: a process that is asked to end removes it, and must not make it again.
     if (!existsSync(options.temporary)) await makeFolders(options.temporary);
-    // A folder each: two databases that spill into one would overwrite each other's files.
+    // One folder each, because two databases that spill into the same one would overwrite each other's files.
     const temporary = mkdtempSync(join(options.temporary, 'duckdb-'));
     const instance = await createInstance(options, temporary);
     const engine = new Engine(instance, instance, await instance.connect(), { ...options, temporary });
@@ -76,8 +76,8 @@ export class Engine {
   }
 
   /**
-   * Another connection to the same database, for questions beside this one's. It sees what is not temporary, and is to be
-   * closed before this one, whose `close` ends the database.
+   * Another connection to the same database, for queries beside this one's. It sees what is not temporary. Close it
+   * before this one, whose `close` ends the database.
    */
   async connect(): Promise<Engine> {
     return new Engine(null, this.instance, await this.instance.connect(), this.options);
@@ -89,14 +89,14 @@ export class Engine {
   }
 
   /**
-   * Runs `work` until a signal is aborted: then the statement that runs on this connection is interrupted, what follows
-   * it is refused, and the signal's reason is thrown.
+   * Runs `work` until a signal is aborted. Then the statement that runs on this connection is interrupted, later ones
+   * are refused, and the signal's reason is thrown.
    */
   async until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     let again: NodeJS.Timeout | undefined;
     const interrupt = () => {
       this.connection.interrupt();
-      // A statement that has not quite begun does not hear of it.
+      // Repeated, because a statement that has not quite begun misses it.
       again = setInterval(() => this.connection.interrupt(), INTERRUPT_INTERVAL_MS);
     };
     this.#signal = signal;
@@ -113,7 +113,7 @@ export class Engine {
     }
   }
 
-  /** Sets variables that views and statements read with `getvariable`, but for those that have this value already. */
+  /** Sets variables that views and statements read with `getvariable`; skips those that already have this value. */
   async set(variables: Parameters): Promise<void> {
     for (const [name, value] of Object.entries(variables)) {
       const text = JSON.stringify(value);
@@ -166,7 +166,7 @@ export class Engine {
     }
   }
 
-  /** Runs one query and checks each row, whose values are as `toValue` gives them. */
+  /** Runs one query and validates each row, whose values are as `toValue` returns them. */
   async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
     this.#signal?.throwIfAborted();
     const release = await this.bring(listsIn(parameters));
@@ -180,7 +180,7 @@ export class Engine {
     }
   }
 
-  /** Runs one query and checks each row as it comes, as `rows` does: memory does not grow with the answer. */
+  /** Runs one query and validates each row as it comes, like `rows`; memory does not grow with the answer. */
   async *stream<T>(schema: z.ZodType<T>, query: string): AsyncGenerator<T> {
     const result = await this.connection.stream(query);
     for await (const rows of result.yieldConvertedRowObjects<Value>((value) => toValue(value))) {
@@ -188,14 +188,14 @@ export class Engine {
     }
   }
 
-  /** Runs a query into a file and returns how many rows it has. The file's name is free of patterns' meaning. */
+  /** Writes a query's rows into a file, and returns their number. The file's name is not read as a pattern. */
   async copy(query: string, file: string, format: string): Promise<number> {
     const counted = z.object({ Count: z.coerce.number() });
     const [row] = await this.rows(counted, `copy (${query}\n) to ${literal(file)} (${format})`);
     return row?.Count ?? 0;
   }
 
-  /** Puts Parquet files behind one another into one, rows in their order. */
+  /** Concatenates Parquet files into one, with the rows in order. */
   async copyInOrder(parts: string[], file: string, format: string): Promise<number> {
     await this.run('set preserve_insertion_order = true');
     const rows = await this.copy(`select * from read_parquet([${parts.map(literal).join(', ')}])`, file, format);
@@ -203,12 +203,12 @@ export class Engine {
     return rows;
   }
 
-  /** Makes a view of a query that goes with this engine. */
+  /** Makes a view of a query; it ends with this engine. */
   async view(name: string, query: string): Promise<void> {
     await this.#make('view', name, query);
   }
 
-  /** Makes a table of what a query answers, which goes with this engine. */
+  /** Makes a table from a query; it ends with this engine. */
   async table(name: string, query: string): Promise<void> {
     await this.#make('table', name, query);
   }
@@ -264,7 +264,7 @@ export async function withEngine<T>(options: EngineOptions, use: (engine: Engine
   }
 }
 
-/** Nothing where there is nothing to bind: DuckDB plans a statement that is prepared first twice. */
+/** Undefined if there is nothing to bind, because DuckDB plans a prepared statement twice. */
 function bound(parameters: Parameters): Record<string, DuckDBValue> | undefined {
   const all = Object.entries(parameters);
   if (all.length === 0) return undefined;

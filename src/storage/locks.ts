@@ -12,7 +12,7 @@ const LOCK_LINE = /^\d+: POSIX +\w+ +(READ|WRITE) +(\d+) ([0-9a-f]+):([0-9a-f]+)
 
 /** Who has a DuckDB file open. */
 export interface LockHolder {
-  /** Null where the system does not tell. */
+  /** Null if the system does not tell. */
   process_id: number | null;
   /** `process 4711 on host` */
   holder: string;
@@ -21,17 +21,17 @@ export interface LockHolder {
 }
 
 /**
- * Who holds a DuckDB file; null where nobody does or there is no such file. Nothing is written. Where the system does
- * not list its locks, the file is opened to read for a moment, and then a holder that only reads stays unknown.
+ * Who holds a DuckDB file; null if nobody does or there is no such file. Writes nothing. If the system does not list
+ * its locks, this opens the file for reading for a moment, and cannot detect a holder that only reads.
  *
- * Never to be called by the process that holds the file itself: its lock would be gone.
+ * Never call this in the process that holds the file itself, because that would release its lock.
  */
 export async function probeLock(file: string): Promise<LockHolder | null> {
   if (!(await exists(file))) return null;
   return (await listedHolder(file)) ?? (await refusedBy(file));
 }
 
-/** Linux lists all locks, without a need to touch the file. It leaves out those of other containers. */
+/** The holder according to Linux's list of locks, which needs no access to the file but lacks other containers' locks. */
 async function listedHolder(file: string): Promise<LockHolder | null> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   if (locks === '') return null;
@@ -44,7 +44,7 @@ async function listedHolder(file: string): Promise<LockHolder | null> {
   return null;
 }
 
-/** As glibc's `makedev`. */
+/** Like glibc's `makedev`. */
 function deviceOf(major: string, minor: string): bigint {
   const [high, low] = [BigInt(`0x${major}`), BigInt(`0x${minor}`)];
   return ((high & ~0xfffn) << 32n) | ((high & 0xfffn) << 8n) | ((low & ~0xffn) << 12n) | (low & 0xffn);
@@ -63,7 +63,7 @@ async function refusedBy(file: string): Promise<LockHolder | null> {
   }
 }
 
-/** Who holds a DuckDB file, from DuckDB's own message; null where the error is another one. */
+/** Who holds a DuckDB file, from DuckDB's own message; null for any other error. */
 export function lockHolder(error: unknown): string | null {
   const message = messageOf(error);
   if (!/Could not set lock|Conflicting lock/i.test(message)) return null;
@@ -71,7 +71,7 @@ export function lockHolder(error: unknown): string | null {
   return pid ? `process ${pid} on ${hostname()}` : 'another process';
 }
 
-/** Tries again, every so many milliseconds and for so long, while somebody else holds what the attempt needs. */
+/** Retries `attempt` every `everyMs`, for up to `withinMs`, while another process holds what it needs. */
 export async function waitingForLock<T>(
   attempt: () => Promise<T>,
   { withinMs, everyMs }: { withinMs: number; everyMs: number },

@@ -14,7 +14,7 @@ export function encodeId(id: string): string {
   return encoded;
 }
 
-/** The id that `encodeId` made this name of, or null where it made no such name. */
+/** The id from which `encodeId` made this name, or null if it did not make it. */
 export function decodeId(name: string): string | null {
   try {
     const id = decodeURIComponent(name);

@@ -4,15 +4,15 @@ import { codeOf } from './durable.js';
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
 
-/** Whether a file is there and begins and ends as a whole Parquet file does. A torn or foreign one does not. */
+/** Whether a file exists and begins and ends like a whole Parquet file. A torn or foreign one does not. */
 export async function isWholeParquet(file: string): Promise<boolean> {
   return (await whyNotParquet(file)) === null;
 }
 
 /**
- * Looks at both ends of a file.
+ * Checks both ends of a file.
  *
- * @returns what is wrong with it, as it follows the file's name in a sentence; null where it can be a Parquet file
+ * @returns what is wrong with it, as it follows the file's name in a sentence; null if it can be a Parquet file
  */
 export async function whyNotParquet(file: string): Promise<string | null> {
   let handle: Awaited<ReturnType<typeof open>>;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const texts = new Map<string, string>();
 
-/** The folder of this package: the sources run from `src`, the built program from `dist/src`. */
+/** The folder of this package. The sources run from `src`, the built program from `dist/src`. */
 export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);

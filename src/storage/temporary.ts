@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What asks a process to end. Without a listener it ends at once, and 'exit' is not heard. */
+/** Signals that ask a process to end. Without a listener, it ends at once, without an 'exit' event. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 const folders = new Set<string>();
 
 /**
- * Makes a folder of our own in the system's temporary folder, for what has no place in a warehouse that may be
- * read-only. It goes with `removeTemporary`, and at the latest with the process, unless that is killed.
+ * Makes a folder in the system's temporary folder, for files that cannot be in a warehouse, which may be read-only.
+ * `removeTemporary` removes it, or the end of the process, unless that is killed.
  */
 export function makeTemporary(what: string): string {
   if (folders.size === 0) listen();
@@ -28,7 +28,7 @@ export function removeTemporary(folder: string): void {
   if (folders.size === 0) unlisten();
 }
 
-/** Hands a folder of our own to `use`, and removes it whatever happens. */
+/** Hands a temporary folder to `use`, and removes it whatever happens. */
 export async function withTemporary<T>(what: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = makeTemporary(what);
   try {
@@ -40,7 +40,7 @@ export async function withTemporary<T>(what: string, use: (folder: string) => Pr
 
 function listen(): void {
   process.once('exit', removeAll);
-  // First of all, so that whoever else listens is still counted.
+  // First in line, so that all other listeners are still counted.
   for (const signal of SIGNALS) process.prependListener(signal, end);
 }
 
@@ -49,7 +49,7 @@ function unlisten(): void {
   for (const signal of SIGNALS) process.off(signal, end);
 }
 
-/** Ends the process as the signal would have, unless somebody else listens, who ends it in good order. */
+/** Ends the process as the signal would have, unless another listener does so in good order. */
 function end(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return;
   removeAll();

@@ -8,19 +8,19 @@ import type {
 import { DAY_MS } from '../time.js';
 import { duckdb } from './duckdb.js';
 
-/** A value of an answer as JSON has it. */
+/** A value of an answer, as in JSON. */
 export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 
-/** JavaScript's numbers keep this many decimal digits whole. */
+/** JavaScript's numbers are exact for this many decimal digits. */
 const EXACT_DIGITS = 15;
 const FIRST_ISO_MS = Date.parse('0000-01-01T00:00:00Z');
 const LAST_ISO_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * A DuckDB value as JSON: times as ISO 8601 in UTC with milliseconds, dates as `YYYY-MM-DD`, whole and decimal numbers
- * as numbers where those are exact and else as text, lists as arrays, structs and maps as objects, a JSON column as
- * its text; NaN and infinities, which JSON lacks, as null. Everything else is DuckDB's own
- * text. The class of a value is what tells its column's type.
+ * as numbers if those are exact and else as text, lists as arrays, structs and maps as objects, a JSON column as its
+ * text; NaN and infinities, which JSON lacks, as null. Everything else is DuckDB's own text. The class of a value tells
+ * its column's type.
  */
 export function toValue(value: DuckDBValue): Value {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
@@ -41,14 +41,14 @@ function decimal(value: DuckDBDecimalValue): number | string {
   return digits <= EXACT_DIGITS ? Number(value.toString()) : value.toString();
 }
 
-/** DuckDB knows years that JavaScript does not: those keep DuckDB's text. */
+/** DuckDB's own text for a year that JavaScript does not support; null for an infinity. */
 function beyondIso(value: DuckDBDateValue | DuckDBTimestampValue | DuckDBTimestampTZValue): string | null {
   return value.isFinite ? value.toString() : null;
 }
 
 /**
- * Milliseconds since 1970, rounded down, of a time of another precision than microseconds; null for an infinity,
- * undefined where the value is no such time.
+ * Milliseconds since 1970, rounded down, of a time with another precision than microseconds; null for an infinity,
+ * undefined for any other value.
  */
 function milliseconds(value: DuckDBValue): number | null | undefined {
   if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.isFinite ? Number(value.millis) : null;
@@ -58,13 +58,13 @@ function milliseconds(value: DuckDBValue): number | null | undefined {
   return undefined;
 }
 
-/** Whole units, rounded down: before 1970, too. */
+/** Whole units, rounded down, also before 1970. */
 function floored(value: bigint, unit: bigint): number {
   const rest = value % unit;
   return Number((value - rest) / unit) - (rest < 0n ? 1 : 0);
 }
 
-/** Milliseconds since 1970 as ISO 8601 in UTC; undefined where the year has not four digits. */
+/** Milliseconds since 1970 as ISO 8601 in UTC; undefined if the year does not have four digits. */
 function isoTime(ms: number): string | undefined {
   return ms >= FIRST_ISO_MS && ms <= LAST_ISO_MS ? new Date(ms).toISOString() : undefined;
 }
@@ -83,7 +83,7 @@ function nested(value: Exclude<DuckDBValue, null>): Value {
   return value.toString();
 }
 
-/** The keys of an object are texts. */
+/** A map's key as text, because the keys of an object are texts. */
 function keyText(key: Value): string {
   return typeof key === 'string' ? key : JSON.stringify(key);
 }
