@@ -31,7 +31,7 @@ export async function probeLock(file: string): Promise<LockHolder | null> {
   return (await listedHolder(file)) ?? (await refusedBy(file));
 }
 
-/** The holder according to Linux's list of locks, which needs no access to the file but lacks other containers' locks. */
+/** The holder according to Linux's list of locks, without touching the file; locks of other containers are missing. */
 async function listedHolder(file: string): Promise<LockHolder | null> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   if (locks === '') return null;
