@@ -89,14 +89,6 @@ export class RunClaims {
     }
   }
 
-  /** Under another id from now on. */
-  async rename(run: string, id: string): Promise<void> {
-    const held = this.#held.get(run);
-    if (!held) return;
-    held.id = id;
-    await this.#write(held, String(++held.signs));
-  }
-
   /** Gives a sign of life. @returns the runs that another machine has taken over meanwhile */
   async renew(): Promise<string[]> {
     const lost: string[] = [];
@@ -112,13 +104,6 @@ export class RunClaims {
   async release(run: string): Promise<void> {
     const held = this.#held.get(run);
     if (held) await this.#write(held, RELEASED);
-    this.#held.delete(run);
-  }
-
-  /** Of a run that has ended. */
-  async remove(run: string): Promise<void> {
-    const held = this.#held.get(run);
-    if (held) await this.bucket.remove(held.key);
     this.#held.delete(run);
   }
 

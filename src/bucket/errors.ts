@@ -4,6 +4,7 @@ import { UnreachableError } from '../exit.js';
 export class BucketError extends UnreachableError {}
 
 const WRONG_KEY = 'check access_key_id and secret_access_key, or the AWS_… variables that stand for them';
+const CHANGED = 'the bytes changed on their way: look at the proxies and the network between';
 /** The codes that S3 and its like give in their answers. What they say beside them is not repeated: it may hold secrets. */
 const REMEDIES: Readonly<Record<string, string>> = {
   AccessDenied: 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there',
@@ -15,8 +16,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NoSuchBucket: 'create the bucket, or check bucket.url and bucket.endpoint',
   NotImplemented: 'this server lacks conditional writes: a newer version, or another server, is needed',
   PermanentRedirect: 'set bucket.region to the region of the bucket',
+  BadDigest: CHANGED,
   RequestTimeTooSkewed: "the clocks differ: set this machine's clock",
   SignatureDoesNotMatch: WRONG_KEY,
+  SlowDown: 'it asks for fewer requests: the next sync tries again',
+  XAmzContentSHA256Mismatch: CHANGED,
 };
 const OF_STATUS: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',

@@ -66,7 +66,8 @@ export class JournalMirror {
     const [, , website = ''] = run.split('/');
     const runs = await this.bucket.keys(`parquet/runs/${website}/`);
     if (runs.some((key) => idOfKey(key) === folder.runId) || (before > 0 && !(await this.#fetchAgain(folder)))) {
-      await this.#claims.remove(run);
+      // What is left of it goes with the next sync.
+      await this.#claims.release(run);
       return 'ended';
     }
     this.takeOver(folder);
@@ -88,10 +89,7 @@ export class JournalMirror {
     const parts: Listed[] = [];
     for await (const part of this.bucket.list(`${prefixOf(folder)}/`)) if (PART.test(part.key)) parts.push(part);
     if (parts.length === 0) return true;
-    const isFetched = await fetchJournal(this.bucket, { warehouse: this.warehouse, folder }, parts);
-    const header = isFetched ? await readHeader(folder).catch(() => null) : null;
-    if (header) await this.#claims.rename(prefixOf(folder), header.snapshot_id);
-    return isFetched;
+    return fetchJournal(this.bucket, { warehouse: this.warehouse, folder }, parts);
   }
 
   /** Sends what is new since the last time. @throws BucketError */

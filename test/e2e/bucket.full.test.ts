@@ -48,6 +48,9 @@ async function killed(config: BucketConfig, kills: number) {
     }
     const { code: last, stderr } = await runProcess(['sync', '--recover', '--config', file]);
     expect(last, stderr).toBe(0);
+    // By their MD5, too, which these servers list.
+    const { stdout } = await run(['verify', '--json', '--config', file]);
+    expect(JSON.parse(stdout).findings.filter(({ check }: { check: string }) => check === 'bucket')).toEqual([]);
     const sizes = new Map<string, number>();
     for await (const { key, size } of lake.list('')) if (!key.startsWith('log/')) sizes.set(key, size);
     const here = [...copiedFiles(path)].filter(([key]) => sizes.has(key) || !key.startsWith('state/'));

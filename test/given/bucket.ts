@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BucketConfig } from '../../src/config/bucket.js';
 
 const ACCESS_KEY = 'AKIDEXAMPLE';
 export const SECRET = 'hush/hush+hush';
 const SKEW_MS = 15 * 60_000;
+/** Between two pieces of a slow answer. */
+const PIECE_MS = 20;
 
-/** What goes wrong with a request: `kept` is carried out, and its answer is cut off. */
-export type Fault = 'cut' | 'kept' | 'silent' | 'wrong_bytes' | number | `${number} ${string}`;
+/** What goes wrong with a request: `kept` is carried out, and its answer is cut off; `slow` answers in small pieces. */
+export type Fault = 'cut' | 'kept' | 'silent' | 'slow' | 'wrong_bytes' | number | `${number} ${string}`;
 
 interface Stored {
   body: Buffer;
@@ -87,7 +90,11 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     response.setHeader('last-modified', found.modified.toUTCString());
     // As some servers do, while the client still writes what came.
     response.setHeader('connection', 'close');
-    response.end(found.body);
+    for (const byte of fault === 'slow' ? found.body : []) {
+      response.write(Buffer.of(byte));
+      await delay(PIECE_MS);
+    }
+    response.end(fault === 'slow' ? '' : found.body);
   }
 
   function refusalOf({ headers }: IncomingMessage, body: Buffer): [number, string] | null {
