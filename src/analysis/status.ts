@@ -1,5 +1,5 @@
 import { localFollowers } from '../followers/follow.js';
-import { type Follower, type FollowerLag, titleOf } from '../followers/follower.js';
+import { type Follower, type FollowerLag, lagText } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { duration } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
@@ -196,21 +196,9 @@ function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] 
   ];
 }
 
-function lagging(
-  { name, behind, exact, held, error }: FollowerLag,
-  running: boolean,
-  syncing: number | null,
-): string[] {
+function lagging(follower: FollowerLag, running: boolean, syncing: number | null): string[] {
   // While a sync runs, the follower lags until the sync ends.
-  if (running && (held === null || held.process_id === syncing)) return [];
-  if (error && name !== 'duckdb') return [`${titleOf({ name })} cannot be compared: ${error}`];
-  if (error) return [`indexhouse.${name} cannot be read (${error}); delete it, and the next sync rebuilds it`];
-  if (behind === 0) return [];
-  if (name === 'analytics')
-    return ['analytics.duckdb is missing or shows another folder; the next sync writes it again'];
-  const by = `${titleOf({ name })} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
-  const why = held
-    ? `${held.holder} has it open; the next sync catches up once it is closed`
-    : 'the next sync catches up';
-  return [`${by}; ${why}`];
+  if (running && (follower.held === null || follower.held.process_id === syncing)) return [];
+  const told = lagText(follower);
+  return told ? [`${told.message}; ${told.remedy}`] : [];
 }

@@ -21,11 +21,10 @@ import {
   type WebsiteCheck,
 } from './service.js';
 import {
-  checkAnalytics,
   checkBucket,
   checkCache,
-  checkDuckdb,
   checkFolder,
+  checkFollowers,
   checkJournals,
   checkLog,
   checkRunLock,
@@ -83,18 +82,15 @@ export async function examine(
 
 /** @param pages of all websites, as far as the service told */
 async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
-  const { bucket } = config;
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
   return [
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('run_lock', () => checkRunLock(config)),
     await guarded('log', () => checkLog(config)),
     await guarded('journals', () => checkJournals(config)),
-    await guarded('duckdb', () => checkDuckdb(config)),
-    await guarded('analytics', () => checkAnalytics(config)),
-    ...(bucket ? [await guarded('bucket', () => checkBucket(bucket))] : []),
+    await guarded('followers', () => checkFollowers(config)),
     checkDisk(config, free, pages),
-  ];
+  ].flat();
 }
 
 /** Of a machine that only reads. */
@@ -107,7 +103,10 @@ async function examineBucket(config: Config, effects: DoctorEffects): Promise<Ch
 }
 
 /** A check that breaks is a finding too: the others still tell something. */
-async function guarded(check: string, run: () => Promise<CheckResult>): Promise<CheckResult> {
+async function guarded<T extends CheckResult | CheckResult[]>(
+  check: string,
+  run: () => Promise<T>,
+): Promise<T | CheckResult> {
   try {
     return await run();
   } catch (error) {

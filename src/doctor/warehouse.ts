@@ -4,11 +4,10 @@ import { cacheFolder } from '../bucket/cache.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
 import { messageOf } from '../exit.js';
-import { isAnalyticsCurrent } from '../followers/analytics.js';
-import { duckdbLag } from '../followers/native-file.js';
+import { followersOf } from '../followers/follow.js';
+import { type FollowerLag, lagText, titleOf } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { size as sized } from '../observe/format.js';
-import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
@@ -22,8 +21,6 @@ const folder = resultsOf('warehouse');
 const lock = resultsOf('run_lock');
 const journals = resultsOf('journals');
 const log = resultsOf('log');
-const follower = resultsOf('duckdb');
-const analytics = resultsOf('analytics');
 const bucket = resultsOf('bucket');
 const cache = resultsOf('cache');
 
@@ -116,32 +113,26 @@ export async function checkCache(config: Config, free: number): Promise<CheckRes
   return cache.warning(message, 'Free some space, or lower warehouse.cache_size.');
 }
 
-/** Whether `analytics.duckdb` shows the files of this folder. */
-export async function checkAnalytics({ warehouse: { path } }: Config): Promise<CheckResult> {
-  if (!(await exists(warehouseFolder(path).analytics))) return analytics.ok('the first sync writes it');
-  if (await isAnalyticsCurrent(path)) return analytics.ok('analytics.duckdb shows the files of this folder');
-  return analytics.warning(
-    'analytics.duckdb shows the files of another folder, or of an earlier version',
-    'The next `indexhouse sync` writes it again.',
-  );
+/** Whether each follower has every snapshot, and whether somebody keeps its file open. */
+export function checkFollowers(config: Config): Promise<CheckResult[]> {
+  const { path, memory_limit: memoryLimit } = config.warehouse;
+  return withTemporary('doctor', async (temporary) => {
+    const engine = { memoryLimit, temporary };
+    const opened = await withEngine(engine, (one) => OpenWarehouse.read(one, path, temporary));
+    const found: CheckResult[] = [];
+    for (const follower of followersOf(config)) found.push(resultOf(await follower.lag(opened, engine)));
+    return found;
+  });
 }
 
-/** Whether `indexhouse.duckdb` has every snapshot, and whether somebody keeps it open. */
-export function checkDuckdb({ warehouse }: Config): Promise<CheckResult> {
-  return withTemporary('doctor', async (temporary) => {
-    const engine = { memoryLimit: warehouse.memory_limit, temporary };
-    const log = await withEngine(engine, (opened) => OpenWarehouse.read(opened, warehouse.path, temporary));
-    const { behind, held, error } = await duckdbLag(log, engine);
-    const lag = behind > 0 ? `${behind} snapshots behind` : 'up to date';
-    if (error)
-      return follower.error(`indexhouse.duckdb cannot be read: ${error}`, 'Delete it: the next sync rebuilds it.');
-    if (held) {
-      return follower.warning(
-        `${held.holder} has indexhouse.duckdb open; it is ${lag}`,
-        'Close it there, or read analytics.duckdb instead: while it is open, it gets no new snapshots.',
-      );
-    }
-    if (behind > 0) return follower.warning(`indexhouse.duckdb is ${lag}`, 'The next `indexhouse sync` catches up.');
-    return follower.ok(`indexhouse.duckdb is ${lag}, and no process has it open`);
-  });
+function resultOf(lag: FollowerLag): CheckResult {
+  const { ok, warning, error } = resultsOf(lag.name);
+  const [title, told] = [titleOf(lag), lagText(lag)];
+  if (told) return (lag.error ? error : warning)(told.message, `${told.remedy}.`);
+  if (!lag.held) return ok(`${title} is up to date`);
+  const message = `${title} is up to date, but ${lag.held.holder} has it open`;
+  return warning(
+    message,
+    'Close it there, or read analytics.duckdb instead: while it is open, it gets no new snapshots.',
+  );
 }

@@ -43,6 +43,23 @@ export interface FollowerLag {
   error: string | null;
 }
 
+/** What is wrong with a follower, and what to do; null where it is up to date. */
+export function lagText({ name, behind, exact, held, error }: FollowerLag): { message: string; remedy: string } | null {
+  const title = titleOf({ name });
+  if (error && name === 'duckdb') {
+    return { message: `${title} cannot be read (${error})`, remedy: 'delete it, and the next sync rebuilds it' };
+  }
+  if (error)
+    return { message: `${title} cannot be compared: ${error}`, remedy: 'the warehouse itself is not affected' };
+  if (behind === 0) return null;
+  if (name === 'analytics') {
+    return { message: `${title} is missing or shows another folder`, remedy: 'the next sync writes it again' };
+  }
+  const message = `${title} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  if (!held) return { message, remedy: 'the next sync catches up' };
+  return { message, remedy: `${held.holder} has it open; the next sync catches up once it is closed` };
+}
+
 /** What `verify` finds out about a follower; the levels are those of its findings. */
 export interface Difference {
   level: 'note' | 'lag' | 'difference';
