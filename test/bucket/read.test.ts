@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
 import { testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copyTo } from '../given/bucket-copy.js';
@@ -182,6 +183,28 @@ test('a warehouse in the place of another one is not mixed with it', async () =>
   expect((await sql(LISTED)).stdout).toContain('"n":4');
   server.objects.clear();
   expect((await sql(LISTED)).stderr).toContain('there is no warehouse at s3://lake/nights');
+});
+
+test('an index of old markers is no obstacle to late commits, nor to others in their place', async () => {
+  const later = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { shop: [page('s')] } },
+    { at: '2025-03-02T02:00:00Z', lists: { blog: [page('b')] } },
+    { at: '2025-03-09T02:00:00Z', lists: { shop: [page('s')] } },
+  ]);
+  onTestFinished(later.remove);
+  server.objects.clear();
+  await copyTo(server, later.path);
+  const all = new Map(server.objects);
+  for (const key of all.keys()) if (key.includes('website=blog')) server.objects.delete(key);
+  expect((await sql(LISTED)).stdout).toContain('"n":2');
+  const options = { memoryLimit: 256e6, temporary: join(caches, 'tmp') };
+  await updateIndex(cache(), options, Date.parse('2025-03-09T12:00:00Z'), 1);
+  expect(await hasIndex(cache())).toBe(true);
+  for (const [key, one] of all) server.objects.set(key, one);
+  expect((await sql(LISTED)).stdout).toContain('"n":3');
+  await updateIndex(cache(), options, Date.parse('2025-03-09T12:00:00Z'), 1);
+  for (const key of all.keys()) if (/date=2025-03-01/.test(key)) server.objects.delete(key);
+  expect((await sql(LISTED)).stdout).toContain('"n":2');
 });
 
 test('a state that the bucket lacks is made of the data', async () => {

@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BucketConfig } from '../../src/config/bucket.js';
+import { startBucket } from '../given/bucket.js';
+import { copyTo } from '../given/bucket-copy.js';
+import { run, runProcess } from '../given/cli.js';
+import { folderOnDisk, temporaryFolder } from '../given/folder.js';
+import { hasServer, startRealServer } from '../given/s3-servers.js';
+import { buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
+import type { BuiltWarehouse } from '../given/warehouse.js';
+
+const TABLES = [
+  'coverage',
+  'url_reports',
+  'page_changes',
+  'pages',
+  'snapshots',
+  'coverage_summary',
+  'rejected_records',
+];
+const disk = folderOnDisk('read');
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  built = await buildNights();
+});
+afterAll(() => {
+  built.remove();
+  rmSync(disk, { recursive: true, force: true });
+});
+
+const question = (table: string) => `select count(*) as n, bit_xor(hash(columns(*)::text)) from ${table}`;
+const environment = ({ endpoint = '', access_key_id = '', secret_access_key = '' }: BucketConfig, caches: string) => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ACCESS_KEY_ID: access_key_id,
+  AWS_SECRET_ACCESS_KEY: secret_access_key,
+  XDG_CACHE_HOME: caches,
+});
+async function answersOf(where: string, env: Record<string, string> = {}): Promise<string[]> {
+  const answers: string[] = [];
+  for (const table of TABLES) {
+    const { code, stdout, stderr } = await run(['query', '--sql', question(table), '--json', '--warehouse', where], {
+      env,
+    });
+    expect([code, stderr]).toEqual([0, '']);
+    answers.push(stdout);
+  }
+  return answers;
+}
+
+/** Each in a process of its own, several at once, in a folder that keeps next to nothing. */
+async function readAtOnce(config: BucketConfig): Promise<void> {
+  await copyTo({ config }, built.path);
+  const expected = await answersOf(built.path);
+  const env = { ...environment(config, temporaryFolder()), INDEXHOUSE_WAREHOUSE_CACHE_SIZE: '1KB' };
+  for (let round = 0; round < 2; round++) {
+    const answers = await Promise.all(
+      TABLES.map((table) =>
+        runProcess(['query', '--sql', question(table), '--json', '--warehouse', config.url], { env }),
+      ),
+    );
+    expect(answers.map(({ stderr }) => stderr).join('')).toBe('');
+    expect(answers.map(({ stdout }) => stdout)).toEqual(expected);
+  }
+}
+
+describe('processes that share a cache, on a server', () => {
+  test('of this process', async () => {
+    const server = await startBucket({ pageSize: 7 });
+    await readAtOnce(server.config);
+    await server.close();
+  });
+  test.runIf(hasServer('moto'))('moto', () => withReal('moto'));
+  test.runIf(hasServer('versitygw'))('versitygw', () => withReal('versitygw'));
+});
+
+async function withReal(name: 'moto' | 'versitygw'): Promise<void> {
+  const server = await startRealServer(name, join(disk, name));
+  try {
+    await readAtOnce(server.config);
+  } finally {
+    server.close();
+  }
+}
+
+test('retention between two questions changes the answer as it does in the folder', async () => {
+  const server = await startBucket();
+  const nights = await buildNights();
+  const env = environment(server.config, temporaryFolder());
+  try {
+    await copyTo(server, nights.path);
+    const before = await answersOf('s3://lake', env);
+    expect(before).toEqual(await answersOf(nights.path));
+    const listings = () => [...server.objects.keys()].filter((key) => key.startsWith('parquet/coverage/')).length;
+    const all = listings();
+    await maintainAt(nights.path);
+    await copyTo(server, nights.path);
+    const later = Date.now() + 2 * HOUR_MS;
+    server.now = () => later;
+    await copyTo(server, nights.path, later);
+    server.now = Date.now;
+    expect(listings()).toBeLessThan(all);
+    const after = await answersOf('s3://lake', env);
+    expect(after).toEqual(await answersOf(nights.path));
+    expect(after).not.toEqual(before);
+    // And to a reader that begins then.
+    expect(await answersOf('s3://lake', environment(server.config, temporaryFolder()))).toEqual(after);
+  } finally {
+    nights.remove();
+    await server.close();
+  }
+});
