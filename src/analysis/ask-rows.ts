@@ -62,7 +62,7 @@ async function checkPage(reader: Reader, name: string, page: { url: string; webs
   const near = await askRows(reader, 'query/near_pages', nearPage, page, page.website);
   const list = near.map(({ url }) => `\n  ${url}`).join('');
   throw new QuestionError(
-    `${name}: no page ${page.url} in the warehouse. Pages go by their whole URL, as they are listed` +
+    `${name}: no page ${page.url} in the warehouse. Give its whole URL, as in the listing` +
       (list === '' ? '' : `. Near it:${list}`),
   );
 }

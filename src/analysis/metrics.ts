@@ -27,7 +27,7 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
     value: ({ pages }) => pages?.median_report_seconds,
   },
   report_age_p90_seconds: {
-    help: 'Age that nine in ten reports of monitored pages are younger than.',
+    help: '90th percentile of the ages of the reports of monitored pages.',
     value: ({ pages }) => pages?.p90_report_seconds,
   },
   report_age_max_seconds: {
@@ -60,7 +60,7 @@ const OF_A_WEBSITE: Record<string, { help: string; value: (website: WebsiteStatu
     value: ({ last_run }) => last_run?.requests_throttled,
   },
   last_run_requests_retried: {
-    help: 'Requests of the last run that were sent again.',
+    help: 'Retries of the last run.',
     value: ({ last_run }) => last_run?.requests_retried,
   },
   last_run_utilisation: {
@@ -74,12 +74,12 @@ const OF_THE_WAREHOUSE: Record<string, { help: string; value: (status: Status) =
   websites: { help: 'Websites that are configured or in the warehouse.', value: ({ websites }) => websites.length },
   damaged_files: { help: 'Files of the warehouse that cannot be read.', value: ({ damaged }) => damaged.length },
   notices_waiting: {
-    help: 'Notices that a channel has not taken yet.',
+    help: 'Notices that a channel has not accepted yet.',
     value: ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
   },
   warnings: { help: 'Lines that `indexhouse status` warns with.', value: ({ warnings }) => warnings.length },
   running: {
-    help: 'Whether a sync or another writing command is under way.',
+    help: 'Whether a sync or another writing command is running.',
     value: ({ running }) => running !== null,
   },
   checked_timestamp_seconds: {
@@ -148,7 +148,7 @@ export function metricsOf(status: Status): Promise<string> {
     },
     {
       name: 'quarantine_records',
-      help: 'Records in quarantine that no replay has taken.',
+      help: 'Records in quarantine that no replay has committed.',
       series: ofShown(status.quarantine).map(([labels, { waiting }]) => [labels, waiting]),
     },
     {

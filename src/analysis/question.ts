@@ -157,7 +157,7 @@ function refusal({ name }: Question, what: string): QuestionError {
 function several(question: Question, count: number): QuestionError {
   // A PIVOT that must first find its columns is more than one statement to DuckDB.
   if (!PIVOT.test(bare(question.sql))) return refusal(question, `holds ${count} statements`);
-  return new QuestionError(`${question.name}: say which columns PIVOT is to make: PIVOT … ON column IN ('a', 'b')`);
+  return new QuestionError(`${question.name}: name the columns that PIVOT makes: PIVOT … ON column IN ('a', 'b')`);
 }
 
 function checkParameters({ name, parameters }: Question, prepared: DuckDBPreparedStatement): void {

@@ -113,20 +113,24 @@ function jobMetrics(jobs: readonly JobFigures[]): Promise<string> {
     { name: 'job_running', help: 'Whether the job is running.', series: of(({ isRunning }) => isRunning) },
     {
       name: 'job_last_begun_timestamp_seconds',
-      help: 'When the job was last begun.',
+      help: 'When the job last started.',
       series: of(({ last }) => seconds(last?.begun_at)),
     },
     {
       name: 'job_last_duration_seconds',
-      help: 'How long the job took when it last ended.',
+      help: 'Duration of the last run of the job that ended.',
       series: of(({ last }) =>
         last?.ended_at ? (Date.parse(last.ended_at) - Date.parse(last.begun_at)) / 1000 : null,
       ),
     },
-    { name: 'job_last_exit_code', help: 'What the job last ended with.', series: of(({ last }) => last?.exit_code) },
+    {
+      name: 'job_last_exit_code',
+      help: 'Exit code of the last run of the job that ended.',
+      series: of(({ last }) => last?.exit_code),
+    },
     {
       name: 'job_next_timestamp_seconds',
-      help: 'When the job comes next.',
+      help: 'When the job runs next.',
       series: of(({ next }) => next && next.getTime() / 1000),
     },
   ]);
@@ -144,7 +148,7 @@ async function admission({ config, log, host }: DaemonServiceOptions) {
   return async (request: FastifyRequest): Promise<void> => {
     const readable = readableBy(await presentedKey(request, { findKey: (token) => keys.find(token) }));
     if ((await websitesIn(path)).every((id) => readable.includes(id))) return;
-    throw new ServiceError(403, 'These metrics are of all websites, and the key was not granted each of them.');
+    throw new ServiceError(403, 'These metrics cover all websites, and this key does not have access to all of them.');
   };
 }
 
@@ -159,7 +163,7 @@ function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<st
     } catch (error) {
       const reason = messageOf(error);
       // Logged once, because Prometheus scrapes every minute.
-      if (reason !== told) log.warn(`the figures for /metrics cannot be read: ${reason}`);
+      if (reason !== told) log.warn(`cannot read the figures for /metrics: ${reason}`);
       told = reason;
     }
     return last;

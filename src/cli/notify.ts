@@ -34,7 +34,7 @@ function printed(told: readonly Told[]): string {
   const lines = told.map(({ channel, type, notices, error }) => {
     const name = channel === type ? type : `${channel} (${type})`;
     const what = type === 'ping' ? 'start, fail and success' : counted(notices, 'notice');
-    return error === null ? `${name}: took ${what}` : `! ${name}: did not take ${what}: ${error}`;
+    return error === null ? `${name}: accepted ${what}` : `! ${name}: did not accept ${what}: ${error}`;
   });
   return lines.map((line) => `${safe(line)}\n`).join('');
 }

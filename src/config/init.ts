@@ -152,7 +152,7 @@ notify:                                 # who is notified when something is wron
   failed: true                          # a run got no snapshot
   stale: true                           # the newest snapshot is older than status.max_age
   partial_nights: 2                     # listings stayed partial for this many nights; or false
-  drift: true                           # the interface shows something new
+  drift: true                           # the service sends something new
   rejects: true                         # more rejected records than quality.max_reject_ratio
   indexed_drop: 5%                      # a website has fewer indexed pages by more than this; or a number; or false
   directory_drop: 20%                   # the same of one directory

@@ -114,7 +114,7 @@ export const notify = z.strictObject(
       .describe(
         'Notify if a website lost more indexed pages than this share or number since its last complete listing.',
       ),
-    directory_drop: drop().prefault('20%').describe('The same of a directory, where the website did not lose as many.'),
+    directory_drop: drop().prefault('20%').describe('The same for a directory, if the website as a whole lost fewer.'),
     watch: globs().prefault([]).describe('URL patterns, * for any characters: notify if such pages leave the index.'),
     robots_blocked: orFalse(0)
       .prefault(10)

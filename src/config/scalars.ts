@@ -237,7 +237,7 @@ export function hostNames() {
 
 /** Origins of web pages, as browsers name them; or `*`. */
 export function origins() {
-  const remedy = 'Write scheme and host, and nothing behind them: https://app.example.com.';
+  const remedy = 'Write scheme and host, and nothing after them: https://app.example.com.';
   return listOf(isOrigin, says('is not an origin', remedy));
 }
 

@@ -162,7 +162,7 @@ const status = z.strictObject(
     max_age: z
       .union(
         [z.literal('auto'), duration(1000)],
-        says('is neither a duration nor `auto`', 'Write such as 36h, or `auto`.'),
+        says('is neither a duration nor `auto`', 'Write a duration such as 36h, or `auto`.'),
       )
       .prefault('auto')
       .describe('Age of a snapshot above which `status` warns; "auto": twice the time between two nightly syncs.'),

@@ -12,7 +12,7 @@ export const KINDS = {
   canonical_flips: 'canonicals changed',
   partial: 'listings stayed partial',
   rejects: 'many records were rejected',
-  drift: 'the interface shows something new',
+  drift: 'the service sends something new',
 } as const;
 export type Kind = keyof typeof KINDS;
 

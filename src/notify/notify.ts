@@ -132,7 +132,7 @@ export async function tell(options: TellOptions & { failures?: Notice[] }): Prom
       lock.release();
     }
   } catch (error) {
-    const reason = `what is sent cannot be recorded in the warehouse: ${messageOf(error)}`;
+    const reason = `cannot record in the warehouse what is sent: ${messageOf(error)}`;
     log.warn(reason);
     // A full disk should still be reported. Only failures of this run are, because nothing would keep the next check
     // from repeating others.
@@ -168,7 +168,7 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
   }
   if (JSON.stringify(journal) !== recorded) {
     await writeJournal(path, journal).catch((error) =>
-      options.log.warn({ err: messageOf(error) }, 'what was sent cannot be recorded, and may be sent again'),
+      options.log.warn({ err: messageOf(error) }, 'cannot record what was sent, so it may be sent again'),
     );
   }
   return told.flatMap((one) =>
@@ -194,7 +194,7 @@ async function findOut(
       return { ...facts, notices, trends };
     });
   } catch (error) {
-    log.warn({ err: messageOf(error) }, 'the warehouse cannot be read to see what is wrong');
+    log.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
     const today = new Date(now()).toISOString().slice(0, 10);
     const unreadable = withoutWebsite(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
     return { notices: config.notify.failed ? [...ended, unreadable] : [], seen, unsynced, trends: [] };
@@ -227,7 +227,7 @@ async function sendTo(
     log.info(told, 'sent notices');
     return { ...told, error: null };
   } catch (error) {
-    log.warn(told, `a channel did not take its notices, which are sent again next time: ${messageOf(error)}`);
+    log.warn(told, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
     return { ...told, error: messageOf(error) };
   }
 }

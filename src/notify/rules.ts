@@ -153,7 +153,7 @@ const CHANGES: Record<
   robots_blocked: { one: 'page', what: 'newly blocked by robots.txt', analysis: 'robots_blocked', dated: false },
   canonical_flips: {
     one: 'page',
-    what: 'with another canonical than before',
+    what: 'whose canonical changed',
     analysis: 'canonical_flips',
     dated: true,
   },
@@ -207,7 +207,7 @@ async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {
   if (rows.length === 0) return [];
   const named = rows.slice(0, EXAMPLES).map(driftText);
   const more = rows.length > EXAMPLES ? `, and ${count(rows.length - EXAMPLES)} more` : '';
-  const what = `the interface shows for the first time: ${named.join(', ')}${more}`;
+  const what = `the service sent for the first time: ${named.join(', ')}${more}`;
   const examples = [...new Set(rows.flatMap(({ sample }) => sample ?? []))].slice(0, EXAMPLES);
   const command = queryCommand('drift_diary', { website, since: snapshot_date });
   return [

@@ -116,8 +116,7 @@ function caveats({ websites, headline }: Section, { since }: Period): string[] {
   const [first, second] = websites;
   if (!first || second) return [];
   const { listed_on, compared_with } = headline;
-  if (listed_on === null)
-    return ['No listing was complete yet, so nothing can be said about how many pages are indexed.'];
+  if (listed_on === null) return ['No listing was complete yet, so the number of indexed pages is unknown.'];
   const last = first.snapshots.at(-1);
   const partial = last?.listing_status === 'partial' && last.snapshot_date > listed_on;
   return [
@@ -158,7 +157,7 @@ function sharePart(id: string, { trend, events }: Section, { shown, ...period }:
 /** How many pages were in the index and out of it over the last 90 days. */
 function trendPart(id: string, { trend, websites }: Section, period: Period): Html {
   const known = trend.filter(({ counts }) => counts !== null);
-  if (known.length === 0) return part('Trend', note('No listing was complete in this time, so there is no trend.'));
+  if (known.length === 0) return part('Trend', note('No listing was complete in this period, so there is no trend.'));
   const partial = trend.filter((day) => day.partial).length;
   const first = trend[0]?.date;
   return part(

@@ -47,7 +47,7 @@ export async function claimCommit({ config, warehouse, log }: Claimant, manifest
     if (winner) throw new OvertakenError(winner);
   } catch (error) {
     if (!(error instanceof BucketError)) throw error;
-    log.warn({ website: websiteId }, `committing without asking whether another machine does, too: ${error.message}`);
+    log.warn({ website: websiteId }, `committing without checking whether another machine does, too: ${error.message}`);
   }
 }
 
@@ -101,7 +101,7 @@ export async function takeOthers(context: Claimant): Promise<void> {
     if (taken > 0) context.log.info({ files: taken }, 'fetched from the bucket what other machines committed');
   } catch (error) {
     if (!(error instanceof BucketError)) throw error;
-    context.log.warn(`what other machines committed is not known: ${error.message}`);
+    context.log.warn(`cannot fetch what other machines committed: ${error.message}`);
   }
 }
 

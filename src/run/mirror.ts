@@ -49,7 +49,7 @@ export async function mirrorJournals(
         return await mirror.claim(folder, (ms) => effects.sleep(ms, signal));
       } catch (error) {
         if (!(error instanceof BucketError)) throw error;
-        log.warn(`resuming without asking whether another machine does, too: ${error.message}`);
+        log.warn(`resuming without checking whether another machine does, too: ${error.message}`);
         mirror.takeOver(folder);
         return 'ours';
       }

@@ -130,7 +130,7 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
 const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, string> = {
   throttled: 'the service asked for a pause (429)',
   spent: 'the rate headers say that the key has no requests left',
-  unavailable: 'the service has a problem and asked for a pause',
+  unavailable: 'the service is unavailable and asked for a pause',
 };
 
 /**
@@ -148,7 +148,7 @@ export function tellPace(
     const others = notice.othersPerMinute;
     log.warn(
       { key, others_per_minute: others },
-      `somebody else uses the same API key for about ${others} requests a minute, which the pace leaves to them; ` +
+      `another client uses the same API key for about ${others} requests a minute, which this run leaves to it; ` +
         'a separate key would be faster',
     );
     return;

@@ -167,7 +167,7 @@ class Sync {
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
     const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
-    this.#context.log.error(`the websites of the key are not known: ${unlisted.message}`);
+    this.#context.log.error(`cannot list the websites of the key: ${unlisted.message}`);
     // Every website of the warehouse loses a night, which should be visible there.
     for (const run of started) receipts.push(await recordFailure(run, unlisted.message));
     return receipts.length + runs.length > 0

@@ -78,7 +78,7 @@ export class JobBoard {
         await makeFolder(warehouse);
         await writeDurably(warehouseFolder(warehouse).jobs, `${JSON.stringify(this.last)}\n`);
       } catch (error) {
-        this.log.warn(`when jobs ran cannot be recorded: ${messageOf(error)}`);
+        this.log.warn(`cannot record when jobs ran: ${messageOf(error)}`);
       }
     });
     return this.#written;

@@ -73,5 +73,5 @@ export function readableBy(key: KeyDetails): string[] {
 export async function checkWebsite(store: Store, key: KeyDetails, websiteId: string): Promise<void> {
   if (!(await store.hasWebsite(websiteId))) throw new ServiceError(404, 'There is no such website.');
   if (readableBy(key).includes(websiteId)) return;
-  throw new ServiceError(403, 'This API key was not granted this website.');
+  throw new ServiceError(403, 'This API key has no access to this website.');
 }

@@ -6,27 +6,27 @@ const whole = { type: 'integer', minimum: 0 };
 
 /** Headers of answers. */
 export const HEADERS = {
-  'X-RateLimit-Limit': { description: 'Requests a minute that the key may send.', schema: whole },
-  'X-RateLimit-Remaining': { description: 'Requests that are left of this minute.', schema: whole },
-  'X-RateLimit-Reset': { description: 'When the next minute of the key begins, in seconds since 1970.', schema: whole },
+  'X-RateLimit-Limit': { description: 'Requests per minute that the key may send.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the next minute of the key starts, in seconds since 1970.', schema: whole },
   'Retry-After': { description: 'Seconds to wait before the next request.', schema: whole },
   'WWW-Authenticate': { description: 'How to send a key.', schema: { type: 'string', const: 'Bearer' } },
-  Allow: { description: 'The methods that there are at this path.', schema: text },
-  ETag: { description: 'Names this answer; send it back as `If-None-Match`.', schema: text },
-  'Cache-Control': { description: 'The answer is for one key, and asked for again each time.', schema: text },
+  Allow: { description: 'The methods that this path supports.', schema: text },
+  ETag: { description: 'Identifies this answer; send it back as `If-None-Match`.', schema: text },
+  'Cache-Control': { description: 'The answer is for one key; caches must revalidate it each time.', schema: text },
   'Last-Modified': {
-    description: 'Since when the answer has been as it is; send it back as `If-Modified-Since`.',
+    description: 'When the answer last changed; send it back as `If-Modified-Since`.',
     schema: text,
   },
   'X-Snapshot-Id': {
-    description: 'The state that is shown, as `snapshot` takes it; left out where reports are of several websites.',
+    description: 'The state that is shown, for the parameter `snapshot`; omitted if reports are of several websites.',
     schema: text,
   },
   'X-Snapshot-Time': {
     description: 'When the newest walk that is shown began.',
     schema: { type: 'string', format: 'date-time' },
   },
-  Vary: { description: 'What the answer depends on beside its address.', schema: text },
+  Vary: { description: 'What the answer depends on besides its URL.', schema: text },
 } as const;
 export type HeaderName = keyof typeof HEADERS;
 
@@ -42,20 +42,23 @@ export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const
 export const ANSWERS: Readonly<Record<number, { description: string; headers?: readonly HeaderName[] }>> = {
   200: { description: 'The answer.' },
   304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
-  400: { description: 'The request is unusable; the message says which parameter.' },
-  401: { description: 'There is no key, or none that is valid.', headers: ['WWW-Authenticate'] },
-  403: { description: 'The key was not granted this website.' },
-  404: { description: 'There is no such website, page or state, or nothing was known of it then.' },
-  405: { description: 'Nothing is done at this path with this method.', headers: ['Allow'] },
+  400: { description: 'The request is invalid; the message names the parameter.' },
+  401: { description: 'The key is missing or invalid.', headers: ['WWW-Authenticate'] },
+  403: { description: 'The key has no access to this website.' },
+  404: { description: 'There is no such website, page or state, or nothing was known about it then.' },
+  405: { description: 'This path does not support this method.', headers: ['Allow'] },
   408: { description: 'The request did not arrive in time.' },
   413: { description: 'The body is too large.' },
   414: { description: 'The path is too long.' },
   415: { description: 'The body is not JSON.' },
-  421: { description: 'The service does not answer to the host name that it was asked by.' },
-  429: { description: 'The key is over its rate; `Retry-After` says for how long.', headers: ['Retry-After'] },
+  421: { description: 'The service does not serve this host name.' },
+  429: { description: 'The key has exceeded its rate; `Retry-After` says for how long.', headers: ['Retry-After'] },
   431: { description: 'The headers are too large.' },
   500: { description: 'The service could not answer.' },
-  503: { description: 'The service is busy or ends; `Retry-After` says when to ask again.', headers: ['Retry-After'] },
+  503: {
+    description: 'The service is busy or shutting down; `Retry-After` says when to retry.',
+    headers: ['Retry-After'],
+  },
 };
 
 type Content = Record<string, { schema: z.ZodType<unknown> }>;

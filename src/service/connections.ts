@@ -53,7 +53,7 @@ export function limitedServer(handler: RequestListener, limits: ConnectionLimits
   answerMalformed(server, latest);
   server.on('connect', (_request, socket) => void socket.end(rawAnswer(405)));
   server.on('checkExpectation', (_request, response: ServerResponse) => {
-    const body = JSON.stringify(errorBody(417, 'The only expectation that is met is 100-continue.'));
+    const body = JSON.stringify(errorBody(417, 'The only supported expectation is 100-continue.'));
     response.writeHead(417, RAW_HEADERS).end(body);
   });
   return server;

@@ -17,7 +17,7 @@ export const formatParameters = z.object({
     .enum(['json', 'ndjson', 'csv'], 'format must be json, ndjson or csv.')
     .optional()
     .describe(
-      '`ndjson` or `csv`: the whole listing as one stream, an entry a line; `skip` and `limit` have no say then. `json`: a window of it.',
+      '`ndjson` or `csv`: the whole listing as one stream, one entry per line, without `skip` and `limit`. `json`: a window of it.',
     ),
 });
 export type Format = 'ndjson' | 'csv';

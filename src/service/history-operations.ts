@@ -25,8 +25,7 @@ function addSnapshots(app: FastifyInstance, service: Interface): void {
     operationId: 'snapshots',
     tags: ['Listings'],
     summary: 'Snapshots',
-    description:
-      'The nights that there is a listing of, newest first. `date` and `time` go into `as_of`, `id` into `snapshot`.',
+    description: 'The nights with a listing, newest first. `date` and `time` go into `as_of`, `id` into `snapshot`.',
     params: websiteParameters,
     querystring: windowQuery(limits),
     response: answersOf(servedSnapshots, [400, 403, 404]),
@@ -45,7 +44,7 @@ function addSnapshots(app: FastifyInstance, service: Interface): void {
   });
 }
 
-const UNUSABLE_URLS = `urls must be a list of 1 to ${MAX_URLS} page URLs, as texts.`;
+const UNUSABLE_URLS = `urls must be a list of 1 to ${MAX_URLS} page URLs, as strings.`;
 const reportsBody = z
   .object(
     {
@@ -66,7 +65,7 @@ function addReports(app: FastifyInstance, service: Interface): void {
     tags: ['Reports'],
     summary: `Reports of up to ${MAX_URLS} pages`,
     description:
-      'A result for each URL, in the order asked: its status, and its report or its error, as the URL report would have answered. Counts as one request.',
+      'A result for each URL, in the order of the request: its status, and its report or its error, as the URL report would have answered. Counts as one request.',
     querystring: momentParameters,
     body: reportsBody,
     response: answersOf(servedResults, [400, 413, 415]),

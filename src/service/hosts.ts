@@ -25,7 +25,7 @@ export function refuseOtherHosts(
     if (isAllowed) return;
     throw new ServiceError(
       421,
-      'This host name is not served here. Whoever runs the service can add it to service.allowed_hosts.',
+      'This host name is not served here. The operator of the service can add it to service.allowed_hosts.',
     );
   });
 }

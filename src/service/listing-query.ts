@@ -24,34 +24,34 @@ const ORDERS = SORTED_BY.flatMap((field) => [field, `-${field}`] as const);
 export const momentParameters = z.object({
   as_of: moment(
     'as_of must be one date (2026-01-31) or one time with its offset (2026-01-31T12:00:00Z).',
-    'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages are counted to then.',
+    'What was known then: a date (everything observed by its end, in the time zone of the warehouse, and the listing that began on it) or a time with its offset. Ages count up to then.',
   ),
 });
 export type MomentParameters = z.infer<typeof momentParameters>;
 
 export const listingParameters = momentParameters.extend({
   snapshot: optional(
-    z.uuid('snapshot must be one id, as the links of a listing carry it.'),
+    z.uuid('snapshot must be one id, as in the links of a listing.'),
     'The state that an earlier window showed. The links of a listing carry it, so that a walk sees one state, whatever is committed meanwhile.',
   ),
   index_summary: filterText('index_summary', 'Only entries with this summary, e.g. `Indexed`.'),
   index_coverage_state: filterText('index_coverage_state', 'Only entries in this coverage state.'),
   canonicals_match: optional(
     z.enum(['true', 'false', 'none'], 'canonicals_match must be true, false or none.'),
-    'Only entries whose canonicals match, do not, or of which that is not known (`none`).',
+    'Only entries whose canonicals match, do not match, or are unknown (`none`).',
   ),
   url_contains: filterText('url_contains', 'Only pages whose URL contains this text.', 1),
   crawled_before: moment(
     'crawled_before must be one date (2026-01-31) or one time with its offset.',
-    'Only pages that were crawled last before this date or time.',
+    'Only pages that were last crawled before this date or time.',
   ),
   crawled_after: moment(
     'crawled_after must be one date (2026-01-31) or one time with its offset.',
-    'Only pages that were crawled last at or after this date or time.',
+    'Only pages that were last crawled at or after this date or time.',
   ),
   sort: optional(
-    z.enum(ORDERS, `sort must be one of ${SORTED_BY.join(', ')}, with - in front for the other way round.`),
-    'The order: a field, with `-` in front for the other way round. Entries without a value come last.',
+    z.enum(ORDERS, `sort must be one of ${SORTED_BY.join(', ')}, with - in front for descending order.`),
+    'The order: a field, with `-` in front for descending order. Entries without a value come last.',
   ),
 });
 export type ListingParameters = z.infer<typeof listingParameters>;

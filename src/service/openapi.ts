@@ -24,9 +24,9 @@ const INFO = {
   license: { name: 'MIT', identifier: 'MIT' },
 };
 const TAGS = [
-  { name: 'Keys', description: 'Who asks, and what they may read.' },
+  { name: 'Keys', description: 'Whose key it is, and what it may read.' },
   { name: 'Listings', description: 'The monitored pages of a website.' },
-  { name: 'Reports', description: 'What is known of single pages.' },
+  { name: 'Reports', description: 'What is known about single pages.' },
 ];
 
 /**

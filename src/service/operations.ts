@@ -53,7 +53,8 @@ function addCoverage(app: FastifyInstance, service: Interface): void {
     operationId: 'indexCoverage',
     tags: ['Listings'],
     summary: 'Index coverage',
-    description: 'The monitored pages of a website, a window at a time, sorted by URL where nothing else is asked for.',
+    description:
+      'The monitored pages of a website, a window at a time, sorted by URL unless another order is requested.',
     params: websiteParameters,
     querystring: store.hasHistory ? window.extend({ ...formatParameters.shape, ...listingParameters.shape }) : window,
     response: answersOf(store.hasHistory ? LISTING_CONTENT : servedWindow, [400, 403, 404]),
@@ -83,7 +84,7 @@ type WholeQuery = WindowQuery & ListingParameters & { format?: Format | 'json' |
 const LISTING_CONTENT = {
   'application/json': { schema: servedWindow },
   [EXPORT_TYPES.ndjson]: { schema: z.string().describe('A CoverageEntry a line.') },
-  [EXPORT_TYPES.csv]: { schema: z.string().describe('A line of names, then an entry a line.') },
+  [EXPORT_TYPES.csv]: { schema: z.string().describe('A header line, then one entry per line.') },
 };
 
 /** Makes the body of an answer, and sets the headers that say which state it shows. */
@@ -143,7 +144,7 @@ function addReport(app: FastifyInstance, service: Interface): void {
     tags: ['Reports'],
     summary: 'URL report',
     description:
-      'What is known of one page. Where no report of it was fetched yet, what its entry in the listing tells, and null for the rest.',
+      'What is known about one page. If no report of it was fetched yet, the fields of its listing entry, and null for the rest.',
     querystring: store.hasHistory ? reportQuery.extend(momentParameters.shape) : reportQuery,
     response: answersOf(servedReport, [400, 403, 404]),
     ...(store.hasHistory ? { 'x-headers': SNAPSHOT_HEADERS } : {}),
@@ -162,5 +163,5 @@ function addReport(app: FastifyInstance, service: Interface): void {
 /** Why there is no report of a page. */
 export function noReport(url: string, { elsewhere }: FoundReports): ServiceError {
   if (!elsewhere.has(url)) return new ServiceError(404, 'This page is not monitored.');
-  return new ServiceError(403, "This API key was not granted this page's website.");
+  return new ServiceError(403, 'This API key has no access to the website of this page.');
 }

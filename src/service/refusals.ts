@@ -19,7 +19,7 @@ export function refuseUnknown(app: FastifyInstance): () => void {
     const known = [...paths.values()].find((path) => isAt(path.segments, segments));
     if (!known) return new ServiceError(404, 'There is nothing at this path.');
     const allow = [...known.methods].sort().join(', ');
-    return new ServiceError(405, `This path answers only ${allow}.`, { allow });
+    return new ServiceError(405, `This path supports only ${allow}.`, { allow });
   };
   app.setNotFoundHandler((request) => Promise.reject(refusal(request)));
   return () => {

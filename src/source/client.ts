@@ -192,8 +192,8 @@ export class Client {
     // A service can send any number; JavaScript's dates end in the year 275760.
     const until = new Date(Math.min(8.64e15, this.#effects.now() + waitMs)).toISOString();
     const message =
-      `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: check what the key ` +
-      'may still be used for, and run `indexhouse sync` again when it may';
+      `the service asks to wait until ${until} (${duration(waitMs)}), longer than a run waits: check the limits ` +
+      'of the key, and run `indexhouse sync` again then';
     return new SourceError('paused', message, { status });
   }
 

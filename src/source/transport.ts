@@ -164,7 +164,7 @@ function wrapped(error: Error & { code?: string }, options: TransportOptions): E
   if (/TIMEOUT/.test(error.code ?? '')) return tooSlow(options.timeout);
   const origin = new URL(options.baseUrl).origin;
   if (CERTIFICATE.test(error.code ?? '')) {
-    const remedy = `if an authority of your own signed it, name its PEM file in NODE_EXTRA_CA_CERTS; else check ${placeOf(options)} and this machine's clock`;
+    const remedy = `if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check ${placeOf(options)} and this machine's clock`;
     const message = `the certificate of ${origin} is not trusted: ${describe(error)}; ${remedy}`;
     return new SourceError('certificate', message, { cause: error });
   }

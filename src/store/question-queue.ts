@@ -101,5 +101,5 @@ function busy(message: string): ServiceError {
 }
 
 function ending(): ServiceError {
-  return new ServiceError(503, 'The service is ending.', { 'retry-after': '5', connection: 'close' });
+  return new ServiceError(503, 'The service is shutting down.', { 'retry-after': '5', connection: 'close' });
 }

@@ -19,19 +19,19 @@ export class UnreadableError extends ServiceError {
     /** Its path; several if it is one of them, none if it is unknown. Also only for the log. */
     readonly files: readonly string[],
   ) {
-    super(503, 'Part of what this answer needs cannot be read.', { 'retry-after': '60' });
+    super(503, 'Some of the data for this answer cannot be read.', { 'retry-after': '60' });
   }
 }
 
 /** What a client gets for an engine's error about memory or a file; any other error is returned as it is. */
 export function explained(error: unknown): unknown {
   if (error instanceof UnreachableError) {
-    return new ServiceError(503, 'Part of what this answer needs cannot be fetched now.', { 'retry-after': '60' });
+    return new ServiceError(503, 'Some of the data for this answer cannot be fetched now.', { 'retry-after': '60' });
   }
   if (!(error instanceof EngineError)) return error;
   const { message } = error;
   if (OUT_OF_MEMORY.test(message)) {
-    return new ServiceError(503, 'This answer needs more memory than there is now.', { 'retry-after': '5' });
+    return new ServiceError(503, 'This answer needs more memory than is available now.', { 'retry-after': '5' });
   }
   return OF_A_FILE.test(message) ? new UnreadableError(MISSING.test(message), message, filesOf(error)) : error;
 }

@@ -119,11 +119,11 @@ testAtLength('a state since later than the index, a page only seen in quarantine
 test.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
   const asked = (url: string, website?: string) => askAnalysis(reader, name, { url, ...(website ? { website } : {}) });
   await expect(asked('/blog/1')).rejects.toThrow(
-    `${name}: no page /blog/1 in the warehouse. Pages go by their whole URL, as they are listed. Near it:\n` +
+    `${name}: no page /blog/1 in the warehouse. Give its whole URL, as in the listing. Near it:\n` +
       `  ${urlOf('blog/1')}\n  ${urlOf('docs/1')}`,
   );
   await expect(asked(urlOf('Blog/4/'))).rejects.toThrow(`Near it:\n  ${urlOf('blog/4')}\n`);
-  await expect(asked('https://wiki.example/', 'shop')).rejects.toThrow(/as they are listed$/);
+  await expect(asked('https://wiki.example/', 'shop')).rejects.toThrow(/as in the listing$/);
   await expect(asked("'; drop", 'shop')).rejects.toBeInstanceOf(UsageError);
   expect((await asked(urlOf('blog/1'), 'shop')).rows.length).toBeGreaterThan(0);
 });

@@ -330,7 +330,7 @@ describe('changes', () => {
       expect(found.map(([url]) => url)).toEqual([pageAt(5)]);
     }
     const none = await visitor.get(`${SHOP}/changes?kind=${encodeURIComponent(MARKUP)}`);
-    expect([none.status, none.text.includes('No such change')]).toEqual([200, true]);
+    expect([none.status, none.text.includes('No matching changes')]).toEqual([200, true]);
     for (const bad of ['nights=2', 'nights=x', 'kind=a&kind=b', 'from=yesterday', 'to=2025-02-30']) {
       expect((await visitor.get(`${SHOP}/changes?${bad}`)).status).toBe(400);
     }

@@ -63,7 +63,7 @@ test.runIf(HAS_OPENSSL)('a sync trusts no authority that nobody named, and says 
   expect(refused.code).toBe(1);
   const [{ error }] = JSON.parse(refused.stdout).websites;
   expect(error).toMatch(
-    /^the certificate of https:\/\/127\.0\.0\.1:\d+ is not trusted: .*; if an authority of your own signed it, name its PEM file in NODE_EXTRA_CA_CERTS; else check api\.base_url/,
+    /^the certificate of https:\/\/127\.0\.0\.1:\d+ is not trusted: .*; if your own certificate authority signed it, set NODE_EXTRA_CA_CERTS to its PEM file; otherwise check api\.base_url/,
   );
   expect(refused.stderr.split('\n').filter((line) => line.includes('NODE_EXTRA_CA_CERTS'))).toHaveLength(1);
 });

@@ -148,9 +148,9 @@ test('notify --test sends one of each kind to every channel, and says what happe
   const env = { SLACK_URL: `${receiver.url}/slack` };
   const { code, stdout } = await run(['notify', '--test', '--config', config], { env });
   expect(stdout.split('\n')).toEqual([
-    'seo (slack): took 10 notices',
-    'ping: took start, fail and success',
-    expect.stringMatching(/^! teams: did not take 10 notices: .*ECONNREFUSED/),
+    'seo (slack): accepted 10 notices',
+    'ping: accepted start, fail and success',
+    expect.stringMatching(/^! teams: did not accept 10 notices: .*ECONNREFUSED/),
     '',
   ]);
   expect(code).toBe(1);

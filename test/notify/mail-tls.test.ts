@@ -23,12 +23,15 @@ test.runIf(HAS_OPENSSL)('mails and passwords go over TLS, to a server whose auth
   const refused = await notify({});
   expect(refused.code).toBe(1);
   expect(refused.stdout).toMatch(
-    /^! mail 0 \(email\): did not take .*certificate.*\n! mail 1 \(email\): did not take .*certificate/,
+    /^! mail 0 \(email\): did not accept .*certificate.*\n! mail 1 \(email\): did not accept .*certificate/,
   );
   expect(servers.flatMap(({ mails, logins }) => [...mails, ...logins])).toEqual([]);
 
   const { code, stdout } = await notify({ NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') });
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^mail 0 \(email\): took .*\nmail 1 \(email\): took /)]);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^mail 0 \(email\): accepted .*\nmail 1 \(email\): accepted /),
+  ]);
   for (const { mails, logins } of servers) {
     expect(logins).toEqual(['me:secret']);
     expect(mails).toEqual([expect.stringContaining('Subject: ')]);

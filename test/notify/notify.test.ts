@@ -363,7 +363,7 @@ describe('a run', () => {
     expect([again.code, again.stdout]).toEqual([
       1,
       expect.stringMatching(
-        atLength(/^! command: did not take 1 notice: .*ENOENT/, /^! command: did not take 2 notices: .*ENOENT/),
+        atLength(/^! command: did not accept 1 notice: .*ENOENT/, /^! command: did not accept 2 notices: .*ENOENT/),
       ),
     ]);
     expect(receiver.got).toEqual([]);

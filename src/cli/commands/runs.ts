@@ -47,7 +47,7 @@ export function runCommands(define: Define): Command[] {
       .description('what the next run costs, when it ends, and which pages it does not reach')
       .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
       .option('--ask', 'ask the service for the number of pages, even if there are snapshots')
-      .option('--offline', 'send the service no request')
+      .option('--offline', 'send no request to the service')
       .option('--first <number>', 'how many of the first pages to show', wholeNumber(), 10)
       .option('-o, --out <file>', 'write every page to fetch there, as CSV')
       .option('--force', 'overwrite an existing file')

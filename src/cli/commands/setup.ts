@@ -63,7 +63,7 @@ export function setupCommands(define: Define): Command[] {
 function simulateCommand(define: Define): Command {
   return define('simulate', () => import('../simulate.js'))
     .description(
-      'run a seeded, evolving upstream service with fault injection, for trying out and testing; POST /control/advance?nights=1 moves it and its dates on by a night',
+      'run a seeded, evolving upstream service with fault injection, for trying out and testing; POST /control/advance?nights=1 advances it and its dates by a night',
     )
     .option('--port <number>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8089)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -72,7 +72,7 @@ function simulateCommand(define: Define): Command {
     .option('--website <id...>', 'ids of the websites', ['645f2e5cd8cd9b7bd8b55ab1'])
     .option('--token <token>', 'API key with access to them', 'demo-token')
     .option('--nights <number>', 'nights to simulate first', wholeNumber(0, 10_000), 0)
-    .option('--start <time>', 'when the first night is, ISO 8601 (default: so many nights ago, so that it is now)')
+    .option('--start <time>', 'time of the first night, ISO 8601 (default: so that the last night is now)')
     .option<number | 'unlimited'>(
       '--rate-limit <per minute>',
       'requests per minute for the key, or "unlimited"',
@@ -83,7 +83,7 @@ function simulateCommand(define: Define): Command {
     .addOption(
       new Option(
         '--limiter <kind>',
-        'how the rate limit counts: windows from the first request, windows of the clock, any such time, or a bucket',
+        'how the rate limit counts: windows from the first request, windows by the clock, a sliding window, or a bucket',
       )
         .choices(LIMITER_KINDS)
         .default('first-request'),

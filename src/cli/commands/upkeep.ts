@@ -86,8 +86,8 @@ export function upkeepCommands(define: Define): Command[] {
     define('restore', () => import('../restore.js'))
       .description('fetch the warehouse from the bucket that holds its copy')
       .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
-      .option('--if-missing', 'do nothing where a warehouse is there already')
-      .option('--history <days>', 'fetch the data files of so many days, such as 30d (default: all)')
+      .option('--if-missing', 'do nothing if there is a warehouse already')
+      .option('--history <days>', 'fetch only the data files of the last days, such as 30d (default: all)')
       .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
       .addHelpText('after', RESTORE_HELP),
   ];

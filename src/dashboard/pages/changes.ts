@@ -72,7 +72,7 @@ ${list({
   one: 'change',
   caption: `A row for each page and night from ${from} to ${to}, what it means for the index first`,
   columns: columnsOf(context, sharedOrigin(changes.rows)),
-  empty: 'No such change in these nights.',
+  empty: 'No matching changes in these nights.',
   query,
   ...changes,
   linkOf: (page) => linkTo(context, 'changes', { ...asked, page }),

@@ -144,7 +144,7 @@ function deltas(context: WebsiteContext, { all }: Overview): Part {
   ];
   return table(columns, rows, {
     id: 'deltas',
-    caption: `Listing of ${now.snapshot_date}, and its change since the last complete listing so many days before`,
+    caption: `Listing of ${now.snapshot_date}, and its change since the last complete listing that many days before`,
     empty: '',
   });
 }
