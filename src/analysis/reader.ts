@@ -230,7 +230,7 @@ export class Reader {
     return all;
   }
 
-  /** Many small files are copied into one. Where that fails, whoever asks is told. */
+  /** Copies many small files into one. If that fails, the files are checked and used one by one. */
   #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
     const { log } = this.seen;
     const copied = join(this.folder, `${table}-${this.seen.listed.size}.parquet`);

@@ -89,7 +89,7 @@ export function driftText({ kind, field, value }: Pick<NewDrift, 'kind' | 'field
 
 const pageStateRow = z.object({
   website_id: z.string(),
-  /** `other`: not in the contract; `none`: the service gave none. */
+  /** `other`: not in the contract; `none`: the service sent none. */
   verdict: z.string(),
   state: z.string(),
   pages: z.int(),

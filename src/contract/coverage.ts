@@ -20,7 +20,7 @@ export const coverageEntrySchema = z.looseObject({
 });
 export type CoverageEntry = z.infer<typeof coverageEntrySchema>;
 
-/** The pagination object (2.2). A field that is absent abstains from saying where the listing ends. */
+/** The pagination object (2.2). An absent field says nothing about where the listing ends. */
 export const paginationSchema = z.looseObject({
   next_page: text.nullish(),
   prev_page: text.nullish(),

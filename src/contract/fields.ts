@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The forms that single values of the interface take. Everything here is a plain pattern: a check that calls a
- * function for each string costs more than the rest of the validation together.
+ * The forms of single values in the API. Everything here is a plain pattern, because a check that calls a function for
+ * each string costs more than the rest of the validation together.
  */
 
 /** An absolute URL: scheme, `://`, a host, and no white space or control character (escape sequences included). */

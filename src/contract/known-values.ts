@@ -1,6 +1,6 @@
 /**
- * Texts that the interface is known to use. The sets stay open: another value is stored like any other and noted
- * once a run in the drift diary, so that a new coverage state is noticed on its first night.
+ * Texts that the API is known to use. The sets stay open: another value is stored like any other and noted once per run
+ * in the drift diary, so that a new coverage state is noticed on its first night.
  */
 const YES_NO = ['Yes', 'No'];
 const SUMMARIES = ['Indexed', 'Not Indexed'];

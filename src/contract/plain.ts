@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { absoluteUrl, integer, text, timestamp, truth } from './fields.js';
 
 /**
- * The forms of `fields.ts` once more, as they stand in JSON text that escapes nothing: each matches only what Zod would
- * accept as it is. Of times it leaves out those of a 29 February, of integers those of ten digits.
+ * The forms of `fields.ts` as patterns for JSON text without escapes. Each matches only what Zod would accept as it is,
+ * and leaves out times on a 29 February and integers of ten digits.
  */
 const PATTERNS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [text, String.raw`"[^"\\\x00-\x1f]*"`],
@@ -15,20 +15,20 @@ const PATTERNS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [integer, String.raw`(?:0|-?[1-9]\d{0,8})`],
   [truth, '(?:true|false)'],
 ]);
-/** Of a name that JSON and a pattern write as it is. */
+/** A name that needs no escaping in JSON or in a pattern. */
 const PLAIN_NAME = /^\w+$/;
-/** Far below what a line of the journal may hold. */
+/** Far below the limit for a line of the journal. */
 const MAX_CHARACTERS = 100_000;
 
 type ObjectSchema = z.ZodType & { shape: Readonly<Record<string, unknown>> };
 
 /**
- * A test of JSON text, made of a schema: whether it is one object that holds every known field, once each, in the order
- * of the schema and in an ordinary form, with nothing between and nothing escaped. Zod would accept what it parses to as
- * it is; to see that in one look, without parsing, takes a fifth of the time (`npm run bench:throughput` measures it), and
- * nearly every text of a service is like this. What is not recognised says nothing: it is for Zod to judge.
+ * Makes a test of JSON text from a schema: whether it is one object with every known field, once each, in the order of
+ * the schema and in an ordinary form, with nothing between and nothing escaped. Zod would accept such an object as it
+ * is. Recognising it without parsing takes a fifth of the time (`npm run bench:throughput` measures it), and nearly all
+ * texts of a service are like this. Any other text is left for Zod to judge.
  *
- * @returns one that recognises nothing where the schema has a form that only Zod knows
+ * @returns a test; one that recognises nothing if the schema has a form that only Zod knows
  */
 export function plainTextOf(schema: ObjectSchema): (text: string) => boolean {
   const members = Object.entries(schema.shape).map(([name, field]) => memberPattern(name, field));
@@ -51,7 +51,7 @@ function valuePattern(schema: unknown): string | null {
   return element === undefined ? null : `\\[(?:${element}(?:,${element})*)?\\]`;
 }
 
-/** Whether a schema asks nothing beyond its type, as `.min(1)` or `.refine(…)` would. */
+/** Whether a schema checks only its type, without `.min(1)`, `.refine(…)` or the like. */
 function isUnrefined(schema: z.ZodType): boolean {
   return (schema.def.checks ?? []).length === 0;
 }

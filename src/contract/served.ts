@@ -12,7 +12,7 @@ const count = integer.nonnegative();
  */
 export const servedSchemas = z.registry<{ id: string; description?: string }>();
 
-/** `canonicals_match` alone is left out where nothing is known of a page (specification, 2.1). */
+/** Only `canonicals_match` is omitted if nothing is known about a page (specification, 2.1). */
 const servedEntry = named(
   'CoverageEntry',
   z.strictObject({
@@ -64,7 +64,7 @@ export const servedSnapshots = named(
   z.strictObject({ snapshots: z.array(servedSnapshot), pagination: servedPagination }),
 );
 
-/** What is answered of one page of several. */
+/** The result for one of several pages. */
 const servedResult = named(
   'UrlReportResult',
   z.strictObject({
@@ -106,7 +106,7 @@ function required(field: z.ZodType): z.ZodType {
   return field instanceof z.ZodOptional ? asType(field.unwrap()) : field;
 }
 
-/** Zod types what is wrapped by its core alone. */
+/** Needed because Zod types a wrapped schema only as its core type. */
 function asType(schema: unknown): z.ZodType {
   if (schema instanceof z.ZodType) return schema;
   throw new TypeError('not a Zod schema');

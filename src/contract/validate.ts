@@ -11,7 +11,7 @@ export type Verdict<T> =
   | {
       accepted: true;
       record: T;
-      /** Known fields that were not there. */
+      /** Known fields that were absent. */
       absent: string[];
       /** Fields that the contract does not know, or null. */
       extra: Record<string, unknown> | null;
@@ -22,7 +22,7 @@ const MAX_ISSUES = 20;
 
 type RecordSchema<T extends object> = z.ZodType<T> & { shape: Record<string, unknown> };
 
-/** Holds one record against a schema of the contract. Whether it can be stored (`storable`) is another question. */
+/** Checks one record against a schema of the contract, but not whether it can be stored (`storable`). */
 export function validate<T extends object>(schema: RecordSchema<T>, value: unknown): Verdict<T> {
   const parsed = schema.safeParse(value);
   if (!parsed.success) return { accepted: false, issues: issuesOf(parsed.error) };
@@ -57,7 +57,7 @@ export function issuesOf(error: z.ZodError): Issue[] {
   }));
 }
 
-/** What a JSON text holds; null where it is none, as no record is. */
+/** The value of a JSON text; null if it is invalid, because no record is null. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

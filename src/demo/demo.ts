@@ -94,7 +94,7 @@ async function syncNights(options: DemoOptions, simulator: Simulator): Promise<R
   return receipts;
 }
 
-/** The world's own clock: a night begins when the simulator says, and time passes in it as usual. */
+/** The world's own clock: a night begins when the simulator says, and time then passes as usual. */
 function clockOf(simulator: Simulator): RunEffects {
   const realStart = performance.now();
   const night = simulator.world.now.getTime();
@@ -104,7 +104,7 @@ function clockOf(simulator: Simulator): RunEffects {
 /**
  * Creates the demo's folder; one of an earlier demo is replaced, and nothing else.
  *
- * @throws UsageError where the folder is somebody else's
+ * @throws UsageError if the folder is not a demo's
  */
 async function prepareDemoFolder(folder: string): Promise<void> {
   const config = join(folder, 'indexhouse.yaml');

@@ -36,10 +36,10 @@ const LEAST_NODE = [20, 19] as const;
 const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
 /** Fewer nights than this that fit on the disk are worth a warning. */
 const FEW_NIGHTS = 30;
-/** DuckDB goes beyond its limit, and Node needs some too. */
+/** DuckDB exceeds its limit, and Node needs memory, too. */
 const SAFE_SHARE_OF_MEMORY = 0.75;
 
-/** A throttled key makes requests wait for minutes; then what is known by now is the finding. */
+/** A throttled key makes requests wait for minutes; after this long, the check reports what it knows. */
 const PATIENCE_MS = 120_000;
 
 const node = resultsOf('node');
@@ -48,7 +48,7 @@ const memory = resultsOf('memory');
 
 export interface DoctorEffects extends RunEffects {
   nodeVersion: string;
-  /** Bytes that this process may use at most. */
+  /** The most memory that this process may use, in bytes. */
   availableMemory(): number;
 }
 
@@ -80,7 +80,7 @@ export async function examine(
   return { findings: [nodeVersion, ...found, ...service.findings, ...place, memory], configured: true };
 }
 
-/** @param pages of all websites, as far as the service told */
+/** @param pages of all websites, as far as the service counts them */
 async function examineFolder(config: Config, effects: DoctorEffects, pages: number): Promise<CheckResult[]> {
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
   return [
@@ -93,7 +93,7 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
   ].flat();
 }
 
-/** Of a machine that only reads. */
+/** Checks the bucket for a machine that only reads. */
 async function examineBucket(config: Config, effects: DoctorEffects): Promise<CheckResult[]> {
   const free = await effects.freeDisk(await nearestExisting(cacheFolder(config)));
   return [
@@ -102,7 +102,7 @@ async function examineBucket(config: Config, effects: DoctorEffects): Promise<Ch
   ];
 }
 
-/** A check that breaks is a finding too: the others still tell something. */
+/** Makes a check that throws a finding, too, so that the other findings are still shown. */
 async function guarded<T extends CheckResult | CheckResult[]>(
   check: string,
   run: () => Promise<T>,
@@ -121,7 +121,7 @@ async function examineService(
   effects: DoctorEffects,
 ): Promise<{ findings: CheckResult[]; pages: number }> {
   const seen: { answer: Answer; at: number }[] = [];
-  // Once each: whether it works now is what is asked.
+  // No retries, because the question is whether it works now.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
   const clients = new Clients(once, {
     effects,
@@ -148,7 +148,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const known = key.details?.websites_access.map(({ _id, url }) => `${_id} (${url})`) ?? [];
   const checks = await Promise.all(
     asked.map((website) => {
-      // What the service says of `api.token` tells nothing of another key.
+      // What the service says about `api.token` says nothing about another key.
       const told = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
       const input = { counts: { sent: 0, throttled: 0, retried: 0 }, ...told };
       return checkWebsite(website, clients.clientOf(website), input);
@@ -163,7 +163,7 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   return [...checks, { finding, pages: 0 }];
 }
 
-/** No request that cannot succeed: after a refused token, or where nothing answers. */
+/** Whether a request can succeed: not after a refused token, or if nothing answers. */
 function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolean {
   if (!(error instanceof SourceError)) return error === null;
   if (website.baseUrl !== api.base_url) return true;
@@ -175,7 +175,7 @@ function mayAsk(website: Website, { api }: Config, { error }: KeyAnswer): boolea
  * Whether the configuration can be read.
  *
  * @param load throws ConfigError for what is wrong
- * @returns the configuration, or null where nothing else can be checked
+ * @returns the configuration, or null if nothing else can be checked
  */
 async function checkConfig(load: () => Promise<Config>): Promise<{ config: Config | null; found: CheckResult[] }> {
   try {
@@ -202,7 +202,7 @@ function checkNode(version: string): CheckResult {
   return node.error(`${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`);
 }
 
-/** @param free bytes; @param pages of all websites, as far as the service told */
+/** @param free bytes; @param pages of all websites, as far as the service counts them */
 function checkDisk({ warehouse }: Config, free: number, pages: number): CheckResult {
   const least = warehouse.min_free_disk;
   const nightly = pages * BYTES_PER_PAGE;

@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../time.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const CLOCK_SKEW_MS = MINUTE_MS;
-/** The client ends its message of these with what to do. */
+/** Failures for which the client's message already ends with a remedy. */
 const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
 const UNREACHABLE = new Set(['network', 'certificate', 'timeout']);
 
@@ -21,7 +21,7 @@ const token = resultsOf('token');
 const clock = resultsOf('clock');
 const website = resultsOf('website');
 
-/** What one request for the key's details told. */
+/** The result of one request for the key's details. */
 export interface KeyAnswer {
   details: KeyDetails | null;
   error: SourceError | Stopped | null;
@@ -29,7 +29,7 @@ export interface KeyAnswer {
   schemaProblem: string | null;
 }
 
-/** The one request that is for no website. */
+/** Sends the only request that is not for a website. */
 export async function askForKey(clients: Clients, config: Config): Promise<KeyAnswer> {
   try {
     return { ...(await keyDetails(config, clients)), error: null };
@@ -39,7 +39,7 @@ export async function askForKey(clients: Clients, config: Config): Promise<KeyAn
   }
 }
 
-/** Whether something answers at the base address, and answers itself. */
+/** Whether something answers at the base address, without redirecting. */
 export function checkBaseUrl({ api }: Config, { error }: KeyAnswer, answer: Answer | null): CheckResult {
   if (error instanceof SourceError && error.kind === 'redirect') {
     const to = answer?.headers.location ?? 'another address';
@@ -69,7 +69,7 @@ export function checkToken({ details, error, schemaProblem }: KeyAnswer, website
       'Check api.token and the environment variable that it reads; create a new key if it has expired.',
     );
   }
-  // Only then does the service's answer say something of the key.
+  // Only then does the service's answer say something about the key.
   const isAnswered = schemaProblem !== null || (error instanceof SourceError && error.status !== null);
   if (websites === 'all' && isAnswered) {
     return token.error(
@@ -82,7 +82,7 @@ export function checkToken({ details, error, schemaProblem }: KeyAnswer, website
   return token.warning(`the key was not checked: ${why}`, 'See the findings on base_url and on each website.');
 }
 
-/** What happened, without the client's own advice behind it: a finding has a better one. */
+/** What happened, without the client's own remedy, because a finding has a better one. */
 function factOf(error: Error | null): string {
   if (error === null) return 'no answer';
   if (!(error instanceof SourceError) || !ADVISED.has(error.kind)) return error.message;
@@ -121,7 +121,7 @@ function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string {
 
 export interface WebsiteCheck {
   finding: CheckResult;
-  /** As the service counts them; 0 where it does not tell. */
+  /** As the service counts them; 0 if it does not. */
   pages: number;
 }
 

@@ -24,7 +24,7 @@ const log = resultsOf('log');
 const bucket = resultsOf('bucket');
 const cache = resultsOf('cache');
 
-/** Whether the warehouse folder is there or can be made, takes writes, and is of this configuration. */
+/** Whether the warehouse folder exists or can be made, is writable, and belongs to this configuration. */
 export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
   const { path, time_zone } = warehouse;
   try {
@@ -43,7 +43,7 @@ export async function checkFolder({ warehouse }: Config): Promise<CheckResult> {
   }
 }
 
-/** The folder itself, or the nearest one above it that exists: there it would be made. */
+/** The folder itself, or the nearest existing one above it, in which it would be made. */
 export async function nearestExisting(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(() => null);
@@ -71,7 +71,7 @@ export async function checkJournals({ warehouse }: Config): Promise<CheckResult>
   );
 }
 
-/** Whether every file of every commit is there, as far as its two ends tell. */
+/** Whether every file of every commit is there and whole, judging by its two ends. */
 export function checkLog({ warehouse }: Config): Promise<CheckResult> {
   return withTemporary('doctor', async (temporary) => {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };

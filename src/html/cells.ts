@@ -4,14 +4,14 @@ import type { Column } from './table.js';
 
 const TEXT_CHARACTERS = 160;
 
-/** What is unknown. */
+/** An unknown value. */
 export const UNKNOWN: Html = html`<span class="unknown">–</span>`;
 
 export function orUnknown(value: Part): Part {
   return value === null || value === undefined || value === '' ? UNKNOWN : value;
 }
 
-/** A text of the service, cut where it is too long for a table. */
+/** A text of the service, cut if it is too long for a table. */
 export function text(value: string | null): Part {
   return value === null ? UNKNOWN : html`<span class="url">${shortened(value, TEXT_CHARACTERS)}</span>`;
 }
@@ -26,7 +26,7 @@ export function time(value: string | null): Part {
   return value === null ? UNKNOWN : html`<time class="date" datetime="${value}">${moment(value)}</time>`;
 }
 
-/** A status, in red where it is a bad one. */
+/** A status, in red if it is a bad one. */
 export function status(name: string | null, isBad: boolean): Part {
   return isBad ? html`<b class="bad">${name}</b>` : orUnknown(name);
 }
@@ -41,7 +41,7 @@ export function number<Row>(
   return { head, isNumber: true, cell: (row) => shown(value(row)) };
 }
 
-/** A figure in large print: what it is called, its value, and small lines below it. */
+/** A figure in large print: its name, its value, and small lines below it. */
 export type Tile = readonly [name: Part, value: Part, ...below: Part[]];
 
 /** Figures side by side; lines that are null are left out. */

@@ -21,8 +21,8 @@ export function html(texts: TemplateStringsArray, ...values: Part[]): Html {
 }
 
 /**
- * Any text as text of a document or of an attribute in double quotes. What a reader would not see but obey (controls,
- * marks that turn the reading direction) is made visible.
+ * Any text as text of a document or of an attribute in double quotes. Invisible characters with an effect (controls,
+ * marks that turn the reading direction) are made visible.
  */
 export function escaped(text: string): string {
   return safe(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
@@ -31,7 +31,7 @@ export function escaped(text: string): string {
 /** A text cut in its middle between characters, because the beginning and the end of a URL say most. */
 export function shortened(text: string, characters = SHOWN_CHARACTERS): string {
   if (text.length <= characters) return text;
-  // A text may be megabytes long: only what can be shown of it is taken apart.
+  // A text may be megabytes long, so only what can be shown is split into characters.
   const head = [...text.slice(0, characters)];
   const tail = [...text.slice(-characters)];
   const half = Math.floor((characters - 1) / 2);
@@ -39,7 +39,7 @@ export function shortened(text: string, characters = SHOWN_CHARACTERS): string {
 }
 
 /**
- * A page's address: a link only if it is one to the web that reads as it is written.
+ * A page's address, as a link only if it is a web address that a browser reads as it is written.
  *
  * @param beside a URL on the same line, whose scheme and host need not be repeated
  */

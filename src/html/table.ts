@@ -12,9 +12,9 @@ export interface Column<Row> {
   cell(row: Row): Part;
 }
 
-/** What else a table of an application has. */
+/** Further options, for the tables of the dashboard. */
 export interface TableOptions {
-  /** Letters and hyphens; no other table of the page has it. */
+  /** Letters and hyphens; unique on the page. */
   id: string;
   caption: string;
   /** Shown instead of an empty table. */

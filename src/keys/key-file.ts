@@ -7,7 +7,7 @@ import { RunLock } from '../warehouse/lock.js';
 import { checkWarehouseThere, WarehouseError } from '../warehouse/prepare.js';
 
 const OWNER_ONLY = 0o600;
-/** A change takes milliseconds; what lasts longer than this hangs. */
+/** A change takes milliseconds; one that takes longer than this hangs. */
 const LOCK_TRIES = { withinMs: 10_000, everyMs: 20 };
 
 const storedKey = z.strictObject({
@@ -18,20 +18,20 @@ const storedKey = z.strictObject({
   /** Of the token; hexadecimal. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.iso.datetime(),
-  /** From when on it opens nothing; without it, it does until it is revoked. */
+  /** When the key expires; without it, the key is valid until it is revoked. */
   expires_at: z.iso.datetime().optional(),
 });
 
-/** A key as it is stored: its token is not. */
+/** A key as it is stored, without its token. */
 export type StoredKey = z.infer<typeof storedKey>;
 
 /** Strict, so that a key with rights that a later version knows is not read as one without them. */
 const keyFile = z.strictObject({ keys: z.array(storedKey) });
 
 /**
- * The keys of a warehouse, oldest first; none where none was ever added.
+ * The keys of a warehouse, oldest first; none if none was ever added.
  *
- * @throws WarehouseError where the file is damaged
+ * @throws WarehouseError if the file is damaged
  */
 export async function readKeys(warehouse: string): Promise<StoredKey[]> {
   const file = warehouseFolder(warehouse).keys;
@@ -47,11 +47,12 @@ export async function readKeys(warehouse: string): Promise<StoredKey[]> {
 }
 
 /**
- * Changes the keys: reads them, and writes what `change` makes of them. One process at a time, so that no change is lost.
+ * Changes the keys: reads them, and writes the result of `change`. Only one process at a time, so that no change is
+ * lost.
  *
- * @param what the command, for the message
- * @throws WarehouseError where there is no warehouse, or the file is damaged; it is left as it is
- * @throws BusyError where another process is at it and does not end
+ * @param what the command, for error messages
+ * @throws WarehouseError if there is no warehouse, or if the file is damaged, which is then left as it is
+ * @throws BusyError if another process is changing them and does not finish
  */
 export async function changeKeys(
   warehouse: string,

@@ -9,7 +9,7 @@ const OWNER_ONLY = 0o600;
 /** By the key's id. */
 const lastUsesFile = z.record(z.string(), z.iso.datetime());
 
-/** When each key of a warehouse was last used, by its id; nothing where the file is missing or damaged. */
+/** When each key of a warehouse was last used, by its id; empty if the file is missing or damaged. */
 export async function readLastUses(warehouse: string): Promise<Readonly<Record<string, string>>> {
   try {
     return lastUsesFile.parse(JSON.parse(await readFile(warehouseFolder(warehouse).keyUses, 'utf8')));
@@ -19,8 +19,8 @@ export async function readLastUses(warehouse: string): Promise<Readonly<Record<s
 }
 
 /**
- * Keeps when keys were last used, in a file of its own: that of the keys is only written when they change. Kept in
- * memory until it is written, so a process that is killed takes the last minute with it.
+ * Records when keys were last used, in a file of its own, because that of the keys is only written when they change.
+ * The times are in memory until they are written, so a process that is killed loses the last minute.
  */
 export class LastUses {
   readonly #uses = new Map<string, string>();

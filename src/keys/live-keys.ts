@@ -6,12 +6,12 @@ import { keyOfToken } from './token.js';
 
 /** How long a key that was revoked, or a website that was added, may stay unnoticed. */
 const LOOK_INTERVAL_MS = 1000;
-/** Of the one account that there is: this installation. */
+/** The only account: this installation. */
 const ACCOUNT = { _id: 'indexhouse', email: 'indexhouse@localhost' };
 
 type KnownWebsite = Readonly<{ id: string; name: string }>;
 
-/** A key as it was seen at one moment, with what it opened then. */
+/** A key as it was at one moment, with what it gave access to. */
 interface LiveKey {
   hash: Buffer;
   details: KeyDetails;
@@ -19,7 +19,7 @@ interface LiveKey {
   expiresAt: number;
 }
 
-/** The keys of a warehouse as they are now, without reading their file for each request. */
+/** The current keys of a warehouse, without reading their file for each request. */
 export class LiveKeys {
   #seen: readonly LiveKey[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -39,12 +39,12 @@ export class LiveKeys {
   /**
    * What the key of a bearer token may read; null for no such key, revoked and expired ones included.
    *
-   * @throws WarehouseError where the file of the keys is damaged: then none opens anything
+   * @throws WarehouseError if the file of the keys is damaged: then no key gives access to anything
    */
   async find(token: string): Promise<KeyDetails | null> {
     const isFresh = this.clock() - this.#lookedAt < LOOK_INTERVAL_MS;
     const known = isFresh ? keyOfToken(this.#seen, token) : null;
-    // A key that was added a moment ago opens at once: who gets a 401 may give up for good.
+    // A key that was just added works at once, because a client that gets a 401 may give up for good.
     const key = known ?? keyOfToken(await this.#newest(), token);
     return key && this.now() < key.expiresAt ? key.details : null;
   }
@@ -58,7 +58,7 @@ export class LiveKeys {
 
   async #look(): Promise<readonly LiveKey[]> {
     const lookedAt = this.clock();
-    // Before the file is read: what changes in between, the next look finds.
+    // Taken before the file is read, so that the next look finds whatever changes in between.
     const stamp = await stampOf(warehouseFolder(this.warehouse).keys);
     if (stamp !== this.#stamp) {
       this.#stored = await readKeys(this.warehouse);

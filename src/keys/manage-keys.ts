@@ -8,7 +8,7 @@ import { hashOf, newToken } from './token.js';
 
 const MAX_LABEL_CHARACTERS = 200;
 
-/** A key as it is shown: neither its token nor what is stored of that. */
+/** A key as it is shown, without its token or its hash. */
 export type KnownKey = Omit<StoredKey, 'sha256'>;
 
 export interface AddedKey {
@@ -21,9 +21,9 @@ export interface AddedKey {
  *
  * @param websites ids, which the warehouse need not hold yet; or all that it holds, later ones included
  * @param expires a date, a time or a duration, see `expiryOf`
- * @param show shows the key and its token before they are stored: a token that could not be shown to anybody opens nothing
+ * @param show shows the key and its token before they are stored, so that a token that nobody saw is never valid
  * @returns the key and its token, which cannot be shown again
- * @throws UsageError for a label that is unusable or taken, for an unusable expiry; and as `changeKeys` does
+ * @throws UsageError for an invalid or taken label, or an invalid expiry; also what `changeKeys` throws
  */
 export async function addKey(
   warehouse: string,
@@ -58,7 +58,7 @@ export async function addKey(
  * Revokes a key; a running service refuses it within a second.
  *
  * @param idOrLabel its id, or a label that no other key has
- * @throws UsageError where that names none, or several; and as `changeKeys` does
+ * @throws UsageError if that names no key, or several; also what `changeKeys` throws
  */
 export async function revokeKey(warehouse: string, idOrLabel: string): Promise<KnownKey> {
   const revoked: KnownKey[] = [];
@@ -85,10 +85,10 @@ function checkLabel(label: string): void {
 }
 
 /**
- * When a key ends, in milliseconds since 1970.
+ * When a key expires, in milliseconds since 1970.
  *
  * @param text a date, through whose end (UTC) it is valid, a time with its offset, or a duration such as `90d`
- * @throws UsageError where it is none of these, or is in the past
+ * @throws UsageError if it is none of these, or in the past
  */
 function expiryOf(text: string, now: number): number {
   const at = timeOf(text, now);

@@ -5,26 +5,27 @@ import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../war
 import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 
-/** What makes commits visible. Listed before the data, so that whatever is visible in the copy has its data there. */
+/** What makes commits visible. Listed before the data, so that everything visible in the copy has its data there. */
 const TELLING: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs'];
 
 export interface BackupReceipt {
   folder: string;
-  /** Copied now. */
+  /** Copied by this backup. */
   files: number;
   bytes: number;
-  /** Were there from an earlier backup. */
+  /** Already there from an earlier backup. */
   unchanged: number;
-  /** Files that retention deleted while the backup was under way; the copy does not need them. */
+  /** Files that retention deleted during the backup; the copy does not need them. */
   gone: number;
 }
 
 /**
- * Copies everything of a warehouse that cannot be derived, and the states, which take long to derive, while it is in use.
- * Killed at any moment, the copy holds an earlier state of the warehouse, or none yet; the next backup completes it.
+ * Copies everything in a warehouse that cannot be derived, and the states, which take long to derive, while it is in
+ * use. If this is killed at any moment, the copy holds an earlier state of the warehouse, or none yet; the next backup
+ * completes it.
  *
  * @param keys whether the keys of `serve` are copied, too
- * @throws WarehouseError where there is no warehouse
+ * @throws WarehouseError if there is no warehouse
  */
 export async function backUp(warehouse: string, folder: string, { keys = false } = {}): Promise<BackupReceipt> {
   await checkWarehouseThere(warehouse);
@@ -34,7 +35,7 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   const { identity, keys: keyFile, notices, restored } = warehouseFolder(warehouse);
   const sent = [];
   for (const file of [notices, restored]) if (await exists(file)) sent.push(file);
-  // These are written again: by a newer version, for another key, or when somebody is notified.
+  // These change: with a newer version, with the keys, or when notices are sent.
   const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...sent, ...(keys ? [keyFile] : [])];
   const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...telling];
   const copyAll = async (files: readonly string[], isSame: typeof isSameSize) => {
@@ -66,7 +67,7 @@ async function filesBelow(folder: string): Promise<string[]> {
   return files;
 }
 
-/** Of files that never change. */
+/** Enough to compare, because these files never change. */
 async function isSameSize(from: string, to: string): Promise<boolean> {
   const size = await sizeOf(to);
   return size > 0 && size === (await sizeOf(from));

@@ -18,7 +18,7 @@ import { type PlannedFile, planFiles, type ThinningRule, thinnedTables } from '.
 
 export interface MaintainOptions {
   config: Config;
-  /** Says what would go, takes no lock, and changes nothing. */
+  /** Only says what would be removed; takes no lock and changes nothing. */
   dryRun: boolean;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -28,17 +28,16 @@ export interface MaintainOptions {
 export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
 
 /**
- * Drops what `retention` says is too old: deletes the Parquet files that were put out of use more than an hour ago,
- * puts those out of use that are due, and makes `indexhouse.duckdb` smaller. May be started again after it was
- * interrupted anywhere.
+ * Removes what `retention` says is too old: deletes the Parquet files whose tombstone is more than an hour old, writes
+ * tombstones for those that are due, and shrinks `indexhouse.duckdb`. Can be started again after any interruption.
  *
- * @throws BusyError, WarehouseError, CheckpointError; Failure where a state differs from the log
+ * @throws BusyError, WarehouseError, CheckpointError; Failure if a state differs from the log
  */
 export async function maintain(options: MaintainOptions) {
   const { path, time_zone, memory_limit } = options.config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  // With temporary files elsewhere, so that a folder that may not be written to can be looked at.
+  // With temporary files elsewhere, so that it works on a read-only folder.
   if (options.dryRun) return withTemporary('maintain', (folder) => maintainIn(options, folder));
   const lock = await RunLock.take(path, 'maintain');
   try {
@@ -50,7 +49,7 @@ export async function maintain(options: MaintainOptions) {
   }
 }
 
-/** 3 where `indexhouse.duckdb` could not be made smaller now, or another copy lags. */
+/** 3 if `indexhouse.duckdb` could not be shrunk now, or another copy lags. */
 export function exitCodeOf({ dry_run, duckdb, followers }: MaintainReceipt): 0 | 3 {
   return (!dry_run && duckdb?.reason) || followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
@@ -66,16 +65,16 @@ function maintainIn(options: MaintainOptions, temporary: string) {
 class Maintenance {
   readonly #warehouse: string;
   readonly #now: number;
-  /** Of `retention.parquet_keep_daily`; null where every file is kept. */
+  /** From `retention.parquet_keep_daily`; null if every file is kept. */
   readonly #rule: ThinningRule | null;
-  /** The date that `indexhouse.duckdb` is to hold rows from; null for all. */
+  /** The first date of rows to keep in `indexhouse.duckdb`; null for all. */
   readonly #retainedFrom: string | null;
 
   constructor(
     private readonly options: MaintainOptions,
     private readonly engine: Engine,
     private readonly log: OpenWarehouse,
-    /** For what is worked on in an engine of its own. */
+    /** For work that needs an engine of its own. */
     private readonly engineOptions: EngineOptions,
   ) {
     const { warehouse, retention } = options.config;
@@ -101,7 +100,7 @@ class Maintenance {
     }
     return {
       dry_run: dryRun,
-      /** Whether `retention` names anything that is not to be kept for good. */
+      /** Whether `retention` limits anything. */
       configured,
       thinned_before: this.#rule?.dailyFrom ?? null,
       thinned_to: this.#rule?.period ?? null,
@@ -117,7 +116,7 @@ class Maintenance {
     };
   }
 
-  /** Puts the files of one website out of use that are due, and says what became of each. */
+  /** Writes a tombstone for the files of one website that are due, and returns what happens to each file. */
   async #thin(markers: Marker[]): Promise<PlannedFile[]> {
     const [newest] = markers.slice(-1);
     if (!this.#rule || !newest) return [];
@@ -156,7 +155,7 @@ class Maintenance {
     return rebuilt;
   }
 
-  /** Makes `indexhouse.duckdb` hold what the log holds now, and no more bytes than that takes. */
+  /** Removes from `indexhouse.duckdb` what the log no longer holds, and shrinks the file. */
   async #shrink(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
     const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
     const warehouse = this.#warehouse;

@@ -18,10 +18,10 @@ import { rowsQuery, THINNED_TABLES } from '../warehouse/tables.js';
 import type { PlannedFile } from './thinning.js';
 
 /**
- * Deletes the files whose tombstone is older than an hour. May be called again after it was interrupted anywhere.
+ * Deletes the files whose tombstone is older than an hour. Can be called again after any interruption.
  *
  * @param now milliseconds since 1970
- * @throws CheckpointError where nothing would stand for them
+ * @throws CheckpointError if no checkpoint would replace them
  */
 export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: number; dryRun: boolean }) {
   const leftovers = await leftoversOf(log, now);
@@ -32,7 +32,7 @@ export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: numb
   return { deleted: amountOf(due), waiting: amountOf(leftovers.filter(({ isDue }) => !isDue)) };
 }
 
-/** By the names that markers give: whatever a tombstone says, nothing else is ever deleted. */
+/** Finds files by the names in markers: nothing else is ever deleted, whatever a tombstone says. */
 async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: number) {
   const since = new Map(tombstones.map((one) => [`${one.table_name} ${one.commit_id}`, Date.parse(one.tombstoned_at)]));
   const leftovers = [];
@@ -68,12 +68,12 @@ function amountOf(leftovers: readonly { bytes: number }[]): { files: number; byt
 export interface TombstoneInput {
   warehouse: string;
   engine: Engine;
-  /** A folder for what is under way. */
+  /** A folder for work in progress. */
   temporary: string;
   websiteId: string;
   /** At least one. */
   files: readonly PlannedFile[];
-  /** The state that stands for them: the commit that it follows, and its file's SHA-256. */
+  /** The checkpoint that replaces them: the commit whose state it is, and its file's SHA-256. */
   kept: { id: string; sha256: string };
   /** Milliseconds since 1970, and the calendar date of that in the warehouse's time zone. */
   now: number;
@@ -83,7 +83,7 @@ export interface TombstoneInput {
   compression: 'zstd' | 'snappy' | 'gzip';
 }
 
-/** Puts files of a website out of use, all at once: from the moment that this is renamed into place, nobody reads them. */
+/** Puts files of a website out of use at once: as soon as this is renamed into place, readers ignore them. */
 export async function writeTombstone(input: TombstoneInput): Promise<void> {
   const { warehouse, websiteId, date, now, files } = input;
   const id = uuidv7({ msecs: now });
@@ -114,12 +114,12 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
 }
 
 /**
- * Keeps the state after a website's newest commit in the log, for good as far as anybody needs it: made from the log
- * while all of that is there, and only where it is what `state` holds.
+ * Keeps the state after a website's newest commit as a checkpoint in the log. It is made from the log while all of that
+ * is there, and must equal what `state` holds.
  *
  * @param markers all of the website, oldest first; at least one
  * @param state the file of the current state
- * @throws Failure where the log gives another state
+ * @throws Failure if the log leads to another state
  */
 export async function keepState(
   engine: Engine,
@@ -150,7 +150,7 @@ export async function keepState(
   return { id: newest.commitId, sha256: await sha256Of(file) };
 }
 
-/** Deletes checkpoints that two newer ones follow, an hour after that: whoever has just begun may still read one. */
+/** Deletes checkpoints that are followed by two newer ones, an hour later, because a reader may still use one. */
 export async function dropOldCheckpoints(warehouse: string, websiteId: string, now: number): Promise<void> {
   const own = `website=${encodeId(websiteId)}`;
   const files = (await listTableFiles(warehouse, 'checkpoints'))

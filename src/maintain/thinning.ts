@@ -42,7 +42,7 @@ const FATES = [
 export type Fate = (typeof FATES)[number];
 
 /**
- * What the rule makes of a website's files of one table. Those that go may still hold what has to stay.
+ * What the rule decides for a website's files of one table. Those that go may still hold something that must stay.
  *
  * @param markers all of the website, oldest first
  */
@@ -76,7 +76,7 @@ function mondayOf(date: string): string {
   return new Date(at.getTime() - sinceMonday * DAY_MS).toISOString().slice(0, DATE_LENGTH);
 }
 
-/** A Parquet file that the rule was asked about. */
+/** A Parquet file, and what the rule decides for it. */
 export interface PlannedFile {
   marker: Marker;
   table: ThinnedTable;
@@ -96,7 +96,7 @@ export interface PlanInput {
   state: string;
 }
 
-/** What becomes of each file of one website, by table and oldest first. Nothing is written. */
+/** What happens to each file of one website, by table and oldest first. Nothing is written. */
 export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
   const planned: PlannedFile[] = [];
   for (const table of THINNED_TABLES) {
@@ -114,7 +114,7 @@ export async function planFiles(input: PlanInput): Promise<PlannedFile[]> {
   return planned;
 }
 
-/** What of a table has to stay, however old it is: the statement that finds it, and what that is called. */
+/** What must stay of a table, however old it is: the statement that finds it, and the name of that reason. */
 const NEEDED = {
   coverage: { statement: 'maintain/last_listings', fate: 'last_listings' },
   url_reports: { statement: 'maintain/newest_reports', fate: 'newest_reports' },
@@ -132,7 +132,7 @@ async function neededCommits(
   return new Set(rows.map(({ commit_id }) => commit_id));
 }
 
-/** What became of the files of one website, by table, as `maintain --json` writes it. */
+/** What happened to the files of one website, by table, as `maintain --json` prints it. */
 export function thinnedTables(websiteId: string, planned: readonly PlannedFile[]) {
   return THINNED_TABLES.flatMap((table) => {
     const own = planned.filter((file) => file.table === table);

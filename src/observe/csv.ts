@@ -5,7 +5,7 @@ export interface CsvOptions {
   guardFormulas?: boolean;
 }
 
-/** CSV as in RFC 4180: lines end with CR LF, null is an empty field, empty text is `""`. Rows hold one value a column. */
+/** CSV as in RFC 4180: lines end with CR LF, null is an empty field, empty text is `""`. One value per column. */
 export function formatCsv(
   columns: readonly string[],
   rows: readonly (readonly unknown[])[],

@@ -5,7 +5,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** A figure, and what it was before. */
 export interface Figure {
   now: number;
-  /** Null where there is nothing to compare with. */
+  /** Null if there is nothing to compare with. */
   before: number | null;
 }
 
@@ -22,7 +22,7 @@ export function duration(ms: number): string {
   return pair(Math.round(ms / HOUR_MS) * HOUR_MS, DAY_MS, 'd', HOUR_MS, 'h');
 }
 
-/** How old something is; where this machine's clock is behind, nothing is younger than `just now`. */
+/** How old something is; at least `just now`, even if this machine's clock is behind. */
 export function age(ms: number): string {
   return ms < 0 ? 'just now' : duration(ms);
 }
@@ -53,14 +53,14 @@ export function size(bytes: number): string {
   return bytes >= 999e3 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
 }
 
-/** A share from 0 to 1 as `78.6%`, and never 100% for less than all; nothing where it is unknown. */
+/** A share from 0 to 1 as `78.6%`, and never 100% for less than all; empty if it is unknown. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return '';
   const tenths = Math.round(share * 1000);
   return `${((share < 1 ? Math.min(tenths, 999) : tenths) / 10).toFixed(1)}%`;
 }
 
-/** From 0 to 1; null where it is unknown. */
+/** From 0 to 1; null if it is unknown. */
 export function shareOf(part: number | null, whole: number | null): number | null {
   return part === null || !whole ? null : part / whole;
 }
@@ -75,7 +75,7 @@ export function changeOf({ now, before }: Figure): number | null {
   return before === null ? null : now - before;
 }
 
-/** A change with its sign: `+12`, `−3`, `±0`; nothing where it is unknown. */
+/** A change with its sign: `+12`, `−3`, `±0`; empty if it is unknown. */
 export function signed(change: number | null): string {
   if (change === null) return '';
   if (change === 0) return '±0';
@@ -92,7 +92,7 @@ export function moment(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
 
-/** A word for a shell: bare where it can be, else in single quotes. */
+/** A word for a shell: bare if possible, else in single quotes. */
 export function shellWord(text: string): string {
   return /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
 import { colorsWanted, escapedJson, safe, safeLines } from './terminal.js';
 
-/** Loads pino where something may be logged, and pino-pretty with the first line for people: most commands need neither. */
+/** Loads pino only if something may be logged, and pino-pretty with the first line for people. */
 const load = createRequire(import.meta.url);
 const MASK = '[secret]';
 /** Pino's own fields of a line, which hold no foreign text. */
@@ -19,7 +19,7 @@ export type { Logger };
 
 export interface LoggerOptions {
   level?: LogLevel;
-  /** stderr, or a progress display's `logStream` where lines must not garble it. */
+  /** stderr, or a progress display's `logStream`, so that lines do not garble it. */
   destination?: LogDestination;
   /** For people instead of JSON lines; by default on a terminal. */
   pretty?: boolean;
@@ -58,7 +58,7 @@ function masked(line: Line, mask: (text: string) => string): Line {
   );
 }
 
-/** Every text in a value changed, keys included, and numbers that read as a secret. */
+/** Changes every text in a value, keys included, and numbers that could be a secret. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value === 'number') return change(String(value)) === String(value) ? value : change(String(value));
@@ -69,7 +69,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 
 /** Masks these secrets in a text, encoded forms included. */
 export function masker(secrets: readonly string[]): (text: string) => string {
-  // The longest first: one secret may be the beginning of another.
+  // The longest first, because one secret may be the beginning of another.
   const known = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
   if (known.length === 0) return (text) => text;
   const pattern = new RegExp(known.flatMap((secret) => [anyForm(secret), escaped(base64(secret))]).join('|'), 'g');

@@ -24,20 +24,20 @@ export interface ProgressOptions {
   /** Receives lines instead of the drawing if there is no terminal. */
   log: (line: string) => void;
   now?: () => number;
-  /** Calls back every so many milliseconds until the returned function is called. */
+  /** Calls `tick` every `ms` milliseconds until the returned function is called. */
   every?: (ms: number, tick: () => void) => () => void;
 }
 
-/** What a step knows of requests; what is left out stays as it was. */
+/** What a step knows about requests; missing fields stay as they were. */
 export interface ProgressExtra {
   requestsSpent?: number;
   requestsLeft?: number;
-  /** Was done by an earlier process: it counts, but not for the rate. */
+  /** Done by an earlier process, so that it does not count for the rate. */
   isEarlier?: boolean;
 }
 
 export interface Progress {
-  /** Begins a piece of work; one that was under way is finished. A total of null: not known. */
+  /** Starts a piece of work, and finishes the one before. A total of null is unknown. */
   start(label: string, total: number | null): void;
   advance(n: number, extra?: ProgressExtra): void;
   setTotal(total: number | null): void;
@@ -47,7 +47,7 @@ export interface Progress {
   finish(): void;
   /** Runs something that writes to the same terminal while the line is out of the way. */
   interrupt<T>(write: () => T): T;
-  /** A stream for log lines that step in front of the drawing. */
+  /** A stream for log lines, which are written above the drawing. */
   logStream: { write(text: string): void; isTTY: boolean };
 }
 
@@ -145,7 +145,7 @@ function sample(work: Work, at: number): void {
   while (work.samples.length > 2 && at - (work.samples[1]?.at ?? at) >= RATE_WINDOW_MS) work.samples.shift();
 }
 
-/** Pieces a second, or null while too little time has passed to say. */
+/** Pieces per second, or null while too little time has passed to tell. */
 function rateOf(work: Work, at: number): number | null {
   const first = work.samples[0];
   const elapsed = first ? at - first.at : 0;

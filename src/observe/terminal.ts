@@ -49,7 +49,7 @@ export function colorsWanted(
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** How many cells of a terminal a text takes. Most texts are ASCII, and what measures others is slow to load. */
+/** How many cells of a terminal a text takes. Most texts are ASCII, and the library for others is slow to load. */
 export function cellsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const { default: stringWidth }: typeof import('string-width') = load('string-width');

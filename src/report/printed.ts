@@ -11,7 +11,7 @@ const SIZE = { width: 1200, height: 900 };
  * A report as PDF or as a picture, made by the Chromium, Chrome or Edge of this machine: `CHROME_PATH`, one on the
  * `PATH`, or one where it is usually installed.
  *
- * @param page the whole HTML document
+ * @param page the complete HTML document
  * @throws UsageError where there is none
  */
 export async function printed(page: string, format: 'pdf' | 'png', env: NodeJS.ProcessEnv): Promise<Buffer> {

@@ -83,7 +83,7 @@ const countedReasons = z.object(byReason(() => z.int().default(0)));
 
 /**
  * The exit code for a receipt: 1 if a website got no snapshot, 3 with warnings (a partial listing, interrupted reports,
- * too many rejects, a damaged journal, a follower behind), else 0, also where a budget or deadline was reached.
+ * too many rejects, a damaged journal, a lagging follower), else 0, even if a budget or deadline was reached.
  */
 export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
   if (receipt.error !== undefined || receipt.websites.some(({ status }) => status === 'failed')) return 1;

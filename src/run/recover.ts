@@ -30,7 +30,7 @@ export interface Recovered {
   runId: string | null;
   /** What is left to do of that run. */
   unfinished: { folder: JournalFolder; header: RunHeader }[];
-  /** What was finished of it without a request, and websites whose journal cannot be read or finished. */
+  /** Its parts that were finished without a request, and websites whose journal cannot be read or finished. */
   receipts: WebsiteReceipt[];
   /** What was finished of older runs. */
   older: WebsiteReceipt[];

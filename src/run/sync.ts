@@ -162,7 +162,7 @@ class Sync {
     const id = runId ?? uuidv7();
     const { websites, unlisted } = await this.#selected();
     const ids = websites.map((website) => website.id);
-    // Of a new run none has ended.
+    // No website of a new run has ended.
     const ended = runId === null ? [] : await endedWebsites(this.#context.warehouse, runId, ids);
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
     const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));

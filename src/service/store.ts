@@ -13,7 +13,7 @@ export interface RequestContext {
   signal: AbortSignal;
 }
 
-/** Which state of a website an answer shows, where the store knows the past. */
+/** Which state of a website an answer shows, if the store keeps history. */
 export interface ShownState {
   /** Names the state: a request for it shows the same again, whatever was committed since. */
   version?: string;

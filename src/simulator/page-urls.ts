@@ -36,7 +36,7 @@ const NASTY_PATHS = [
 ] as const;
 
 /**
- * The page URLs of one domain: the number of a page gives its URL and back, with nothing stored per page. Two
+ * The page URLs of one domain. A page's URL follows from its number and vice versa, with nothing stored per page. Two
  * websites of the same domain and seed have the same pages.
  */
 export class PageUrls {

@@ -29,7 +29,7 @@ export interface WebsiteOptions {
 
 export type WebsiteSettings = Readonly<Required<WebsiteOptions>>;
 
-/** One website whose pages evolve night by night. Knows states and nights, but neither times nor the interface. */
+/** One website whose pages evolve night by night. Knows states and nights, but neither times nor the API. */
 export class SimulatedWebsite {
   readonly table = new PageTable();
   readonly urls: PageUrls;

@@ -4,7 +4,7 @@ import { type Pace, type SentLog, withMargin } from './spacing.js';
 
 /** The longest gap that headers alone may put between two requests, so that a misread unit cannot stall a run. */
 const MAX_WAIT_MS = 5 * MINUTE_MS;
-/** Window lengths are rounded up to a multiple of this: headers in whole seconds tell no finer. */
+/** Window lengths are rounded up to a multiple of this, because headers in whole seconds are not more precise. */
 const WINDOW_STEP_MS = 5_000;
 /** The error of a reset time: it is rounded up to a second, and the clocks differ. */
 const INEXACT_MS = 2_000;

@@ -154,7 +154,7 @@ export class Client {
     return this.#textOf(answer);
   }
 
-  /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key where the wait is too long. */
+  /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
   #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
     const now = this.#effects.now();
     this.#clock.observe(headers.date, sentAt, now);
@@ -174,7 +174,7 @@ export class Client {
     this.#end(this.#tooLong(waitMs, 429));
   }
 
-  /** Forwards the pacer's notices; ends the key where the rate headers alone ask for too long a wait. */
+  /** Forwards the pacer's notices; ends the key if the rate headers alone ask for too long a wait. */
   #noticed(notice: PaceNotice): void {
     if (notice.kind === 'spent' && !this.#patience.allows(notice.waitMs, this.#effects.now())) {
       this.#end(this.#tooLong(notice.waitMs, 200));

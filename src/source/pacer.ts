@@ -57,7 +57,7 @@ export class Pacer {
   #mustProbe = false;
   #probe: Slot | null = null;
   #sleepingUntil: number | null = null;
-  /** Ends the sleep when nobody waits any more: a pause of an hour must not keep the process alive. */
+  /** Ends the sleep once nobody waits: a pause of an hour must not keep the process alive. */
   #alarm = new AbortController();
   #clock = { last: 0, shift: 0 };
   #toldOfOthers = false;

@@ -88,7 +88,7 @@ export class Transport {
   }
 }
 
-/** Direct, or through the proxy that `HTTPS_PROXY` and `NO_PROXY` say; plain HTTP is for loopback and needs none. */
+/** Connects directly, or through the proxy set by `HTTPS_PROXY` and `NO_PROXY`; plain HTTP is for loopback only. */
 export function dispatcherFor(origin: string, options: UndiciPool.Options): Dispatcher {
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
   if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);

@@ -13,7 +13,7 @@ import { explained, UnreadableError } from './unreadable.js';
 /** How long to wait before looking for new files again, and at least how many times as long as the last look took. */
 const LOOK_INTERVAL_MS = 1000;
 const LOOK_INTERVAL_TIMES = 10;
-/** The files whose coming or going changes what a reader sees. */
+/** Tables whose files change what a reader sees when they appear or disappear. */
 const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
 export interface LiveReaderOptions extends ReaderOptions {

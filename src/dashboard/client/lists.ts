@@ -55,7 +55,7 @@ async function show(address: string, remember: boolean): Promise<void> {
   }
 }
 
-/** Keeps the keyboard where it was: on the link of the same name. */
+/** Keeps the keyboard focus where it was: on the link with the same name. */
 function replace(old: Element, fresh: Element): void {
   const held = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['live'] : undefined;
   const hadFocus = old.contains(document.activeElement);

@@ -13,9 +13,9 @@ export type ChartOption = echarts.ComposeOption<
   BarSeriesOption | LineSeriesOption | ScatterSeriesOption | GridComponentOption
 >;
 
-/** What a chart is called, for those who cannot see it, and in the identifiers that it needs. */
+/** A chart's name for screen readers, and for the identifiers that it needs. */
 export interface Naming {
-  /** Letters, digits and hyphens; no other chart of the document has it. */
+  /** Letters, digits and hyphens; unique in the document. */
   id: string;
   title: string;
   description: string;
@@ -27,7 +27,7 @@ const WIDTHS = { wide: 800, narrow: 360 } as const;
 /** The widths of texts are estimated: the style sheet shows them a little smaller, for fonts that are wider. */
 const FONT_PX = 12;
 
-/** What the names of an axis take below a chart. */
+/** Height of the names of an axis below a chart. */
 const NAMES_HEIGHT = 22;
 
 /** The room inside a chart, around which the labels of the axes still fit. */
@@ -90,7 +90,7 @@ export function legend(...entries: readonly (readonly [swatch: string, meaning: 
   return html`<ul class="legend">${items}</ul>`;
 }
 
-/** Both drawings, with the places of as many names of the horizontal axis. */
+/** Both drawings, with the positions of `names` names on the horizontal axis. */
 export function drawings(
   naming: Naming,
   height: number,
@@ -119,7 +119,7 @@ function draw(
   }
 }
 
-/** To be called before the chart is disposed of. */
+/** Call it before the chart is disposed of. */
 function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg'> {
   const place = (value: number): number => {
     const placed = chart.convertToPixel({ xAxisIndex: 0 }, value);
@@ -131,8 +131,8 @@ function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg
 
 /**
  * The drawing without what only serves a pointer (style sheet, classes, `ecmeta_` attributes) and without styles of its
- * own, which a strict content policy forbids and the document's style sheet gives; with names that do not depend on what
- * was drawn before, and with a title and a description.
+ * own, which a strict content policy forbids and the document's style sheet replaces. Its identifiers do not depend on
+ * earlier drawings, and it has a title and a description.
  */
 function tidied(svg: string, { id, title, description }: Naming): string {
   const named = `<title id="${id}-t">${escaped(title)}</title><desc id="${id}-d">${escaped(description)}</desc>`;

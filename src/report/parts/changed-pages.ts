@@ -91,7 +91,7 @@ function rest(shown: number, total: number, all: Html): Html {
   return note(`The newest ${count(shown)} of ${count(total)}. All of them: `, all);
 }
 
-/** What stands out among changed pages against all pages; `which` are those, such as `De-indexed`. */
+/** What stands out among changed pages, compared with all pages. @param which the changed ones, such as `De-indexed` */
 function commonTable(section: Section, rows: readonly CommonRow[], which: string): Html {
   const title = html`<h4>What they have in common</h4>`;
   if (rows.length === 0) return html`${title}${note('Nothing stands out compared with all pages.')}`;

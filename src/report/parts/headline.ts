@@ -9,7 +9,7 @@ import type { BalanceRow } from '../rows.js';
 import type { WebsiteFacts } from '../section.js';
 import { nameOf, note, part } from './part.js';
 
-/** The numbers that a reader looks for first, each with what it was before. */
+/** The numbers that a reader looks for first, each with its earlier value. */
 export function headlinePart(headline: Headline, { days }: Period): Html {
   const { pages, indexed, robots_blocked, robots_unblocked, listed_on, compared_with } = headline;
   const stock = (value: Part) => (listed_on === null ? '–' : value);
@@ -48,7 +48,7 @@ const BALANCE = [
   ['unlisted', '−', 'missing in the newest listing'],
 ] as const;
 
-/** How the indexed pages before became those of now, as one sum; a part that is 0 is left out. */
+/** How the earlier number of indexed pages became the current one, as a sum; parts that are 0 are left out. */
 export function balanceNote(rows: readonly BalanceRow[]): Part {
   if (rows.length === 0) return null;
   const sum = (key: keyof Omit<BalanceRow, 'website_id'>) => rows.reduce((total, row) => total + row[key], 0);
@@ -62,7 +62,7 @@ export function balanceNote(rows: readonly BalanceRow[]): Part {
   );
 }
 
-/** One line per website, those that lost most first. */
+/** One line per website; those that lost most come first. */
 export function overviewPart({ websites, period }: Report): Html {
   const loss = ({ headline }: WebsiteFacts) => changeOf(headline.indexed) ?? 0;
   const sorted = [...websites].sort((one, other) => loss(one) - loss(other));

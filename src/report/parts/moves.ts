@@ -11,11 +11,11 @@ const MOVES_LISTED = 12;
 const LISTED = 8;
 const STATE_CHARACTERS = 80;
 const DIRECTORY_CHARACTERS = 60;
-/** No directory is called so: each begins with a slash. */
+/** No directory has this name, because each begins with a slash. */
 export const OTHER_DIRECTORIES = '(other)';
 const SPARK = { width: 90, height: 18 } as const;
 
-/** Where the pages of a state, a directory or a sitemap are listed; null where they are not. */
+/** Links to the lists of a state's, directory's or sitemap's pages; null if there is none. */
 export interface PagesLinks {
   state(state: string): string | null;
   directory(directory: string): string | null;
@@ -68,7 +68,7 @@ function sparkline(trend: readonly number[] | null): Part {
   return html`<svg class="spark" viewBox="0 0 ${SPARK.width} ${SPARK.height}" role="img" aria-label="${said}"><polyline points="${points}"/></svg>`;
 }
 
-/** The states that most pages moved between. */
+/** The moves between states with the most pages. */
 export function transitionsPart({ transitions }: Section): Html {
   if (transitions.length === 0) return part('Moves between states', note('No page changed its state in this period.'));
   const named = (state: string | null) => shortened(state ?? 'no data', STATE_CHARACTERS);
@@ -85,7 +85,7 @@ export function transitionsPart({ transitions }: Section): Html {
   );
 }
 
-/** The directories and sitemaps that lost indexed pages, and those that won some: two lists each. */
+/** The directories and sitemaps that lost indexed pages, and those that gained some: two lists each. */
 export function placesPart(section: Moves, period: Period, links?: PagesLinks): Html {
   const { directories, sitemaps, headline } = section;
   const since = headline.compared_with === null ? 'Change' : `Since ${dayOfMonth(headline.compared_with)}`;
@@ -116,7 +116,7 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
   );
 }
 
-/** How many more of its pages are indexed than before; where the listing before is not kept, by what happened since. */
+/** The change in a directory's indexed pages; if the listing before is not kept, from what happened since. */
 export function changeOfDirectory({ indexed, indexed_before, ...moved }: DirectoryRow): number {
   return indexed_before === null ? netOf(moved) : indexed - indexed_before;
 }
@@ -156,7 +156,7 @@ function twoLists<Row>(what: string, { columns, rows, change }: List<Row>): Part
   return [list('lost', lost), list('won', won)];
 }
 
-/** The rows that lost something and those that won something, those of the largest change first. */
+/** The rows that lost something and those that gained something, with the largest changes first. */
 export function lostAndWon<Row>(rows: readonly Row[], change: (row: Row) => number): Record<'lost' | 'won', Row[]> {
   const sorted = [...rows].sort((one, other) => change(one) - change(other));
   return {

@@ -22,7 +22,7 @@ export function command(name: string, parameters: Readonly<Record<string, string
   return html`<code>${queryCommand(name, parameters)}</code>`;
 }
 
-/** What a website is called; its id where it has no name. */
+/** What a website is called; its id if it has no name. */
 export function nameOf({ website: { website_id, website_name } }: WebsiteFacts): string {
   return shortened(website_name || website_id, NAME_CHARACTERS);
 }

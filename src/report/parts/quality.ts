@@ -13,7 +13,7 @@ const NIGHTS_LISTED = 31;
 const DRIFT_LISTED = 10;
 const BROKEN_OFF = new Set<string | null>(['interrupted', 'failed']);
 
-/** What a run brought and what it cost. @param listing what became of its listing */
+/** What a run fetched and what it cost. @param listing the outcome of its listing */
 export function runColumns<Row extends RunOutcome>(listing: (run: Row) => Part): Column<Row>[] {
   return [
     { head: 'Listing', cell: listing },
@@ -37,7 +37,7 @@ export function listingStatus({ listing_status }: RunOutcome): Part {
   return status(listing_status, listing_status === 'partial');
 }
 
-/** What was quarantined, by what is wrong with it. */
+/** Quarantined records by what is wrong with them. */
 export const REJECTED_COLUMNS: readonly Column<RejectedRow>[] = [
   { head: 'Problem', cell: ({ message }) => text(message) },
   { head: 'Field', cell: ({ field }) => orUnknown(field && text(field)) },
@@ -56,7 +56,7 @@ export const DRIFT_COLUMNS: readonly Column<DriftRow>[] = [
   number('Times', ({ occurrences }) => occurrences),
 ];
 
-/** How long ago pages were crawled, and those that were not for long. */
+/** How long ago pages were crawled, and pages that have not been crawled for long. */
 export function freshnessPart(id: string, section: Section): Html {
   const { crawl_ages, stale } = section;
   const pages = crawl_ages.reduce((added, age) => added + age.pages, 0);
@@ -82,7 +82,7 @@ export function freshnessPart(id: string, section: Section): Html {
   );
 }
 
-/** How complete the listings and reports of the period are, and what was odd about the service's answers. */
+/** How complete the listings and reports of the period are, and what was unusual in the service's answers. */
 export function qualityPart(id: string, section: Section, period: Period): Html {
   const { rejected, drift, websites } = section;
   const nights = nightsOf(section, period);
@@ -114,7 +114,7 @@ export function qualityPart(id: string, section: Section, period: Period): Html 
   );
 }
 
-/** The snapshots of the period, newest first; of many websites the newest of each. */
+/** The snapshots of the period, newest first; for many websites, the newest of each. */
 function nightsOf({ websites }: Section, { since }: Period): SnapshotRow[] {
   if (websites.length > 1) return websites.flatMap(({ snapshots }) => snapshots.at(-1) ?? []);
   return websites.flatMap(({ snapshots }) => snapshots.filter((night) => night.snapshot_date >= since).toReversed());
