@@ -42,9 +42,9 @@ export interface MendInput {
 export async function mendJournal(folder: JournalFolder, input: MendInput): Promise<SetAside | null> {
   const examined = await examine(folder);
   if (examined.damages.length === 0) return null;
-  const mended = journalFolder(input.scratch, folder.runId, folder.websiteId);
-  await rm(mended.path, { recursive: true, force: true });
-  await makeFolder(mended.path);
+  const repaired = journalFolder(input.scratch, folder.runId, folder.websiteId);
+  await rm(repaired.path, { recursive: true, force: true });
+  await makeFolder(repaired.path);
   const header = examined.header ?? input.newHeader();
   const place = await freePlace(input.warehouse, folder);
   const lost = [header.set_aside?.lost, ...examined.damages]
@@ -52,12 +52,12 @@ export async function mendJournal(folder: JournalFolder, input: MendInput): Prom
     .join('; ')
     .replaceAll(join(folder.path, '/'), '');
   const setAside = { folder: relative(input.warehouse, place), lost };
-  await copyWhole(folder, mended, examined);
-  await writeHeader(mended, { ...header, set_aside: setAside });
+  await copyWhole(folder, repaired, examined);
+  await writeHeader(repaired, { ...header, set_aside: setAside });
   await makeFolder(dirname(place));
   await rename(folder.path, place);
   await syncFolder(dirname(place));
-  await rename(mended.path, folder.path);
+  await rename(repaired.path, folder.path);
   await syncFolder(dirname(folder.path));
   return setAside;
 }

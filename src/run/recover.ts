@@ -68,12 +68,12 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
   const ended = await endedIds(context.warehouse, new Set(journals.map(({ websiteId }) => websiteId)));
   for (const folder of journals) {
     const isNewest = folder.runId === journals.at(-1)?.runId;
-    const mayGoOn = isNewest && deps.isConfigured(folder.websiteId);
+    const mayResume = isNewest && deps.isConfigured(folder.websiteId);
     try {
-      const end = await recoverOne(context, folder, { deps, ended, mayGoOn, setAside: recovered.setAside });
+      const end = await recoverOne(context, folder, { deps, ended, mayResume, setAside: recovered.setAside });
       if (end.kind === 'gone') continue;
       if (isNewest && end.young) recovered.runId = folder.runId;
-      if (end.kind === 'goes_on') recovered.unfinished.push({ folder, header: end.header });
+      if (end.kind === 'resumed') recovered.unfinished.push({ folder, header: end.header });
       else if (isNewest && end.young) recovered.receipts.push(end.receipt);
       else recovered.older.push(end.receipt);
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
@@ -91,13 +91,13 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
 
 type End =
   | { kind: 'gone' }
-  | { kind: 'goes_on'; header: RunHeader; young: boolean }
-  | { kind: 'committed' | 'given_up'; receipt: WebsiteReceipt; young: boolean };
+  | { kind: 'resumed'; header: RunHeader; young: boolean }
+  | { kind: 'committed' | 'dropped'; receipt: WebsiteReceipt; young: boolean };
 
 interface RecoveryInput {
   deps: RecoverDeps;
   ended: EndedIds;
-  mayGoOn: boolean;
+  mayResume: boolean;
   setAside: Map<string, SetAside>;
 }
 
@@ -115,11 +115,11 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     await recordCommitted(input.deps.openRun(folder, committed));
     return { kind: 'gone' };
   }
-  const header = await mended(context, folder, input);
-  if (young && input.mayGoOn) return { kind: 'goes_on', header, young };
+  const header = await repaired(context, folder, input);
+  if (young && input.mayResume) return { kind: 'resumed', header, young };
   const run = input.deps.openRun(folder, header);
   const old = await finishOld(run, young ? 'its website is no longer part of this run' : TOO_OLD);
-  return { kind: old.status === 'committed' ? 'committed' : 'given_up', receipt: old, young: false };
+  return { kind: old.status === 'committed' ? 'committed' : 'dropped', receipt: old, young: false };
 }
 
 /** @throws Failure where another machine finishes the run: whatever that commits, this one does not */
@@ -195,7 +195,7 @@ async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalF
 }
 
 /** The header of a run, after its journal was repaired if it was damaged. */
-async function mended(
+async function repaired(
   { warehouse, log }: RunContext,
   folder: JournalFolder,
   { deps, setAside }: RecoveryInput,

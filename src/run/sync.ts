@@ -155,7 +155,7 @@ class Sync {
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
     );
-    const runs = unfinished.map(({ folder, header }) => this.#goOn(folder, header));
+    const runs = unfinished.map(({ folder, header }) => this.#resume(folder, header));
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     if (runId) this.#context.log.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
@@ -218,7 +218,7 @@ class Sync {
     };
   }
 
-  #goOn(folder: JournalFolder, header: RunHeader): WebsiteRun {
+  #resume(folder: JournalFolder, header: RunHeader): WebsiteRun {
     const resumed = { ...header, resumed: header.resumed + 1 };
     return this.#open(this.#websiteOf(folder.websiteId, header), folder, resumed);
   }
@@ -240,15 +240,15 @@ class Sync {
 
   async #syncOne(begun: WebsiteRun): Promise<WebsiteReceipt> {
     let run = begun;
-    const goOn = () => {
-      run = this.#goOn(run.folder, run.header);
+    const resume = () => {
+      run = this.#resume(run.folder, run.header);
     };
     const limits = { deadline: deadlineOf(begun), whose: begun.website };
     try {
-      const work = () => untilFirst(begun, () => syncWebsite(run), goOn);
-      const receipt = await this.#context.outage.during(limits, work, goOn);
+      const work = () => untilFirst(begun, () => syncWebsite(run), resume);
+      const receipt = await this.#context.outage.during(limits, work, resume);
       await sendCommit(run);
-      run.log.info(toldOf(receipt), 'committed');
+      run.log.info(logLineOf(receipt), 'committed');
       if (exitCodeOf({ run_id: null, websites: [receipt], followers: [] }, run.config.quality.max_reject_ratio) !== 0) {
         const why = receipt.error ?? 'more records were rejected than quality.max_reject_ratio allows';
         run.log.warn({ website: run.website.id }, `committed with warnings: ${why}`);
@@ -267,7 +267,7 @@ class Sync {
 }
 
 /** The log line of a commit: what it holds and what it cost. */
-function toldOf({ website_id, pages, reports, requests, utilisation }: WebsiteReceipt) {
+function logLineOf({ website_id, pages, reports, requests, utilisation }: WebsiteReceipt) {
   return {
     website: website_id,
     pages: pages.listed,

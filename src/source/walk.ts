@@ -109,9 +109,9 @@ interface WalkEnd {
   error: SourceError | null;
 }
 
-async function walkToTheEnd(deps: WalkDeps, from: WalkState, ring: RecentUrls): Promise<WalkEnd> {
+async function walkToTheEnd(deps: WalkDeps, from: WalkState, recentUrls: RecentUrls): Promise<WalkEnd> {
   let state = from;
-  let recent = ring;
+  let recent = recentUrls;
   while (!state.ended) {
     let step: Step;
     try {
