@@ -42,7 +42,7 @@ export const websites = z
     if (value === 'all') return;
     for (const [index, { id }] of value.entries()) {
       const first = value.findIndex((other) => other.id === id);
-      const message = `is the id of entry ${first + 1} too\nRemove one of the two.`;
+      const message = `is also the id of entry ${first + 1}\nRemove one of the two.`;
       if (first < index) context.addIssue({ code: 'custom', path: [index, 'id'], message });
     }
   })
@@ -56,7 +56,7 @@ export function checkOrigins({ api, websites }: Pick<Config, 'api' | 'websites'>
   for (const [index, { base_url = '', token }] of websites.entries()) {
     const origin = originOf(base_url);
     if (token !== undefined || origin === null || origin === originOf(api.base_url)) continue;
-    const message = 'is missing\nSet it: `api.token` is not sent to the host of this website, which is another one.';
+    const message = 'is missing\nSet it: `api.token` is not sent to another host.';
     context.addIssue({ code: 'custom', path: ['websites', index, 'token'], message });
   }
 }

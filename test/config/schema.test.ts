@@ -225,7 +225,7 @@ describe('websites', () => {
     ['\n  - id: 645', 'websites[0].id', 'in quotes'],
     ['\n  - id: 6e45', 'websites[0].id', 'in quotes'],
     ['\n  - id: ".."', 'websites[0].id', 'not the id'],
-    ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'entry 1 too'],
+    ['\n  - id: a\n  - id: b\n  - id: a', 'websites[2].id', 'also the id of entry 1'],
     ['\n  - id: a\n    nam: x', 'websites[0].nam', 'Did you mean `name`?'],
     ['\n  - id: a\n    base_url: example', 'websites[0].base_url', 'https'],
     ['\n  - id: a\n    base_url: https://other.example', 'websites[0].token', '`api.token` is not sent to'],

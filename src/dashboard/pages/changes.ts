@@ -70,7 +70,7 @@ ${filterForm(linkTo(context, 'changes'), {
 ${list({
   id: 'changes',
   one: 'change',
-  caption: `A row for each page and night from ${from} to ${to}, what it means for the index first`,
+  caption: `One row per page and night from ${from} to ${to}: newest night first, then what matters most for the index`,
   columns: columnsOf(context, sharedOrigin(changes.rows)),
   empty: 'No matching changes in these nights.',
   query,
@@ -152,7 +152,10 @@ function selectsOf({ kind, per }: ChangesQuery, { kinds }: Changes): Select[] {
   const isOffered = kind === undefined || kind === EVERY_KIND || kinds.some(({ change }) => change === kind);
   const noise = kinds.reduce((sum, row) => sum + row.noise, 0);
   const offered = [
-    ...Object.entries({ '': 'all that matter', [EVERY_KIND]: `also crawls and first reports (${count(noise)})` }),
+    ...Object.entries({
+      '': 'all but crawls and first reports',
+      [EVERY_KIND]: `all, with crawls and first reports (${count(noise)})`,
+    }),
     ...kinds.map(({ change, changes }) => named(change, changes)),
     ...(isOffered ? [] : [named(kind, 0)]),
   ];
