@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
-import { testAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copyTo } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -159,22 +159,26 @@ describe('a bucket that is down', () => {
 });
 
 describe('objects that are not what was committed', () => {
-  test.each([
-    ['coverage', 'parquet/coverage/', (body: Buffer) => body.subarray(0, -5)],
-    ['coverage', 'parquet/coverage/', (body: Buffer) => Buffer.from(body).fill(0x55, 40, 60)],
-    ['coverage', 'parquet/coverage/', () => null],
-    ['pages', 'state/', (body: Buffer) => body.subarray(0, -5)],
-    ['coverage', 'parquet/snapshots/', () => Buffer.from('PAR1')],
-  ])('give an error instead of an answer from %s: %s', async (table, prefix, change) => {
-    tampered(prefix, change);
-    const asked = await sql(`select count(*) from ${table}`);
-    expect(asked).toMatchObject({ code: 1, stdout: '' });
-    expect(asked.stderr).toMatch(
-      new RegExp(`s3://lake/nights/${prefix}.*(damaged|truncated|not there).*verify --repair`),
-    );
-    for (const [key, one] of stored) server.objects.set(key, one);
-    expect((await sql(`select count(*) from ${table}`)).code).toBe(0);
-  });
+  const all: [name: string, table: string, prefix: string, change: (body: Buffer) => Buffer | null][] = [
+    ['cut short', 'coverage', 'parquet/coverage/', (body) => body.subarray(0, -5)],
+    ['changed', 'coverage', 'parquet/coverage/', (body) => Buffer.from(body).fill(0x55, 40, 60)],
+    ['gone', 'coverage', 'parquet/coverage/', () => null],
+    ['a state that is cut short', 'pages', 'state/', (body) => body.subarray(0, -5)],
+    ['a marker that is none', 'coverage', 'parquet/snapshots/', () => Buffer.from('PAR1')],
+  ];
+  test.each(casesAtLength(all, 'changed', 'a state that is cut short'))(
+    'give an error instead of an answer: %s',
+    async (_, table, prefix, change) => {
+      tampered(prefix, change);
+      const asked = await sql(`select count(*) from ${table}`);
+      expect(asked).toMatchObject({ code: 1, stdout: '' });
+      expect(asked.stderr).toMatch(
+        new RegExp(`s3://lake/nights/${prefix}.*(damaged|truncated|not there).*verify --repair`),
+      );
+      for (const [key, one] of stored) server.objects.set(key, one);
+      expect((await sql(`select count(*) from ${table}`)).code).toBe(0);
+    },
+  );
 });
 
 test('a warehouse in the place of another one is not mixed with it', async () => {
@@ -185,7 +189,7 @@ test('a warehouse in the place of another one is not mixed with it', async () =>
   expect((await sql(LISTED)).stderr).toContain('there is no warehouse at s3://lake/nights');
 });
 
-test('an index of old markers is no obstacle to late commits, nor to others in their place', async () => {
+testAtLength('an index of old markers is no obstacle to late commits, nor to others in their place', async () => {
   const later = await buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { shop: [page('s')] } },
     { at: '2025-03-02T02:00:00Z', lists: { blog: [page('b')] } },
@@ -258,19 +262,20 @@ test('doctor says how a bucket is read', async () => {
 });
 
 describe('commands that write', () => {
-  test.each([
-    [['sync']],
-    [['plan']],
-    [['schedule']],
-    [['maintain']],
-    [['replay']],
-    [['rebuild']],
-    [['verify']],
-    [['backup', 'copy']],
-    [['notify']],
-    [['restore']],
-    [['analytics', '--out', 'a.duckdb']],
-  ])('%s refuses', async (words) => {
+  const all: [name: string, ...words: string[]][] = [
+    ['sync'],
+    ['plan'],
+    ['schedule'],
+    ['maintain'],
+    ['replay'],
+    ['rebuild'],
+    ['verify'],
+    ['backup', 'copy'],
+    ['notify'],
+    ['restore'],
+    ['analytics', '--out', 'a.duckdb'],
+  ];
+  test.each(casesAtLength(all, 'sync', 'backup'))('%s refuses', async (...words) => {
     const config = writeConfig(caches, {
       baseUrl: 'http://127.0.0.1:1',
       sections: { warehouse: { path: 's3://lake/nights' } },
