@@ -1,6 +1,6 @@
 import { rm, utimes } from 'node:fs/promises';
 import { Failure } from '../exit.js';
-import { readIfThere, sizeOf, writeDurably } from '../storage/durable.js';
+import { exists, readIfThere, sizeOf, writeDurably } from '../storage/durable.js';
 import { waitingForLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { MINUTE_MS } from '../time.js';
@@ -59,8 +59,11 @@ async function fetchNew(bucket: Bucket, folder: string): Promise<void> {
   for (const [file, { key, size }] of objects) {
     if ((await sizeOf(file)) !== size) lacking.push({ file, key, fetched: null });
   }
+  // Nobody reads the folder before the first time is over; then it may go on after an interruption.
+  const isFirst = !(await exists(warehouseFolder(folder).identity));
   await each(lacking, async (one) => {
     one.fetched = await fetchFile(bucket, folder, one.key);
+    if (isFirst && one.fetched !== null) await place(one.fetched, one.file);
   });
   if (lacking.some(({ key }) => COMMIT.test(key))) await fetchCheckpoints(bucket, folder, [...objects.values()]);
   const gone = there.filter((file) => !objects.has(file));
@@ -68,7 +71,7 @@ async function fetchNew(bucket: Bucket, folder: string): Promise<void> {
   if (gone.length > 0 || isReplaced) await dropIndex(folder);
   const [oldest] = lacking.flatMap(({ key }) => (INDEXED.test(key) ? [dateOf(key)] : [])).sort();
   if (oldest) await makeRoom(folder, oldest);
-  for (const { fetched, file } of lacking.sort(inOrder)) if (fetched !== null) await place(fetched, file);
+  if (!isFirst) for (const { fetched, file } of lacking.sort(inOrder)) if (fetched !== null) await place(fetched, file);
   for (const file of gone) await rm(file, { force: true });
 }
 

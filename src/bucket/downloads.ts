@@ -25,7 +25,7 @@ export async function removeLeft(folder: string): Promise<void> {
   }
 }
 
-/** Does something with each of them, several at once; after a failure none is begun any more. */
+/** Does something with each of them, several at once. After a failure none is begun any more, and it ends with the last. */
 export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   // Shared: a loop that throws ends it for all.
   const left = (function* () {
@@ -34,7 +34,8 @@ export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>
   const worker = async () => {
     for (const one of left) await work(one);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker));
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 /**
