@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const OPTIONS = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
+
+/** Building or installing takes minutes: what is there is used again. */
+export const CACHE = process.env['INDEXHOUSE_TEST_CACHE'] ?? join(homedir(), '.cache', 'indexhouse-tests');
 
 /** Whether other people's tools, hundreds of megabytes, may be downloaded; where they may not be, that is said. */
 export function mayInstallTools(): boolean {

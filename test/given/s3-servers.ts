@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Bucket } from '../../src/bucket/client.js';
 import type { BucketConfig } from '../../src/config/bucket.js';
-import { mayInstallTools } from './packages.js';
+import { CACHE, mayInstallTools } from './packages.js';
 
 const MOTO = 'moto[s3,server]==5.2.5';
 const VERSITYGW = 'github.com/versity/versitygw/cmd/versitygw@v1.8.0';
 const KEYS = { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'hush/hush+hush' };
-/** Building takes minutes: what is there is used again. */
-const CACHE = process.env['INDEXHOUSE_TEST_CACHE'] ?? join(homedir(), '.cache', 'indexhouse-tests');
 
 export interface RealServer {
   config: BucketConfig;

@@ -18,7 +18,7 @@ import { mayInstallTools } from '../given/packages.js';
 import { seededRandom } from '../given/random.js';
 import { randomWarehouse } from '../given/random-world.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
-import { installPython } from './packages.js';
+import { installPython, pythonPath } from './packages.js';
 
 const PASSWORD = 'gehe"im\\+ü';
 const KILLS = 20;
@@ -43,7 +43,7 @@ const VIEWS = ['pages', 'coverage_daily', 'daily_listings', 'api_drift', 'page_h
 const row = z.record(z.string(), z.unknown());
 
 const folder = folderOnDisk('clickhouse');
-const IS_THERE = mayInstallTools() && installPython(folder, ['chdb']);
+const IS_THERE = mayInstallTools() && installPython('chdb');
 let shim: ChildProcess;
 let url: string;
 let world: BuiltWarehouse;
@@ -54,7 +54,7 @@ beforeAll(async () => {
   reader = await openReader(world.path);
   if (!IS_THERE) return;
   const script = join(packageFolder(), 'test', 'readers', 'clickhouse-shim.py');
-  const env = { ...process.env, PYTHONPATH: join(folder, 'chdb') };
+  const env = { ...process.env, PYTHONPATH: pythonPath('chdb') };
   shim = spawn('python3', [script, join(folder, 'data'), PASSWORD], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (!shim.stdout) throw new Error('no output of the server');
   [url = ''] = z.array(z.string()).parse(await once(createInterface(shim.stdout), 'line'));

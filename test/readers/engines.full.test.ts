@@ -34,7 +34,7 @@ const LISTS: Readonly<Record<string, string>> = {
 const folder = folderOnDisk('readers');
 
 const ARE_THERE = mayInstallTools() && installReaders(folder);
-const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython(folder, ['older', 'newer']);
+const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython('older', 'newer');
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -99,17 +99,17 @@ describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
       const program = `import duckdb, json
 rows = duckdb.sql(${JSON.stringify(blocksOf('parquet.md', 'sql').join(''))}).fetchall()
 print(json.dumps([[str(date), pages] for date, pages, indexed in rows]))`;
-      expect(askPython(folder, 'older', program, home)).toEqual(told);
-      expect(askPython(folder, 'newer', program, home)).toEqual(told);
+      expect(askPython('older', program, home)).toEqual(told);
+      expect(askPython('newer', program, home)).toEqual(told);
     });
 
     test('is counted by the pandas and the Polars of the guide', () => {
       const [, pandas, polars] = blocksOf('notebooks.md', 'python');
       const byDate = 'print(json.dumps(sorted([str(date), pages] for date, pages in counts)))';
       const grouped = 'counts = coverage.groupby("snapshot_date").size().items()';
-      expect(askPython(folder, 'newer', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(told);
+      expect(askPython('newer', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(told);
       const lengths = 'counts = coverage.group_by("snapshot_date").len().rows()';
-      expect(askPython(folder, 'newer', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(told);
+      expect(askPython('newer', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(told);
     });
 
     test('is counted by the ClickHouse of the guide', () => {
@@ -131,7 +131,7 @@ print(json.dumps([[str(date), pages] for date, pages, indexed in rows]))`;
     const [, ...blocks] = blocksOf('notebooks.md', 'python');
     for (const block of blocks) {
       const program = `import json\n${block}\nprint(json.dumps(sorted(coverage["extra"].to_list())))`;
-      expect(askPython(folder, 'newer', program, dirname(nights.warehouse))).toEqual(told);
+      expect(askPython('newer', program, dirname(nights.warehouse))).toEqual(told);
     }
     const files = `${nights.warehouse}/parquet/coverage/*/*/*.parquet`;
     const statement = `select extra from file(${literal(files)}, Parquet, 'extra Nullable(String)') order by extra`;

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installed } from '../given/packages.js';
+import { CACHE, installed } from '../given/packages.js';
 
 /** By the name that they are installed under. */
 const PACKAGES = {
@@ -11,13 +13,17 @@ const PACKAGES = {
   'duckdb-1.1': 'npm:@duckdb/node-api@1.1.2-alpha.4',
 };
 
-/** By the name of the folder that they are installed into. */
+/** Each set is installed into a folder of its own. */
 const PYTHON_PACKAGES = {
   older: ['duckdb==1.1.3'],
   /** The engine of ClickHouse 26.9. */
   chdb: ['chdb==4.4.0'],
   newer: ['duckdb==2.0.0', 'pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1'],
+  lake: ['duckdb==2.0.0', 'polars==2.1.0', 'pyarrow==26.0.1', 'pyiceberg==0.12.0', 'pytz==2026.6'],
+  'duckdb-1.4': ['duckdb==1.4.4', 'duckdb-extension-avro==1.4.4', 'duckdb-extension-iceberg==1.4.4', 'pytz==2026.6'],
+  spark: ['pyspark==3.5.3'],
 };
+export type PythonPackages = keyof typeof PYTHON_PACKAGES;
 
 /** Runs in a process of its own: two builds of one engine in a process would mix up their symbols. */
 const ASK_DUCKDB = `
@@ -45,20 +51,31 @@ export function installReaders(folder: string): boolean {
   );
 }
 
-/** Whether packages of Python could be: not without Python 3.11 or a registry, which is said. */
-export function installPython(folder: string, names: readonly (keyof typeof PYTHON_PACKAGES)[]): boolean {
+/** Whether packages of Python are there: not without Python 3.11 or a registry, which is said. */
+export function installPython(...names: PythonPackages[]): boolean {
   return names.every((name) => {
+    if (existsSync(pythonPath(name))) return true;
+    const made = mkdtempSync(`${pythonPath(name)}-`);
     const wanted = PYTHON_PACKAGES[name];
-    const pip = ['-m', 'pip', 'install', '--quiet', '--quiet', '--target', join(folder, name), ...wanted];
+    const pip = ['-m', 'pip', 'install', '--quiet', '--quiet', '--target', made, ...wanted];
     const { status, stderr } = spawnSync('python3', pip, { encoding: 'utf8' });
+    if (status === 0 && !existsSync(pythonPath(name))) renameSync(made, pythonPath(name));
+    else rmSync(made, { recursive: true });
     if (status !== 0) process.stdout.write(`skipped: no Python that has ${wanted.join(', ')}: ${stderr ?? ''}\n`);
     return status === 0;
   });
 }
 
+/** Where they are kept: installing hundreds of megabytes takes minutes. */
+export function pythonPath(name: PythonPackages): string {
+  mkdirSync(join(CACHE, 'python'), { recursive: true });
+  const versions = createHash('sha256').update(PYTHON_PACKAGES[name].join(' ')).digest('hex').slice(0, 8);
+  return join(CACHE, 'python', `${name}-${versions}`);
+}
+
 /** What a Python program prints as JSON, run in a folder with the older or the newer packages. */
-export function askPython(folder: string, packages: keyof typeof PYTHON_PACKAGES, program: string, cwd: string) {
-  const env = { ...process.env, PYTHONPATH: join(folder, packages) };
+export function askPython(packages: PythonPackages, program: string, cwd: string) {
+  const env = { ...process.env, PYTHONPATH: pythonPath(packages) };
   const { stdout, stderr, status } = spawnSync('python3', ['-c', program], { cwd, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as unknown;
