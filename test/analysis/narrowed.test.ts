@@ -14,7 +14,7 @@ import { randomWarehouse } from '../given/random-world.js';
 import { openReader } from './given.js';
 
 const NOW = Date.parse('2025-06-01T00:00:00Z');
-const WEBSITES = ['shop', 'mirror/ %a'];
+const WEBSITES = ['shop', 'mirror/ %a'] as const;
 const DATES = ['2025-02-01', ...[1, 2, 3, 5, 7, 9].map((day) => `2025-03-0${day}`), '2025-04-01'];
 const URLS = Array.from({ length: 12 }, (_, page) =>
   ['', 'blog/', 'shop/'].map((folder) => `https://shop.example/${folder}${page}`),
@@ -45,7 +45,7 @@ test.each(seeds(1, 0.2))(
   'in world %i an analysis of one website and period answers as if all files were read',
   async (seed) => {
     const random = seededRandom(seed);
-    const built = await randomWarehouse(seed + 300, atLength(5, 20), atLength(10, 30), WEBSITES[1]);
+    const built = await randomWarehouse(seed + 300, atLength(5, 20), atLength(10, 30), WEBSITES);
     onTestFinished(() => built.remove());
     const whole = await readerOf(built.path);
     const indexed = copyOf(built.path);

@@ -19,13 +19,13 @@ const BROKEN_REPORT: Partial<UrlReport> = JSON.parse('{"sitemaps": "none"}');
  * crawled, flip their canonical, join and leave sitemaps. Entries and reports are broken, reports are missing, some
  * nights take only a few of them, some list partially and some not at all.
  *
- * @param mirror another website, which lists half of its pages on most nights
+ * @param websites the first lists all, and each other one half of the same pages on most nights
  */
 export function randomWarehouse(
   seed: number,
   nights: number,
   pages = 40,
-  mirror: string | null = null,
+  [first, ...others]: readonly [string, ...string[]] = ['shop'],
 ): Promise<BuiltWarehouse> {
   const random = seededRandom(seed);
   const happens = (chance: number) => random() < chance;
@@ -62,8 +62,10 @@ export function randomWarehouse(
       });
     const quality = { max_reject_ratio: happens(0.3) ? 0 : 1 };
     const reports = happens(0.3) ? { max_per_run: 10 } : {};
-    const mirrored = mirror !== null && happens(0.8) ? { [mirror]: shop.filter((_, place) => place % 2 === 0) } : {};
-    told.push({ at: new Date(at).toISOString(), lists: { shop, ...mirrored }, sections: { quality, reports } });
+    const half = (nth: number) => shop.filter((_, place) => place % 2 === nth % 2);
+    const mirrored = others.filter(() => happens(0.8)).map((id, nth) => [id, half(nth)]);
+    const lists = { [first]: shop, ...Object.fromEntries(mirrored) };
+    told.push({ at: new Date(at).toISOString(), lists, sections: { quality, reports } });
     at += oneOf([0.5, 1, 1, 1, 3]) * DAY_MS;
   }
   return buildWarehouse(told);
