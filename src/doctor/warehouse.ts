@@ -128,7 +128,8 @@ export function checkFollowers(config: Config): Promise<CheckResult[]> {
 function resultOf(lag: FollowerLag): CheckResult {
   const { ok, warning, error } = resultsOf(lag.name);
   const [title, told] = [titleOf(lag), lagText(lag)];
-  if (told) return (lag.error ? error : warning)(told.message, `${told.remedy}.`);
+  if (told)
+    return (lag.error ? error : warning)(told.message, `${told.remedy[0]?.toUpperCase()}${told.remedy.slice(1)}.`);
   if (!lag.held) return ok(`${title} is up to date`);
   const message = `${title} is up to date, but ${lag.held.holder} has it open`;
   return warning(

@@ -8,7 +8,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
 import { followWithDuckdb } from './duckdb.js';
 import { compareDuckdb } from './duckdb-check.js';
-import { type Follower, type FollowerState, followerOf, type WithCopy } from './follower.js';
+import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
 import { duckdbLag } from './native-file.js';
 
 export interface FollowInput {
@@ -56,7 +56,7 @@ export async function follow(followers: readonly Follower[], { warehouse }: Conf
 }
 
 function couldNot(name: string, error: unknown): FollowerState {
-  const reason = `${name} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`;
+  const reason = `${titleOf({ name })} could not catch up: ${withRemedy(error)}. The Parquet files are complete; the next sync tries again`;
   return { name, behind: 1, reason };
 }
 
