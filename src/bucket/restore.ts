@@ -1,17 +1,17 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import pLimit from 'p-limit';
 import { exists, makeFolder, publish, readIfThere, sizeOf, syncFile } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { writeRestored } from '../warehouse/restored.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 import type { Bucket } from './client.js';
+import { each } from './downloads.js';
 import { BucketError } from './errors.js';
 import { fetchJournals } from './journals.js';
 import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
-const AT_ONCE = 8;
+const DATA = DATA_TABLES.map((table) => `parquet/${table}/`);
 const MARKERS = ['parquet/tombstones/', 'parquet/replays/', 'parquet/snapshots/', 'parquet/runs/'];
 
 export interface Fetched {
@@ -40,25 +40,20 @@ async function fetchCommits(
   isWanted: (id: string) => boolean = () => true,
 ): Promise<Fetched> {
   const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0, runs: 0 };
-  const limit = pLimit(AT_ONCE);
   const fetchAll = (objects: readonly Listed[]) =>
-    Promise.all(objects.map((object) => limit(() => fetchOne(bucket, warehouse, object, fetched))));
+    each(objects, (object) => fetchOne(bucket, warehouse, object, fetched));
   // Before the data, so that whatever is visible here has its data there.
   const markers = (await listed(bucket, MARKERS)).filter(({ key }) => isWanted(idOfKey(key)));
   const states = newestStates(await listed(bucket, ['state/']), markers);
+  const data = (await listed(bucket, DATA)).filter(({ key }) => isWanted(idOfKey(key)));
   // A website without its newest state needs all of its data, which give it again.
-  const [within, earlier] = split(
-    (
-      await listed(
-        bucket,
-        DATA_TABLES.map((table) => `parquet/${table}/`),
-      )
-    ).filter(({ key }) => isWanted(idOfKey(key))),
-    ({ key }) => historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key)),
-  );
-  for (const { key } of earlier) if (!(await exists(fileOfKey(warehouse, key) ?? ''))) fetched.left++;
+  const isWithin = ({ key }: Listed) =>
+    historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key));
+  for (const one of data) {
+    if (!isWithin(one) && !(await exists(fileOfKey(warehouse, one.key) ?? ''))) fetched.left++;
+  }
   if (fetched.left > 0) await writeRestored(warehouse, { from: bucket.url, history_from: historyFrom ?? '' });
-  await fetchAll(within);
+  await fetchAll(data.filter(isWithin));
   await fetchAll(await listed(bucket, ['parquet/checkpoints/']));
   await fetchAll([...states.values()]);
   if (fetched.left > 0) for (const state of states.values()) await keepAsCheckpoint(warehouse, state.key, markers);
@@ -155,8 +150,4 @@ export function websiteOf(key: string): string {
 
 export function dateOf(key: string): string {
   return /\/date=([^/]+)\//.exec(key)?.[1] ?? '';
-}
-
-function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
