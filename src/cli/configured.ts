@@ -20,7 +20,7 @@ import type { Globals } from './program.js';
  * Loads the configuration that the flags name.
  *
  * @param options `withoutTokens`: for commands that send no request; `orBucket`: for those that can read a bucket
- * @throws UsageError where the warehouse is a bucket, for all others
+ * @throws UsageError if the warehouse is a bucket and `orBucket` is not set
  */
 export async function configOf(
   flags: Globals,
@@ -42,7 +42,7 @@ export async function readerOptions(flags: Globals & { warehouse?: string }, io:
   return { warehouse: warehouse.path, memoryLimit: warehouse.memory_limit, onRebuilt };
 }
 
-/** The folder that a flag names. @throws UsageError where it names a bucket */
+/** The folder that a flag names. @throws UsageError if it names a bucket */
 export function folderOf(flag: string, { cwd }: Io): string {
   checkFolder(flag);
   return resolve(cwd, flag);
@@ -74,13 +74,13 @@ export async function reading<T>(
 /** How commands that only read load the configuration. */
 export const READERS = { withoutTokens: true, orBucket: true } as const;
 
-/** The settings for a warehouse that a flag names, where no configuration is read. */
+/** The settings for a warehouse that a flag names, without a configuration. */
 export function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>, overrides: Overrides = {}) {
   const path = isBucketUrl(place) ? place : resolve(cwd, place);
   return settingsWithoutFile({ env, cwd }, { ...overrides, warehouse: { path } });
 }
 
-/** Hands the folder of a warehouse to `use`: its own, or the one that keeps what is fetched from its bucket. */
+/** Hands the folder of a warehouse to `use`: its own, or the one that caches what is fetched from its bucket. */
 export async function inFolder<T>(
   settings: PlaceSettings,
   { env }: Pick<Io, 'env'>,

@@ -75,7 +75,7 @@ function printed(status: Status, width: number | undefined): string {
   return `Warehouse: ${safe(warehouse)}\n\n${websiteTables(status, width)}${text}`;
 }
 
-/** Tables of the websites; one without rows is left out. */
+/** The tables about websites; empty ones are left out. */
 function websiteTables({ websites, checked_at }: Status, width: number | undefined): string {
   const ageOf = (seconds: number | null | undefined) => (seconds == null ? '' : age(seconds * 1000));
   const snapshots = websites.map((website) => {

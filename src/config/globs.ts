@@ -20,7 +20,7 @@ export function globs() {
 }
 
 /**
- * One regular expression, in the syntax of RE2, for the URLs that match any of these globs; null where there are none.
+ * One regular expression, in the syntax of RE2, for the URLs that match any of these globs; null if there are none.
  * A glob is matched against the whole URL, one that begins with `/` against what follows the host: path, query,
  * fragment. `*` matches any characters, and everything else matches itself.
  */

@@ -1,6 +1,6 @@
 import { Html, html } from '../html/html.js';
 
-/** A choice of a filter: its value in the address and what it is called. */
+/** A choice of a filter: its value in the address, and its label. */
 export type Choice = readonly [value: string, label: string];
 
 export interface Select {

@@ -10,7 +10,7 @@ const QUOTE = '"'.charCodeAt(0);
 /** DuckDB reads no line beyond 32 MiB, and one that it cannot read would block every commit after it. */
 const MAX_RECORD_CHARACTERS = 2_000_000;
 const MAX_PAYLOAD_CHARACTERS = 1_000_000;
-/** A longer URL is no page's address, and is not kept. */
+/** Longer URLs are not kept; no page has one. */
 const MAX_URL_CHARACTERS = 65_536;
 
 /**
@@ -28,7 +28,7 @@ export function wellFormedJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
 }
 
-/** An object's JSON text, or null where it is nested deeper than JavaScript can write. */
+/** An object's JSON text, or null if it is nested deeper than JavaScript can write. */
 export function stringified(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? 'null';
@@ -67,7 +67,7 @@ export function storable(stringified: string | null): Issue | null {
  * stringified again where it may not (a duplicate key, a nested object, an escaped surrogate).
  *
  * @param keys how many fields the parsed object has
- * @returns null where it is nested deeper than JavaScript can write
+ * @returns null if it is nested deeper than JavaScript can write
  */
 export function embeddable(text: string, parsed: object, keys: number): string | null {
   if (countKeys(text) !== keys || hasSpacedColon(text) || hasEscapedSurrogate(text)) return stringified(parsed);

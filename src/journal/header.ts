@@ -56,7 +56,7 @@ export async function isSealed(folder: JournalFolder): Promise<boolean> {
 /**
  * Reads the run's header, or null if the run died before it wrote one: it had sent no request then.
  *
- * @throws JournalError where the header is damaged, of another journal or of another version
+ * @throws JournalError if the header is damaged, of another journal or of another version
  */
 export async function readHeader(folder: JournalFolder): Promise<RunHeader | null> {
   const text = await readIfThere(folder.header);

@@ -16,7 +16,7 @@ export interface JournalLine<T> {
 
 /** One line as it is in the file, and the offset after it. */
 export interface RawLine {
-  /** Null where it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
+  /** Null if it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
   text: string | null;
   end: number;
 }
@@ -102,7 +102,7 @@ export async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The value of a line, or undefined where it is damaged. */
+/** The value of a line, or undefined if it is damaged. */
 export function parseLine<T>(text: string | null, schema: z.ZodType<T>): T | undefined {
   if (text === null) return undefined;
   try {

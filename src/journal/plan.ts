@@ -43,9 +43,9 @@ export async function writePlanned(folder: JournalFolder, { planned, wanted }: P
 }
 
 /**
- * How many reports are planned, or null where no plan was made yet.
+ * How many reports are planned, or null if no plan was made yet.
  *
- * @throws JournalError where the plan is damaged
+ * @throws JournalError if the plan is damaged
  */
 export async function readPlanned(folder: JournalFolder): Promise<Planned | null> {
   const stored = await readStored(folder);
@@ -59,7 +59,7 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
  * Checks the whole plan against its checksum.
  *
  * @returns whether there is a plan
- * @throws JournalError where it is damaged
+ * @throws JournalError if it is damaged
  */
 export async function checkPlan(folder: JournalFolder): Promise<boolean> {
   const stored = await readStored(folder);
@@ -109,7 +109,7 @@ export class PlanReader {
   /**
    * The next page, or undefined after the last one.
    *
-   * @throws JournalError where the plan is damaged
+   * @throws JournalError if the plan is damaged
    */
   async next(): Promise<PlannedPage | undefined> {
     for (;;) {

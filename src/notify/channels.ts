@@ -13,7 +13,7 @@ const request: Dispatcher['request'] = createRequire(import.meta.url)('undici/li
 /** For each attempt, on every channel. */
 const LIMIT_MS = 10 * SECOND_MS;
 
-/** The pings about a run that a dead man's switch such as healthchecks.io gets. */
+/** What a ping tells a dead man's switch, such as healthchecks.io, about a run. */
 export type Beat = 'start' | 'success' | 'fail';
 
 export type Ping = Extract<Channel, { type: 'ping' }>;

@@ -38,7 +38,7 @@ export interface Told {
   type: Channel['type'];
   /** How many notices were sent, or could not be; 0 for a ping. */
   notices: number;
-  /** Why that failed; null where it worked. */
+  /** Why that failed; null if it worked. */
   error: string | null;
 }
 

@@ -12,7 +12,7 @@ const SIZE = { width: 1200, height: 900 };
  * `PATH`, or one where it is usually installed.
  *
  * @param page the complete HTML document
- * @throws UsageError where there is none
+ * @throws UsageError if there is none
  */
 export async function printed(page: string, format: 'pdf' | 'png', env: NodeJS.ProcessEnv): Promise<Buffer> {
   return withBrowser(env, async (browser) => {
@@ -27,7 +27,7 @@ export async function printed(page: string, format: 'pdf' | 'png', env: NodeJS.P
 /**
  * Starts the browser of this machine, and ends it afterwards.
  *
- * @throws UsageError where there is none
+ * @throws UsageError if there is none
  */
 export async function withBrowser<T>(env: NodeJS.ProcessEnv, work: (browser: Browser) => Promise<T>): Promise<T> {
   const browser = await launched(env);

@@ -40,7 +40,7 @@ const FALLEN_SAMPLES = 5;
 const COMMON_LISTED = 12;
 const COMMON_READ = 60;
 const ODDITIES_LISTED = 10;
-/** Pages not crawled for this many days are listed: where a span of `SPANS` begins. */
+/** Pages not crawled for this many days are listed. A span of `SPANS` begins here. */
 export const STALE_DAYS = 31;
 /** The spans of the macro `age_span`, and those of them that are stale. */
 export const SPANS = ['0-1 days', '2-7 days', '8-14 days', '15-30 days', '31-90 days', 'over 90 days', 'never'];

@@ -29,7 +29,7 @@ export interface Fetched {
   message: string | null;
   /** Answers that an interrupted run had journaled already. */
   reused: number;
-  /** Reports that were worth fetching; null where that is not known. */
+  /** Reports that were worth fetching; null if that is unknown. */
   wanted: number | null;
 }
 
@@ -67,7 +67,7 @@ function statusOf({ planned, wanted }: Planned): ReportsStatus {
   return planned < wanted ? 'budget' : 'complete';
 }
 
-/** The pages still to fetch; null where nothing is planned, because then there is no plan file. */
+/** The pages still to fetch; null if nothing is planned, because then there is no plan file. */
 async function pagesLeft(run: WebsiteRun, { planned }: Planned, left: ReportsLeft): Promise<PlanReader | null> {
   if (planned === 0) return null;
   if (left.bytes === 0) return new PlanReader(run.folder.plan);

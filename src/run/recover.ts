@@ -122,7 +122,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   return { kind: old.status === 'committed' ? 'committed' : 'dropped', receipt: old, young: false };
 }
 
-/** @throws Failure where another machine finishes the run: whatever that commits, this one does not */
+/** @throws Failure if another machine finishes the run, because this one must not commit it as well */
 async function claimed(folder: JournalFolder, { deps, ended }: RecoveryInput): Promise<void> {
   const header = await headerIfWhole(folder);
   // What is visible here is finished here.

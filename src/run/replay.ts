@@ -232,7 +232,7 @@ function replayedOf({ snapshotId }: Marker, markers: Marker[]): number {
 
 function receiptOf({ coverage, urlReports, stillRejected }: Judged, manifest: Manifest | null) {
   return {
-    /** Null where nothing was committed: no record passed, or it was a dry run. */
+    /** Null if nothing was committed: no record passed, or it was a dry run. */
     replay_id: manifest?.commit_id ?? null,
     /** Records that pass now. */
     coverage,

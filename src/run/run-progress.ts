@@ -47,7 +47,7 @@ export class RunProgress {
    * Shows that a key waits, because nothing else moves meanwhile. The next answer removes the text.
    *
    * @param until ISO 8601
-   * @param key what waits: the configuration key of an API key, or a word for what else
+   * @param key what waits, such as `api.token` or `the service`
    */
   waiting(until: string, key: string): void {
     if (this.#phase === null) this.progress?.start('pages', null);

@@ -175,7 +175,7 @@ class Sync {
       : { runId: id, runs, receipts, unlisted: unlisted.message };
   }
 
-  /** The websites to sync; where the service does not list them, those of the warehouse, with the error. */
+  /** The websites to sync; if the service does not list them, those of the warehouse, with the error. */
   async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
     // One that the service does not list is tried as well, so that the refusal is reported.

@@ -94,7 +94,7 @@ export function showing(state: ShownState, content: object, reply: FastifyReply)
   return body;
 }
 
-/** The headers for which state is shown and, except for a stream, since when it has been as it is. */
+/** The headers that say which state is shown and, except for a stream, when it last changed. */
 function snapshotHeaders({ version, observedAt, committedAt }: ShownState, body?: string) {
   const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
   return {
@@ -105,7 +105,7 @@ function snapshotHeaders({ version, observedAt, committedAt }: ShownState, body?
 }
 
 /**
- * When an answer last became what it is: its newest commit was made then, or later one of its pages grew a day older.
+ * When an answer last changed: when its newest commit was made or, if later, when one of its pages became a day older.
  *
  * @param body JSON text of entries or reports
  * @returns milliseconds since 1970

@@ -275,7 +275,7 @@ function kindOf(status: number): FailureKind {
   return KIND_BY_STATUS[status] ?? (status >= 500 ? 'server' : 'unexpected_status');
 }
 
-/** The service's own words where the body is an error body, else an excerpt of what came instead. */
+/** The service's own words if the body is an error body, else an excerpt of what came instead. */
 function saying(answer: Answer): string {
   if (!answer.text) return '';
   const body = errorBodySchema.safeParse(jsonOf(answer.text));

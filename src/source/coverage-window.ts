@@ -22,7 +22,7 @@ const FLAT_ENTRY = /(\{[^"\\{}[\]]*(?:"[^"\\]*"[^"\\{}[\]]*)*\})(?:,(?=\{)|(?=\]
 
 const isPlainEntry = plainTextOf(coverageEntrySchema);
 
-/** An entry whose text alone shows that the contract accepts it, as with nearly all. */
+/** An entry whose text alone shows that the contract accepts it; nearly all are like this. */
 export interface PlainEntry {
   url: string;
   /** As it arrived. */
@@ -84,7 +84,7 @@ export function readWindow(text: string, place: string = API_PLACES.baseUrl): Wi
 /**
  * Cuts the entries out of a body as text, which saves parsing and stringifying each of them.
  *
- * @returns the entries and the body without them, or null where only a parser can tell them apart
+ * @returns the entries and the body without them, or null if only a parser can tell them apart
  */
 function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | null {
   if (!text.startsWith(WINDOW_START)) return null;

@@ -3,7 +3,7 @@ import { minutePace, type Pace } from './spacing.js';
 
 /** After a refusal, the pace is set slightly below what was answered. */
 const CAREFUL = 0.97;
-/** Refused again before this many answers, a pace is too fast by more than that. */
+/** A pace that is refused again before this many answers is much too fast. */
 const SOON_ANSWERS = 100;
 /** A single refusal may be chance, but not before this many answers. */
 const VERY_SOON_ANSWERS = 20;

@@ -40,7 +40,7 @@ export function followable(link: string, baseUrl: string, place: string = API_PL
   return `/${resolved.href.slice(new URL(base).href.length)}`;
 }
 
-/** The `skip` that a link asks for, or null where it has none. */
+/** The `skip` that a link asks for, or null if it has none. */
 export function skipOf(link: string): number | null {
   const value = /[?&]skip=(\d+)(?:&|$)/.exec(link)?.[1];
   return value === undefined ? null : Number(value);

@@ -107,7 +107,7 @@ export class Pacer {
 
   /**
    * Share of what the configured rate would have allowed between the first request and the last one that was answered,
-   * 0 to 1; null where there is no limit, or no answer yet.
+   * 0 to 1; null if there is no limit, or no answer yet.
    */
   get utilisation(): number | null {
     const { answered, firstAt, lastAt } = this.#usage;

@@ -12,7 +12,7 @@ const LEAST_EPOCH_MS = 1e11;
 
 /** What the rate headers of one answer say about the key. */
 export interface RateReading {
-  /** Requests in a window; null where the service does not say. */
+  /** Requests in a window; null if the service does not say. */
   limit: number | null;
   /** Requests that are left until the reset. */
   remaining: number;

@@ -60,7 +60,7 @@ export function minutePace(requestsPerMinute: number): Pace {
   return { requests: requestsPerMinute * minutes, perMs: MINUTE_MS * minutes };
 }
 
-/** A period on our clock that cannot be shorter when the service measures it. */
+/** A period as our clock must measure it, so that the service does not measure less. */
 export function withMargin(ms: number): number {
   return ms * (1 + MARGIN);
 }

@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The body as it arrived, or null where it is not UTF-8. */
+  /** The body as it arrived, or null if it is not UTF-8. */
   text: string | null;
 }
 

@@ -167,8 +167,8 @@ const AT_THE_START: Place = { keep: 0, from: 0, progress: true, doubt: null };
  * - in its place: where it was before, shifted by the change of `count`; or
  * - with others: at least two in all, and two more than the entries that are missing between or after them.
  *
- * No kept entry is dropped where the order of entries has changed, or where more are missing than `count` says were
- * removed: two walks must agree then.
+ * No kept entry is dropped if the order of entries has changed, or if more are missing than `count` says were removed:
+ * two walks must agree then.
  *
  * @returns null if no anchor can be trusted
  */

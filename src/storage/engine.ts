@@ -27,7 +27,7 @@ export interface EngineOptions {
   temporary: string;
   /** Whether other connections to this database see its views; only for one in memory. Default: no. */
   sharedViews?: boolean;
-  /** Of the files in parameters and variables. It ends with the engine. Default: all are where they are named. */
+  /** Where the files in parameters and variables come from; ends with the engine. Default: they are local. */
   source?: FileSource;
 }
 
@@ -47,7 +47,7 @@ export class EngineError extends Failure {
   }
 }
 
-/** One DuckDB connection, set up the same everywhere: UTC, a memory limit, spill files where we say. */
+/** One DuckDB connection, with the same settings everywhere: UTC, a memory limit, a folder for spill files. */
 export class Engine {
   #signal: AbortSignal | null = null;
   /** What `set` has set, as JSON. */

@@ -28,7 +28,7 @@ export async function knownPages(reader: Reader, urls: readonly string[]): Promi
  * The reports of listed pages. Where none was fetched yet: what the entry says, and null for the rest.
  *
  * @param files that may hold the reports
- * @param times milliseconds since 1970: only what had been fetched by `until`, where that is not null; ages count to `now`
+ * @param times milliseconds since 1970: only what had been fetched by `until`, unless that is null; ages count to `now`
  */
 export async function reportsOf(
   reader: Reader,
