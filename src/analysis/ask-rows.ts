@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { websiteIds } from '../config/websites.js';
 import type { Parameters, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import type { Value } from '../storage/values.js';
@@ -41,8 +40,7 @@ export async function questionOf(
   // Before the first snapshot, no website or page is known, so naming one is not an error.
   if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
   const { website, url } = parameters;
-  const [id = null] =
-    typeof website === 'string' ? websiteIds([website], await reader.websites(), 'the warehouse') : [];
+  const id = typeof website === 'string' ? await reader.websiteId(website) : null;
   if (typeof url === 'string') await checkPage(reader, name, { url, website: id });
   return {
     name,

@@ -1,16 +1,18 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { NamedWebsite } from '../config/websites.js';
+import { type NamedWebsite, websiteIds } from '../config/websites.js';
 import { Engine, type Parameters } from '../storage/engine.js';
 import type { FileSource } from '../storage/file-source.js';
 import { literal, sql } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
+import { websitesIn } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
-import { hasRowPerFile, OpenWarehouse } from '../warehouse/open.js';
-import { checkWarehouseThere, listedQuery, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
+import { OpenWarehouse } from '../warehouse/open.js';
+import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import { type DataTable, TABLES, type Table, viewStatements } from '../warehouse/tables.js';
+import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
+import { lockDown, SOURCES, type Source, UNSUMMARIZED, unsummarizedFiles, viewSources } from './sources.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Folder of the warehouse; it may be read-only. */
@@ -29,12 +31,6 @@ export interface FileCache {
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
-
-/** Coverage of commits without a summary, usually none. */
-const UNSUMMARIZED = 'unsummarized_coverage';
-/** The tables that a question may name. */
-const SOURCES = [...TABLES, UNSUMMARIZED] as const;
-type Source = (typeof SOURCES)[number];
 
 /** What a reader and its further connections see. */
 interface Seen {
@@ -80,7 +76,9 @@ export class Reader {
       // Footers are read once, when a table is first named, and files are not checked for changes, because they never change.
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
-      const seen = await openViews(engine, warehouse, folder);
+      const log = await OpenWarehouse.list(engine, warehouse, folder);
+      await viewSources(engine, log.schemas);
+      const seen = { log, listed: new Map() };
       if (options.cache) engine.readThrough(options.cache.sourceOf(seen.log));
       await lockDown(engine, [...['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name)), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
@@ -111,6 +109,14 @@ export class Reader {
     return this.seen.log.websites();
   }
 
+  /** The id of a website that a user names by id or name. @throws UsageError for one that the warehouse does not have */
+  async websiteId(given: string): Promise<string> {
+    // Of a folder's name nothing has to be read.
+    if ((await websitesIn(this.options.warehouse)).includes(given)) return given;
+    const [id = given] = websiteIds([given], await this.websites(), 'the warehouse');
+    return id;
+  }
+
   /** Those that have a snapshot, the newest name of each last. */
   namedWebsites(): Promise<NamedWebsite[]> {
     return this.seen.log.named();
@@ -133,7 +139,7 @@ export class Reader {
     const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
     return {
       summaries: this.filled('coverage_summary', filesOf(path, markers, 'coverage_summary')),
-      unsummarized: this.filled('coverage', filesOf(path, markers.filter(isUnsummarized), 'coverage')),
+      unsummarized: this.filled('coverage', unsummarizedFiles({ path, markers }, null)),
     };
   }
 
@@ -186,12 +192,7 @@ export class Reader {
   }
 
   /** Runs one query and validates each row, like `Engine.rows`. */
-  rows<T>(
-    schema: z.ZodType<T>,
-    query: string,
-    parameters: Parameters = {},
-    website: string | null = null,
-  ): Promise<T[]> {
+  rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}, website?: string | null): Promise<T[]> {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
@@ -292,31 +293,4 @@ export async function withReader<T>(options: ReaderOptions, use: (reader: Reader
   } finally {
     reader.close();
   }
-}
-
-async function openViews(engine: Engine, warehouse: string, folder: string): Promise<Seen> {
-  const log = await OpenWarehouse.readRecent(engine, warehouse, folder);
-  const tableOf = (source: Source) => (source === UNSUMMARIZED ? 'coverage' : source);
-  for (const source of SOURCES) await listFiles(engine, source, withEmpty(log.schemas, tableOf(source), []));
-  for (const table of TABLES) await engine.view(table, listedQuery(table, table));
-  const unsummarized = `create or replace macro ${UNSUMMARIZED}() as table ${listedQuery('coverage', UNSUMMARIZED)}`;
-  for (const statement of viewStatements(unsummarized)) await engine.run(statement);
-  for (const source of SOURCES) await listFiles(engine, source, null);
-  return { log, listed: new Map() };
-}
-
-function unsummarizedFiles({ path, markers }: OpenWarehouse, website: string | null): string[] {
-  const own = website === null ? markers : markersOf(markers, website);
-  return filesOf(path, own.filter(isUnsummarized), 'coverage');
-}
-
-function isUnsummarized({ files }: Marker): boolean {
-  return !Object.hasOwn(files, 'coverage_summary');
-}
-
-/** Restricts the engine to these folders from now on, and locks its settings. */
-async function lockDown(engine: Engine, folders: string[]): Promise<void> {
-  await engine.run(`set allowed_directories = [${folders.map(literal).join(', ')}]`);
-  await engine.run('set enable_external_access = false');
-  await engine.run('set lock_configuration = true');
 }

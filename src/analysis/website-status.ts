@@ -116,7 +116,7 @@ export async function readWebsites(
   temporary: string,
 ): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[]; pageStates: PageState[] }> {
   const { warehouse, memoryLimit, onRebuilt } = input;
-  const log = await OpenWarehouse.readRecent(engine, warehouse, temporary);
+  const log = await OpenWarehouse.list(engine, warehouse, temporary);
   await log.load(null);
   if (input.cache) engine.readThrough(input.cache.sourceOf(log));
   log.leaveOut(await log.findTorn());

@@ -122,7 +122,7 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
   for await (const part of parts) for (const row of part) rows.push(row);
   const isCut = limit !== null && rows.length > limit;
   if (isCut) rows.pop();
-  const websites = await namesOf(reader);
+  const websites = analysis ? await namesOf(reader) : new Map<string, string>();
   const shown = analysis
     ? answerTable(
         { analysis, columns, rows, chosen: question.columns, websites, today: reader.today, isCut },

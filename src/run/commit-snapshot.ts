@@ -7,7 +7,7 @@ import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../wareho
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
 import { calendarDate } from '../warehouse/dates.js';
-import { readLog } from '../warehouse/markers.js';
+import { readLog } from '../warehouse/log.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
 import { claimCommit } from './claim.js';

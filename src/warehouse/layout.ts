@@ -83,9 +83,10 @@ export async function hasTableFile(warehouse: string, table: LogFolder): Promise
 }
 
 async function* filesByDate(root: string, websites?: string[], from = ''): AsyncGenerator<string[]> {
+  const first = `date=${from}`;
   for (const website of websites ?? (await namesIn(root))) {
-    for (const date of await namesIn(join(root, website))) {
-      if (date < `date=${from}`) continue;
+    const dates = await namesIn(join(root, website));
+    for (const date of dates.filter((name) => name >= first)) {
       const folder = join(root, website, date);
       const names = await namesIn(folder);
       yield names.filter((name) => name.endsWith('.parquet')).map((name) => join(folder, name));

@@ -15,7 +15,7 @@ const LEAST_MARKERS = 200;
 /** The newest nights stay in files of their own: most commits are of these. */
 const OWN_FILES_DAYS = 2;
 /** DuckDB holds the ends of all files that a statement names in memory. */
-const FILES_AT_ONCE = 5_000;
+const FILES_AT_ONCE = 1_000;
 /** As few rows in a row group as DuckDB writes: whoever asks for one website reads no other one's. */
 const FORMAT = 'format parquet, compression zstd, row_group_size 2048';
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
@@ -143,7 +143,8 @@ export function earlierThan(files: readonly string[], date: string): string[] {
   return files.filter((file) => dateOf(file) < date);
 }
 
-function dateOf(file: string): string {
+/** Of a file of a table. */
+export function dateOf(file: string): string {
   return basename(dirname(file)).replace(/^date=/, '');
 }
 

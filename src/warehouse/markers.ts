@@ -2,10 +2,8 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import { literal } from '../storage/sql.js';
-import { type DamagedFile, damagedFile, firstLine, readReadable } from './damage.js';
+import { type DamagedFile, damagedFile, firstLine } from './damage.js';
 import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
-import type { MarkerIndex } from './marker-index.js';
 import { tableQuery } from './prepare.js';
 import { readRestored } from './restored.js';
 import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
@@ -34,7 +32,7 @@ const markerRow = z.object({
 });
 
 /** What tells the two kinds of markers apart. A replay is never a listing by itself. */
-const OF_KIND = {
+export const OF_KIND = {
   snapshot: {
     table: 'snapshots',
     id: 'snapshot_id',
@@ -53,7 +51,7 @@ const OF_KIND = {
   },
 } as const satisfies Record<string, { table: MarkerTable } & Record<'id' | 'run' | 'name' | 'complete' | 'at', string>>;
 export type MarkerKind = keyof typeof OF_KIND;
-const KINDS = ['replay', 'snapshot'] as const;
+export const KINDS = ['replay', 'snapshot'] as const;
 
 /** A commit that the warehouse holds. What has no marker does not exist. */
 export interface Marker extends z.infer<typeof markerRow> {
@@ -68,108 +66,22 @@ export interface Marker extends z.infer<typeof markerRow> {
   path: string;
 }
 
-const tombstoneRow = z.object({
-  /** All files that one run of `maintain` put out of use for a website share it. */
-  tombstone_id: z.string(),
-  tombstoned_at: z.string(),
-  table_name: z.string(),
-  commit_id: z.string(),
-  /** The commit whose state was kept before, because it can no longer be made from the log; and the file's SHA-256. */
-  checkpoint_id: z.string(),
-  checkpoint_sha256: z.string(),
-});
-/** A file of the log that was put out of use, for good: whoever reads leaves it out, whether it is deleted or not yet. */
-export type Tombstone = z.infer<typeof tombstoneRow>;
-
-/** What the log holds, as far as it can be read. */
-export interface Log {
-  /** Of snapshots and of replays, oldest commit first. */
-  markers: Marker[];
-  /** Markers and tombstones that cannot be read. */
-  damaged: DamagedFile[];
-  /** What was put out of use, and the files that say so. */
-  tombstones: Tombstone[];
-  tombstoneFiles: string[];
-}
-
-/**
- * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
- *
- * @param schemas the folder whose empty files give each table its columns
- * @param websiteId left out: of all websites
- * @param index what it holds is left to `readIndexed`
- */
-export async function readLog(
-  engine: Engine,
-  warehouse: string,
-  schemas: string,
-  { websiteId, index }: { websiteId?: string; index?: MarkerIndex | undefined } = {},
-): Promise<Log> {
-  const markers: Marker[] = [];
-  const damaged: DamagedFile[] = [];
-  // Replays are listed first, so that none is seen without its snapshot.
-  const listed: [MarkerKind, string[]][] = [];
-  for (const kind of KINDS) {
-    const from = kind === 'snapshot' ? index?.before : undefined;
-    listed.push([kind, await listTableFiles(warehouse, OF_KIND[kind].table, { websiteId, from })]);
-  }
-  for (const [kind, paths] of listed) {
-    const read = await readKind(engine, { warehouse, schemas, kind }, paths);
-    markers.push(...read.markers);
-    damaged.push(...read.damaged);
-  }
-  // After the markers: a tombstone is about commits that are there before it.
-  const files = await listTableFiles(warehouse, 'tombstones', { websiteId });
-  const read = (some: readonly string[]) =>
-    engine.rows(
-      tombstoneRow,
-      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
-    );
-  const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
-  return {
-    markers: await inUse(warehouse, markers, tombstones),
-    damaged: [...damaged, ...others],
-    tombstones,
-    tombstoneFiles: [...readable],
-  };
-}
-
-/**
- * Reads the markers that an index of old ones holds, oldest commit first.
- *
- * @param websiteIds null: of all websites
- * @throws EngineError where the index cannot be read
- */
-export async function readIndexed(
-  engine: Engine,
-  { path, schemas, tombstones }: { path: string; schemas: string; tombstones: readonly Tombstone[] },
-  index: MarkerIndex,
-  websiteIds: readonly string[] | null,
-): Promise<Marker[]> {
-  const where = websiteIds === null ? 'true' : `website_id in (${websiteIds.map(literal).join(', ')})`;
-  const of = { warehouse: path, schemas, kind: 'snapshot' } as const;
-  return inUse(path, await markersIn(engine, of, [index.files.snapshots], where), tombstones);
-}
-
-/** Commits without the files that are out of use or elsewhere, oldest first: their ids sort by time. */
-async function inUse(warehouse: string, markers: Marker[], tombstones: readonly Tombstone[]): Promise<Marker[]> {
-  const there = await withoutAbsent(warehouse, markers);
-  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
-  return without(there, dropped, 'dropped').sort(byCommit);
-}
-
-/** Oldest first. */
+/** Oldest first: commit ids sort by time. */
 export function byCommit(one: Marker, other: Marker): number {
   return one.commitId < other.commitId ? -1 : 1;
 }
 
-interface Kind {
+export interface Kind {
   warehouse: string;
   schemas: string;
   kind: MarkerKind;
 }
 
-type MarkersRead = Pick<Log, 'markers' | 'damaged'>;
+interface MarkersRead {
+  markers: Marker[];
+  /** Those that cannot be read. */
+  damaged: DamagedFile[];
+}
 
 /** Whether all of these markers of snapshots can be read. */
 export async function areWhole(engine: Engine, warehouse: string, paths: string[]): Promise<boolean> {
@@ -177,7 +89,7 @@ export async function areWhole(engine: Engine, warehouse: string, paths: string[
 }
 
 /** All at once, and one by one only where one of them cannot be read. */
-async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
+export async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
   const { kind } = of;
   try {
     return { markers: await readMarkerFiles(engine, of, paths), damaged: [] };
@@ -204,7 +116,7 @@ async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promi
 }
 
 /** The markers whose rows are in these files. */
-async function markersIn(
+export async function markersIn(
   engine: Engine,
   { warehouse, schemas, kind }: Kind,
   files: string[],
@@ -225,7 +137,7 @@ async function markersIn(
 }
 
 /** Takes out of what the markers name what a restore left in the bucket. */
-async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
+export async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
   const restored = await readRestored(warehouse);
   if (restored === null) return markers;
   const absent = new Set<string>();
@@ -245,7 +157,7 @@ export function withoutUnreadable(markers: readonly Marker[], damaged: readonly 
 }
 
 /** @param named tables and commits; their files stand under `as` from now on */
-function without(
+export function without(
   markers: readonly Marker[],
   named: ReadonlySet<string>,
   as: 'dropped' | 'absent' | 'unreadable',

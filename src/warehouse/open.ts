@@ -15,21 +15,11 @@ import {
   websiteOf,
 } from './damage.js';
 import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
-import { type MarkerIndex, readIndex } from './marker-index.js';
-import {
-  byCommit,
-  filesOf,
-  type Log,
-  type Marker,
-  markerPaths,
-  markersOf,
-  readIndexed,
-  readLog,
-  type Tombstone,
-  withoutUnreadable,
-} from './markers.js';
+import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
+import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
+import { byCommit, filesOf, type Marker, markerPaths, withoutUnreadable } from './markers.js';
 import { schemasOf, tableQuery } from './prepare.js';
-import { DATA_TABLES, MARKER_TABLES, type Table } from './tables.js';
+import { DATA_TABLES, hasRowPerFile, type Table } from './tables.js';
 
 const footerRow = z.object({
   file: z.string(),
@@ -53,14 +43,15 @@ export interface FileCounts {
  * files that these name. Takes no lock. Files that cannot be read are left out and named in `damaged`.
  */
 export class OpenWarehouse implements Log {
-  /** Every commit, oldest first; of `readRecent` those that are loaded. Their `files` are those that can be read. */
-  markers: Marker[];
+  /** Every commit, oldest first; of `list` those that are loaded. Their `files` are those that can be read. */
+  markers: Marker[] = [];
   /** Files that cannot be read. Mounting a table may find more. */
-  damaged: DamagedFile[];
-  readonly tombstones: Tombstone[];
-  readonly tombstoneFiles: string[];
-  /** The websites whose markers were loaded from the index; null: all are. */
-  #loaded: ReadonlySet<string> | null;
+  damaged: DamagedFile[] = [];
+  /** Of the websites whose markers are loaded. */
+  tombstones: Tombstone[] = [];
+  tombstoneFiles: string[] = [];
+  /** The websites whose markers are loaded; null: all are. */
+  #loaded: ReadonlySet<string> | null = new Set();
   #loading: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -70,42 +61,41 @@ export class OpenWarehouse implements Log {
     readonly schemas: string,
     /** Every file of `runs`. */
     readonly runs: readonly string[],
-    log: Log,
-    private readonly index: MarkerIndex | null = null,
-  ) {
-    this.markers = log.markers;
-    this.damaged = log.damaged;
-    this.tombstones = log.tombstones;
-    this.tombstoneFiles = log.tombstoneFiles;
-    this.#loaded = index ? new Set() : null;
-  }
+    private readonly listed: ListedLog,
+    /** Stands for the files of old markers and runs; null: each is opened itself. */
+    private readonly index: MarkerIndex | null,
+  ) {}
 
   /** @param temporary a folder outside the warehouse, for readers that must not write into it */
   static async read(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
     const schemas = await schemasOf(engine, path, temporary);
-    // Listed before the markers, so that every run's snapshot is among them.
-    const runs = await listTableFiles(path, 'runs');
-    return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas));
+    return OpenWarehouse.#loadedWhole(engine, path, schemas, null);
   }
 
   /** The same, with old markers as an index of them has them, if there is one: a file that was damaged since is not seen. */
   static async readIndexed(engine: Engine, path: string): Promise<OpenWarehouse> {
+    const schemas = await schemasOf(engine, path, scratchFolder(path));
+    return OpenWarehouse.#loadedWhole(engine, path, schemas, await readIndex(path));
+  }
+
+  static async #loadedWhole(engine: Engine, path: string, schemas: string, index: MarkerIndex | null) {
+    // Listed before the markers, so that every run's snapshot is among them.
     const runs = await listTableFiles(path, 'runs');
-    const log = await OpenWarehouse.readRecent(engine, path);
+    const log = new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), null);
     await log.load(null);
-    return new OpenWarehouse(engine, path, log.schemas, runs, log);
+    return log;
   }
 
   /**
-   * The same for readers: what is in the index is read when it is loaded, and `files` names the index for it. `runs` names
-   * only what is not in it.
+   * The same for readers. With an index nothing is read before it is loaded, `files` names the index for what it holds,
+   * and `runs` only what it does not.
    */
-  static async readRecent(engine: Engine, path: string, temporary = scratchFolder(path)): Promise<OpenWarehouse> {
+  static async list(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
     const index = await readIndex(path);
     if (index === null) return OpenWarehouse.read(engine, path, temporary);
     const schemas = await schemasOf(engine, path, temporary);
     const runs = await listTableFiles(path, 'runs', { from: index.before });
-    return new OpenWarehouse(engine, path, schemas, runs, await readLog(engine, path, schemas, { index }), index);
+    return new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), index);
   }
 
   /**
@@ -119,11 +109,7 @@ export class OpenWarehouse implements Log {
     return log;
   }
 
-  /**
-   * Lets `markers` hold all commits of some websites.
-   *
-   * @param websiteIds null: of all
-   */
+  /** Lets `markers` hold all commits of some websites; null: of all. */
   load(websiteIds: readonly string[] | null): Promise<void> {
     this.#loading = this.#loading.catch(() => {}).then(() => this.#load(websiteIds));
     return this.#loading;
@@ -131,12 +117,17 @@ export class OpenWarehouse implements Log {
 
   async #load(websiteIds: readonly string[] | null): Promise<void> {
     const loaded = this.#loaded;
-    if (this.index === null || loaded === null) return;
+    if (loaded === null) return;
     const lacking = websiteIds?.filter((id) => !loaded.has(id)) ?? null;
     if (lacking?.length === 0) return;
-    const read = await readIndexed(this.engine, this, this.index, lacking);
-    const more = read.filter(({ websiteId }) => !loaded.has(websiteId));
-    this.markers = [...withoutUnreadable(more, this.damaged), ...this.markers].sort(byCommit);
+    const isLacking = (id: string) => !loaded.has(id) && (lacking === null || lacking.includes(id));
+    const place = { warehouse: this.path, schemas: this.schemas };
+    const read = await readListed(this.engine, place, listedOf(this.listed, isLacking), lacking);
+    const more = read.markers.filter(({ websiteId }) => isLacking(websiteId));
+    this.markers = [...this.markers, ...withoutUnreadable(more, this.damaged)].sort(byCommit);
+    this.damaged = [...this.damaged, ...read.damaged];
+    this.tombstones = [...this.tombstones, ...read.tombstones];
+    this.tombstoneFiles = [...this.tombstoneFiles, ...read.tombstoneFiles];
     this.#loaded = lacking && new Set([...loaded, ...lacking]);
   }
 
@@ -148,37 +139,35 @@ export class OpenWarehouse implements Log {
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; null where there is none. */
   get newestDate(): string | null {
-    const dates = this.markers.map(({ date }) => date).sort();
-    return dates.at(-1) ?? (this.index && addDays(this.index.before, -1));
+    const dates = this.index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
+    return dates.sort().at(-1) ?? (this.index && addDays(this.index.before, -1));
   }
 
   /** The files of a table that are there for readers. Those of commits are of what is loaded. */
   files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
     const { index } = this;
-    const markers = websiteId === null ? this.markers : markersOf(this.markers, websiteId);
+    const isAsked = (id: string) => websiteId === null || id === websiteId;
+    const markers = this.markers.filter((marker) => isAsked(marker.websiteId));
+    if (table === 'tombstones') return this.tombstoneFiles;
+    if (!hasRowPerFile(table)) return filesOf(this.path, markers, table);
     if (table === 'runs') {
-      const runs = this.runs.filter((file) => websiteId === null || websiteOf(file) === websiteId);
+      const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
       return index ? [index.files.runs, ...runs] : runs;
     }
-    if (table === 'tombstones') return this.tombstoneFiles;
-    if (table === 'snapshots' && index) {
-      const others = markers.filter(({ date }) => date >= index.before);
-      return [index.files.snapshots, ...markerPaths(others, table)];
-    }
-    if (isMarkerTable(table)) return markerPaths(markers, table);
-    return filesOf(this.path, markers, table);
+    if (index === null) return markerPaths(markers, table);
+    const listed = listedOf(this.listed, isAsked)[table];
+    return table === 'snapshots' ? [index.files.snapshots, ...listed] : listed;
   }
 
   /** The websites that have a snapshot, once for each name that they ever had, the newest name last. */
   async named(): Promise<NamedWebsite[]> {
-    const old = this.#loaded && this.index ? await this.#namedInIndex(this.index) : [];
     const snapshots = this.markers.filter(({ kind }) => kind === 'snapshot');
-    return [...old, ...snapshots.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }))];
-  }
-
-  #namedInIndex({ files }: MarkerIndex): Promise<NamedWebsite[]> {
-    const names = `select website_id as id, website_name as name from (${this.query('snapshots', [files.snapshots])})`;
-    return this.engine.rows(namedRow, `${names} group by all order by max(snapshot_id)`);
+    if (!this.#loaded) return snapshots.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }));
+    const names = 'select website_id as id, website_name as name';
+    return this.readable('snapshots', (files) => {
+      const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
+      return this.engine.rows(namedRow, `${names} from ${from}`);
+    });
   }
 
   /** The same, and of those without a snapshot the ids. */
@@ -305,16 +294,7 @@ export class OpenWarehouse implements Log {
 export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
   return withTemporary('websites', (temporary) =>
     withEngine({ memoryLimit, temporary }, async (engine) =>
-      (await OpenWarehouse.readRecent(engine, warehouse, temporary)).websites(),
+      (await OpenWarehouse.list(engine, warehouse, temporary)).websites(),
     ),
   );
-}
-
-/** Nearly every question that names such a table reads all of its files. */
-export function hasRowPerFile(table: Table): boolean {
-  return table === 'runs' || isMarkerTable(table);
-}
-
-function isMarkerTable(table: Table): table is (typeof MARKER_TABLES)[number] {
-  return MARKER_TABLES.some((marker) => marker === table);
 }

@@ -9,7 +9,8 @@ import { stateBase } from './checkpoints.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './comparison.js';
 import { type DamagedFile, findDamaged } from './damage.js';
 import { scratchFolder } from './layout.js';
-import { filesOf, type Log, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
+import type { Log } from './log.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
 import { listedQuery, listFiles, schemasOf, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 

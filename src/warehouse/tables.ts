@@ -34,6 +34,11 @@ export function isThinned(table: Table): table is ThinnedTable {
 export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
+/** Whether each file of a table holds one row: nearly every question that names such a table reads all of them. */
+export function hasRowPerFile(table: Table): table is 'runs' | MarkerTable {
+  return table === 'runs' || MARKER_TABLES.some((marker) => marker === table);
+}
+
 /** A column of a table: its name and DuckDB's name of its type, such as `INTEGER`. */
 export interface Column {
   name: string;

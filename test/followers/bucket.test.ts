@@ -148,7 +148,7 @@ test('follows maintain at once: the checkpoint and the tombstone first, and what
 
 test('the log is read once for all followers', async () => {
   const path = copyOf(built.path);
-  const read = vi.spyOn(OpenWarehouse, 'read');
+  const read = vi.spyOn(OpenWarehouse, 'readIndexed');
   onTestFinished(() => read.mockRestore());
   const names = ['duckdb', 'analytics', 'iceberg', 'bucket', 'bucket_iceberg'];
   expect(await followNamed(path, ...names)).toEqual(names.map((name) => ({ name, behind: 0 })));

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { Engine } from '../storage/engine.js';
+import { literal } from '../storage/sql.js';
+import { type DamagedFile, readReadable, websiteOf } from './damage.js';
+import { listTableFiles } from './layout.js';
+import type { MarkerIndex } from './marker-index.js';
+import {
+  byCommit,
+  KINDS,
+  type Kind,
+  type Marker,
+  markersIn,
+  OF_KIND,
+  readKind,
+  without,
+  withoutAbsent,
+} from './markers.js';
+import { tableQuery } from './prepare.js';
+import type { MarkerTable } from './tables.js';
+
+const tombstoneRow = z.object({
+  /** All files that one run of `maintain` put out of use for a website share it. */
+  tombstone_id: z.string(),
+  tombstoned_at: z.string(),
+  table_name: z.string(),
+  commit_id: z.string(),
+  /** The commit whose state was kept before, because it can no longer be made from the log; and the file's SHA-256. */
+  checkpoint_id: z.string(),
+  checkpoint_sha256: z.string(),
+});
+/** A file of the log that was put out of use, for good: whoever reads leaves it out, whether it is deleted or not yet. */
+export type Tombstone = z.infer<typeof tombstoneRow>;
+
+/** What the log holds, as far as it can be read. */
+export interface Log {
+  /** Of snapshots and of replays, oldest commit first. */
+  markers: Marker[];
+  /** Markers and tombstones that cannot be read. */
+  damaged: DamagedFile[];
+  /** What was put out of use, and the files that say so. */
+  tombstones: Tombstone[];
+  tombstoneFiles: string[];
+}
+
+/**
+ * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
+ *
+ * @param schemas the folder whose empty files give each table its columns
+ * @param websiteId left out: of all websites
+ */
+export async function readLog(
+  engine: Engine,
+  warehouse: string,
+  schemas: string,
+  { websiteId }: { websiteId?: string } = {},
+): Promise<Log> {
+  return readListed(engine, { warehouse, schemas }, await listLog(warehouse, { websiteId }));
+}
+
+/** Where the markers and tombstones are that were there at one moment. */
+export interface ListedLog extends Record<MarkerTable | 'tombstones', string[]> {
+  /** Holds the snapshots that are not listed. */
+  index: MarkerIndex | null;
+}
+
+export async function listLog(
+  warehouse: string,
+  { websiteId, index = null }: { websiteId?: string | undefined; index?: MarkerIndex | null },
+): Promise<ListedLog> {
+  // Replays come first, so that none is seen without its snapshot; a tombstone is about commits that are there before it.
+  const replays = await listTableFiles(warehouse, 'replays', { websiteId });
+  const snapshots = await listTableFiles(warehouse, 'snapshots', { websiteId, from: index?.before });
+  const tombstones = await listTableFiles(warehouse, 'tombstones', { websiteId });
+  return { replays, snapshots, tombstones, index };
+}
+
+/** What is listed, but for other websites than these. */
+export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => boolean): ListedLog {
+  const own = (files: string[]) => files.filter((file) => isAsked(websiteOf(file)));
+  const { replays, snapshots, tombstones, index } = listed;
+  return { replays: own(replays), snapshots: own(snapshots), tombstones: own(tombstones), index };
+}
+
+/**
+ * Reads what is listed, as far as it can be read, oldest commit first.
+ *
+ * @param websiteIds whose snapshots are taken from the index; null: those of all
+ * @throws EngineError where the index cannot be read
+ */
+export async function readListed(
+  engine: Engine,
+  { warehouse, schemas }: Omit<Kind, 'kind'>,
+  { index, tombstones: files, ...listed }: ListedLog,
+  websiteIds: readonly string[] | null = null,
+): Promise<Log> {
+  const markers: Marker[] = [];
+  const damaged: DamagedFile[] = [];
+  if (index && websiteIds?.length !== 0) {
+    const where = websiteIds === null ? 'true' : `website_id in (${websiteIds.map(literal).join(', ')})`;
+    markers.push(
+      ...(await markersIn(engine, { warehouse, schemas, kind: 'snapshot' }, [index.files.snapshots], where)),
+    );
+  }
+  for (const kind of KINDS) {
+    const read = await readKind(engine, { warehouse, schemas, kind }, listed[OF_KIND[kind].table]);
+    markers.push(...read.markers);
+    damaged.push(...read.damaged);
+  }
+  const read = (some: readonly string[]) =>
+    engine.rows(
+      tombstoneRow,
+      `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
+    );
+  const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
+  const there = await withoutAbsent(warehouse, markers);
+  const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
+  return {
+    markers: without(there, dropped, 'dropped').sort(byCommit),
+    damaged: [...damaged, ...others],
+    tombstones,
+    tombstoneFiles: [...readable],
+  };
+}
