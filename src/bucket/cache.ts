@@ -75,6 +75,7 @@ export class BucketCache {
   readonly #bucket: Bucket;
   readonly #leases = new Set<Lease>();
   readonly #fetching = new Map<string, Promise<void>>();
+  #refreshing: Promise<void> | null = null;
   #isGrown = false;
   #readAt = 0;
   #failure: string | null = null;
@@ -113,7 +114,14 @@ export class BucketCache {
    *
    * @throws BucketError where nothing was fetched before; Failure where the bucket holds no warehouse
    */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
     const { identity } = warehouseFolder(this.folder);
     try {
       await fetchLog(this.#bucket, this.folder, this.options.memoryLimit);
@@ -152,9 +160,11 @@ export class BucketCache {
     };
   }
 
+  /** Ends what is being fetched. */
   async close(): Promise<void> {
-    await this.#removeUnused();
     await this.#bucket.close();
+    await this.#refreshing?.catch(() => {});
+    await this.#removeUnused();
   }
 
   async #need(file: string, commits: Commits): Promise<void> {

@@ -35,9 +35,8 @@ export interface Asked {
 export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reader) => Promise<T>) {
   return withReader(options, (reader) =>
     stoppable(io, async (signal) => {
-      signal.addEventListener('abort', () => reader.engine.raw.interrupt());
       try {
-        return { answer: await work(reader), damaged: reader.damaged };
+        return { answer: await reader.engine.until(signal, () => work(reader)), damaged: reader.damaged };
       } catch (error) {
         throw signal.aborted ? new Stopped('stopped before the answer was complete') : error;
       }

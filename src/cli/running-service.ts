@@ -101,11 +101,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   // Whoever opens a page that cannot be read sees the error. Nothing is fetched from a bucket in advance.
   const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
   const preparing = cache ? undefined : setInterval(prepare, PREPARE_MS).unref();
-  const refreshing = cache ? refreshEvery(options.refreshMs ?? REFRESH_MS, cache, options.log) : null;
+  const refreshing = cache && refreshEvery(options.refreshMs ?? REFRESH_MS, cache, options.log);
   const close = async (): Promise<void> => {
     clearInterval(writing);
     clearInterval(preparing);
-    await refreshing?.stop();
+    clearInterval(refreshing);
     closing.abort();
     await app.close();
     reader.close();
@@ -126,8 +126,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** Asks a bucket for new commits, one time after the other. Whether that works is logged when it changes. */
-function refreshEvery(ms: number, cache: BucketCache, log: Logger): { stop(): Promise<void> } {
+/** Asks a bucket for new commits now and then. Whether that works is logged when it changes. */
+function refreshEvery(ms: number, cache: BucketCache, log: Logger): NodeJS.Timeout {
   let told: string | null = null;
   const tell = () => {
     const { url: bucket, failure } = cache;
@@ -136,21 +136,8 @@ function refreshEvery(ms: number, cache: BucketCache, log: Logger): { stop(): Pr
     told = failure;
   };
   tell();
-  let looking: Promise<void> | null = null;
-  const look = async () => {
-    await cache.refresh().catch((error) => log.error({ err: error }, 'the bucket cannot be read'));
-    tell();
-    looking = null;
-  };
-  const timer = setInterval(() => {
-    looking ??= look();
-  }, ms).unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  const refresh = () => cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
+  return setInterval(() => void refresh(), ms).unref();
 }
 
 /**

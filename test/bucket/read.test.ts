@@ -147,6 +147,18 @@ describe('a bucket that is down', () => {
     expect(lacking.stderr).not.toContain(SECRET);
   });
 
+  test('does not keep a question from being stopped', async () => {
+    const stop = new AbortController();
+    server.fault = (request) => {
+      if (!request.includes('/coverage/')) return null;
+      stop.abort();
+      return 'silent';
+    };
+    const words = ['query', '--sql', LISTED, '--warehouse', 's3://lake/nights'];
+    const { code, stderr } = await run(words, { env: environment(), signal: stop.signal });
+    expect([code, stderr]).toEqual([130, 'indexhouse: stopped before the answer was complete\n']);
+  });
+
   test('while it fetches costs nothing of what was fetched before', async () => {
     let left = 0;
     const count = (request: string) => request.startsWith('GET lake/nights/parquet/') && left-- <= 0;

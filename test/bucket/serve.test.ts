@@ -43,9 +43,9 @@ function onlyTheFirstNight(): void {
   for (const key of server.objects.keys()) if (/date=2025-03-02/.test(key)) server.objects.delete(key);
 }
 
-async function served() {
+async function served({ timeout = 200 } = {}) {
   const folder = join(temporaryFolder(), 'cache');
-  const options = { env: {}, attempts: 1, timeout: 200 };
+  const options = { env: {}, attempts: 1, timeout };
   const cache = await BucketCache.open({
     bucket: server.config,
     folder,
@@ -76,7 +76,7 @@ async function served() {
     const answer = await fetch(`${service.url}${path}`, { headers });
     return { status: answer.status, body: JSON.parse(await answer.text()) };
   };
-  return { ask, lines, listed: async () => (await ask('/v1/urls/shop')).body.pagination.count };
+  return { ask, lines, service, cache, listed: async () => (await ask('/v1/urls/shop')).body.pagination.count };
 }
 
 test('serves a commit soon after it is in the bucket', async () => {
@@ -109,4 +109,14 @@ test('answers from what it has while the bucket is down or silent, and says how 
   const told = lines.map((line) => JSON.parse(line).msg);
   expect(told.filter((line) => line === 'the bucket cannot be read')).toHaveLength(faults.length);
   expect(told.filter((line) => line === 'the bucket can be read again')).toHaveLength(faults.length);
+});
+
+test('ends at once while it waits for a silent bucket', async () => {
+  const { service, cache } = await served({ timeout: 60_000 });
+  const asked = server.requests.length;
+  server.fault = () => 'silent';
+  await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(asked), 10_000);
+  await service.close();
+  await cache.close();
+  expect(cache.failure).toMatch(/destroyed/);
 });
