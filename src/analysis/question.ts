@@ -14,7 +14,7 @@ const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corru
 const PIVOT = /^pivot\b/i;
 /** Statements that the engine may refuse for another reason before it tells their kind. */
 const WRITING =
-  /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|pragma|set)\b/i;
+  /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|pragma|set|reset)\b/i;
 
 /** The pieces of a statement, to tell its content from the comments, spaces and semicolons around it. */
 const PIECES =
@@ -149,7 +149,7 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
 
 function refusal({ name }: Question, what: string): QuestionError {
   return new QuestionError(
-    `${name} ${what}. \`indexhouse query\` only reads tables and views: give exactly one statement, ` +
+    `${name} ${what}. Only tables and views can be read: give exactly one statement, ` +
       'such as SELECT, WITH, FROM, VALUES, SHOW, DESCRIBE or SUMMARIZE',
   );
 }

@@ -9,6 +9,7 @@ import { type DamagedFile, DamageError, damagedFile, firstLine } from '../wareho
 import { websitesIn } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
+import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
@@ -21,6 +22,10 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   memoryLimit: number;
   /** Where its data files come from, if the folder only holds those of a bucket that were asked for. */
   cache?: FileCache | undefined;
+  /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
+  websites?: readonly string[] | undefined;
+  /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
+  spillLimit?: number;
 }
 
 /** What keeps files of a warehouse that is elsewhere in a folder. */
@@ -76,11 +81,15 @@ export class Reader {
       // Footers are read once, when a table is first named, and files are not checked for changes, because they never change.
       await engine.run('set parquet_metadata_cache = true');
       await engine.run("set validate_external_file_cache = 'NO_VALIDATION'");
-      const log = await OpenWarehouse.list(engine, warehouse, folder);
+      const { websites, spillLimit } = options;
+      if (spillLimit !== undefined) await engine.run(`set max_temp_directory_size = '${spillLimit}B'`);
+      const log = websites
+        ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
+        : await OpenWarehouse.list(engine, warehouse, folder);
       await viewSources(engine, log.schemas);
       const seen = { log, listed: new Map() };
       if (options.cache) engine.readThrough(options.cache.sourceOf(seen.log));
-      await lockDown(engine, [...['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name)), folder]);
+      await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
       engine.close();
@@ -112,7 +121,8 @@ export class Reader {
   /** The id of a website that a user names by id or name. @throws UsageError for one that the warehouse does not have */
   async websiteId(given: string): Promise<string> {
     // Of a folder's name nothing has to be read.
-    if ((await websitesIn(this.options.warehouse)).includes(given)) return given;
+    const known = this.options.websites ?? (await websitesIn(this.options.warehouse));
+    if (known.includes(given)) return given;
     const [id = given] = websiteIds([given], await this.websites(), 'the warehouse');
     return id;
   }

@@ -35,11 +35,20 @@ export const rowsOutput = {
     .number()
     .describe(`How many values were longer than ${count(MOST_VALUE_CHARACTERS)} characters and were cut.`),
 };
-const rowsSchema = z.object(rowsOutput);
+export const rowsSchema = z.object(rowsOutput);
 export type Rows = z.infer<typeof rowsSchema>;
 
-/** Asks a question, and reads some rows of its answer: as many as are asked for and as an assistant can take. */
-export async function readRows(reader: Reader, question: Question, { limit, offset }: Window): Promise<Rows> {
+/**
+ * Asks a question, and reads some rows of its answer: as many as are asked for and as an assistant can take.
+ *
+ * @param countMs how long all rows may be counted; left out: as long as it takes
+ */
+export async function readRows(
+  reader: Reader,
+  question: Question,
+  { limit, offset }: Window,
+  countMs?: number,
+): Promise<Rows> {
   const { columns, parts } = await ask(reader, question);
   const rows: Value[][] = [];
   let [seen, characters, cutValues, isCut] = [0, 0, 0, false];
@@ -56,17 +65,23 @@ export async function readRows(reader: Reader, question: Question, { limit, offs
       rows.push(row);
     }
   }
-  const total = isCut ? await countRows(reader, question, MOST_COUNTED + 1) : seen;
+  const total = isCut ? await counted(reader, question, countMs) : seen;
   return {
     columns,
     rows,
     offset,
     returned: rows.length,
-    total: Math.min(total, MOST_COUNTED),
-    total_is_exact: total <= MOST_COUNTED,
+    total: total === null ? null : Math.min(total, MOST_COUNTED),
+    total_is_exact: total === null || total <= MOST_COUNTED,
     next_offset: isCut ? offset + rows.length : null,
     cut_values: cutValues,
   };
+}
+
+async function counted(reader: Reader, question: Question, countMs: number | undefined): Promise<number | null> {
+  const counting = () => countRows(reader, question, MOST_COUNTED + 1);
+  if (countMs === undefined) return counting();
+  return reader.engine.until(AbortSignal.timeout(countMs), counting).catch(() => null);
 }
 
 /** A value, or the beginning of one that is too long, with its length. */

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Reader } from '../analysis/reader.js';
 import type { Status } from '../analysis/status.js';
+import type { Basis } from './basis.js';
+import type { Rows, Window } from './rows.js';
 
 /** Who asks, and what they may ask of the warehouse. */
 export interface Client {
@@ -11,6 +13,8 @@ export interface Client {
   version: string;
   /** Asks one state of the warehouse, of which the client's websites are there and nothing else. */
   ask<T>(signal: AbortSignal, work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Runs SQL of the client's own in a process of its own. */
+  query(signal: AbortSignal, sql: string, window: Window): Promise<{ rows: Rows; basis: Basis }>;
   /** What `indexhouse status` says of the client's websites. */
   status(): Promise<Status>;
 }

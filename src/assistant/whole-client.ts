@@ -1,5 +1,6 @@
 import type { Status } from '../analysis/status.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
 export interface WholeOptions extends LiveReaderOptions {
@@ -17,6 +18,11 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     version,
     ask: (signal, work) => reader.ask({ keyId: 'stdio', signal }, 'slow', work),
     status,
+    query: (signal, sql, window) =>
+      reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
+        const { warehouse } = options;
+        return runSql({ warehouse, websites: null, sql, ...window, now: now() }, stopped);
+      }),
     close: () => reader.close(),
   };
 }

@@ -19,6 +19,8 @@ const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 export interface LiveReaderOptions extends ReaderOptions {
   /** For a question, its wait included. */
   timeLimitMs?: number;
+  /** Where its questions wait with those of other readers. Left out: one of its own. */
+  queue?: QuestionQueue;
   /** Called once for each file that cannot be read, with what is wrong with it. */
   onUnreadable?: (file: string, reason: string) => void;
 }
@@ -65,7 +67,7 @@ export class LiveReader {
     private readonly options: LiveReaderOptions,
     private readonly clock: () => number = () => performance.now(),
   ) {
-    this.#queue = new QuestionQueue(options.timeLimitMs);
+    this.#queue = options.queue ?? new QuestionQueue(options.timeLimitMs);
   }
 
   /** Every commit, oldest first; from memory, so without waiting for other questions. */
@@ -82,14 +84,18 @@ export class LiveReader {
    * Asks a question of the newest state. Throws like `QuestionQueue.run`; whatever `ask` waits for is interrupted once
    * the client is gone.
    */
-  async ask<T>(context: RequestContext, kind: QuestionKind, ask: (reader: Reader) => Promise<T>): Promise<T> {
+  async ask<T>(
+    context: RequestContext,
+    kind: QuestionKind,
+    ask: (reader: Reader, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return this.#queue.run(context, kind, async (signal) => {
       const opened = await this.#newest();
       opened.users++;
       try {
         const reader = opened.idle.pop() ?? (await opened.reader.connect());
         try {
-          return await reader.engine.until(signal, () => ask(reader));
+          return await reader.engine.until(signal, () => ask(reader, signal));
         } catch (error) {
           const meant = explained(error);
           if (meant instanceof UnreadableError) this.#note(meant.files, meant.reason);
@@ -122,8 +128,9 @@ export class LiveReader {
     this.#queue.interrupt();
   }
 
+  /** With a queue of others no question may be left. */
   close(): void {
-    this.#queue.interrupt();
+    if (!this.options.queue) this.#queue.interrupt();
     if (this.#current) retire(this.#current);
     this.#current = null;
   }
@@ -177,7 +184,11 @@ export class LiveReader {
 
   /** Listed before the reader opens: it sees what comes in between, and the next look finds the difference. */
   async #files(): Promise<string> {
-    const listed = await Promise.all(TELLING_TABLES.map((table) => listTableFiles(this.options.warehouse, table)));
+    const { warehouse, websites = [undefined] } = this.options;
+    const asked = websites.flatMap((websiteId) => TELLING_TABLES.map((table) => ({ table, websiteId })));
+    const listed = await Promise.all(
+      asked.map(({ table, websiteId }) => listTableFiles(warehouse, table, { websiteId })),
+    );
     return listed.flat().join('\n');
   }
 }

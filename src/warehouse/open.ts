@@ -18,6 +18,7 @@ import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
 import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, filesOf, type Marker, markerPaths, withoutUnreadable } from './markers.js';
+import { listOwnLog } from './own-log.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, hasRowPerFile, type Table } from './tables.js';
 
@@ -53,6 +54,8 @@ export class OpenWarehouse implements Log {
   /** The websites whose markers are loaded; null: all are. */
   #loaded: ReadonlySet<string> | null = new Set();
   #loading: Promise<void> = Promise.resolve();
+  /** The websites that it is of; null: all. */
+  #own: ReadonlySet<string> | null = null;
 
   private constructor(
     private readonly engine: Engine,
@@ -98,6 +101,21 @@ export class OpenWarehouse implements Log {
     return new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), index);
   }
 
+  /** The same of some websites alone, all loaded: of others nothing is read, and nothing can be. */
+  static async readOwn(
+    engine: Engine,
+    path: string,
+    temporary: string,
+    websites: readonly string[],
+  ): Promise<OpenWarehouse> {
+    const schemas = await schemasOf(engine, path, temporary);
+    const { runs, listed } = await listOwnLog(engine, { path, temporary }, websites);
+    const log = new OpenWarehouse(engine, path, schemas, runs, listed, listed.index);
+    log.#own = new Set(websites);
+    await log.load(null);
+    return log;
+  }
+
   /**
    * Like `read`, for commands that write: they must not continue without a commit.
    *
@@ -139,8 +157,9 @@ export class OpenWarehouse implements Log {
 
   /** The date of the newest snapshot, `YYYY-MM-DD`; null where there is none. */
   get newestDate(): string | null {
-    const dates = this.index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
-    return dates.sort().at(-1) ?? (this.index && addDays(this.index.before, -1));
+    const index = this.#loaded ? this.index : null;
+    const dates = index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
+    return dates.sort().at(-1) ?? (index && addDays(index.before, -1));
   }
 
   /** The files of a table that are there for readers. Those of commits are of what is loaded. */
@@ -174,7 +193,7 @@ export class OpenWarehouse implements Log {
   async websites(): Promise<NamedWebsite[]> {
     const named = await this.named();
     const known = new Set(named.map(({ id }) => id));
-    const others = (await websitesIn(this.path)).filter((id) => !known.has(id));
+    const others = (await websitesIn(this.path)).filter((id) => !known.has(id) && (this.#own?.has(id) ?? true));
     return [...named, ...others.map((id) => ({ id, name: null }))];
   }
 

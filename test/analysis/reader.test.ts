@@ -317,7 +317,7 @@ describe('a question', () => {
     const refused = await rowsOf(asked, text).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(QuestionError);
     expect(String(refused)).not.toContain('hash-of-a-key');
-    expect(String(refused)).toContain('only reads tables and views');
+    expect(String(refused)).toContain('can be read: give exactly one statement');
     expect(existsSync(join(warehouse.path, 'out.csv'))).toBe(false);
   });
 

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { UsageError } from '../exit.js';
+import { packageFolder } from '../storage/sql.js';
+import { REPORT_TEMPLATE, REPORT_TYPE, readReportFile } from './report-tool.js';
+import type { Client } from './tool.js';
+
+const DOCUMENTS = [
+  {
+    name: 'data-dictionary',
+    title: 'Data dictionary',
+    description: 'What every column of every table and view means.',
+    file: 'data-dictionary.md',
+  },
+  { name: 'glossary', title: 'Glossary', description: 'The terms of indexhouse.', file: 'glossary.md' },
+] as const;
+
+const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
+const reportParts = z.object({ website: z.string(), since: z.string(), until: z.string() });
+
+/** What can be read besides the answers of tools. Failures are told as those of tools are. */
+export function addResources(server: McpServer, client: Client, told: <T>(read: () => Promise<T>) => Promise<T>): void {
+  for (const { name, title, description, file } of DOCUMENTS) {
+    const config = { title, description, mimeType: 'text/markdown' };
+    server.registerResource(name, `indexhouse://${name}`, config, (uri) =>
+      told(async () => textOf(uri, 'text/markdown', await readFile(join(packageFolder(), 'docs', file), 'utf8'))),
+    );
+  }
+  const schema = {
+    title: 'Schema',
+    description: 'Tables and views for query_sql, with their columns and types.',
+    mimeType: 'application/json',
+  };
+  server.registerResource('schema', 'indexhouse://schema', schema, (uri, { signal }) =>
+    told(async () => textOf(uri, 'application/json', await schemaText(client, signal))),
+  );
+  const report = {
+    title: 'Report',
+    description: 'The report on a period as one HTML file. The tool `report` gives its address.',
+    mimeType: REPORT_TYPE,
+  };
+  const template = new ResourceTemplate(REPORT_TEMPLATE, { list: undefined });
+  server.registerResource('report', template, report, (uri, parts, { signal }) =>
+    told(async () => {
+      const { website, since, until } = reportParts.parse(parts);
+      const asked = { website: decoded(website), since, until };
+      return textOf(uri, REPORT_TYPE, await readReportFile(client, asked, signal));
+    }),
+  );
+}
+
+/** @throws UsageError for what is no part of an address */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new UsageError('the address of a report is the one that the tool `report` gives', { cause });
+  }
+}
+
+function textOf(uri: URL, mimeType: string, text: string): ReadResourceResult {
+  return { contents: [{ uri: uri.href, mimeType, text }] };
+}
+
+/** The columns of each table and view, by their names. */
+async function schemaText(client: Client, signal: AbortSignal): Promise<string> {
+  const columns = await client.ask(signal, (reader) =>
+    reader.rows(columnRow, 'from duckdb_columns() where not internal order by table_name, column_index'),
+  );
+  const tables = new Map<string, Record<string, string>>();
+  for (const { table_name, column_name, data_type } of columns) {
+    tables.set(table_name, { ...tables.get(table_name), [column_name]: data_type });
+  }
+  return JSON.stringify(Object.fromEntries(tables), null, 1);
+}

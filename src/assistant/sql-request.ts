@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { basisSchema } from './basis.js';
+import { rowsSchema } from './rows.js';
+
+/** What the process that runs somebody's SQL is asked. */
+export const sqlRequest = z.object({
+  warehouse: z.string(),
+  /** Ids; null: all. */
+  websites: z.array(z.string()).nullable(),
+  /** Bytes, of DuckDB; of what it spills to disk; and of the whole process, above which it ends itself. */
+  memoryLimit: z.number(),
+  spillLimit: z.number(),
+  processLimit: z.number(),
+  sql: z.string(),
+  limit: z.int(),
+  offset: z.int(),
+  /** How long all rows may be counted, in milliseconds. */
+  countMs: z.number(),
+  /** Milliseconds since 1970. */
+  now: z.number(),
+});
+export type SqlRequest = z.infer<typeof sqlRequest>;
+
+/** What it answers; `refused`: what the client is told, `failed`: what only the log is. */
+export const sqlAnswer = z.union([
+  z.object({ rows: rowsSchema, basis: basisSchema }),
+  z.object({ refused: z.string() }),
+  z.object({ failed: z.string() }),
+]);
+export type SqlAnswer = z.infer<typeof sqlAnswer>;

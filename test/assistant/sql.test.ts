@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { QuestionError } from '../../src/analysis/errors.js';
+import { Reader } from '../../src/analysis/reader.js';
+import { readRows } from '../../src/assistant/rows.js';
+import { runSql } from '../../src/assistant/run-sql.js';
+import { listTableFiles } from '../../src/warehouse/layout.js';
+import { atLength, testAtLength } from '../given/at-length.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { asked, call, NIGHTS, NOW } from './given.js';
+import { BOMBS, REFUSED } from './hostile-sql.js';
+
+const WINDOW = { limit: 10, offset: 0 };
+const MEMORY_LIMIT = 256_000_000;
+const NEVER = new AbortController().signal;
+
+let built: BuiltWarehouse;
+let parquet: string;
+beforeAll(async () => {
+  built = await buildWarehouse(NIGHTS);
+  parquet = (await listTableFiles(built.path, 'coverage', { websiteId: 'shop' }))[0] ?? '';
+  return () => built.remove();
+});
+
+/** Of every file of the warehouse, with its content. */
+function fingerprint(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const path = join(folder, file);
+    hash.update(`${file}\n`);
+    if (statSync(path).isFile()) hash.update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+function written(sql: string): string {
+  const secret = join(built.path, 'warehouse.json');
+  return sql.replaceAll('FILE', secret).replaceAll('FOLDER', built.path).replaceAll('PARQUET', parquet);
+}
+
+function run(sql: string, websites: string[] | null = null, options = {}) {
+  const request = { warehouse: built.path, websites, sql, ...WINDOW, now: NOW };
+  return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
+}
+
+it('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, websites: ['shop'] });
+  onTestFinished(() => reader.close());
+  const before = fingerprint(built.path);
+  expect(new Set(REFUSED).size).toBeGreaterThanOrEqual(200);
+  for (const hostile of REFUSED) {
+    const sql = written(hostile);
+    const refused = await readRows(reader, { name: 'query_sql', sql, parameters: {} }, WINDOW).catch((error) => error);
+    expect([hostile, refused]).toEqual([hostile, expect.any(QuestionError)]);
+    expect([hostile, String(refused)]).toEqual([hostile, expect.not.stringContaining('time_zone')]);
+    expect([hostile, String(refused)]).toEqual([hostile, expect.stringMatching(CLEAR)]);
+  }
+  expect(fingerprint(built.path)).toBe(before);
+  expect((await readRows(reader, { name: 'q', sql: 'from snapshots', parameters: {} }, WINDOW)).total).toBe(3);
+});
+
+/** What the refusals say: what it is instead of a query, or what DuckDB does not find. */
+const CLEAR = /Only tables and views can be read: give exactly one statement|(Parser|Binder|Catalog) Error: /;
+
+it('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
+  const client = await asked(built.path);
+  const { content } = await call(client, 'query_sql', {
+    sql: 'select url, first_seen_at from pages order by url',
+    limit: 2,
+    offset: 1,
+  });
+  expect(content).toMatchObject({
+    columns: ['url', 'first_seen_at'],
+    rows: [
+      ['https://other.example/blog/002', '2025-03-01T02:00:00.000Z'],
+      ['https://other.example/blog/004', '2025-03-01T02:00:00.000Z'],
+    ],
+    total: 66,
+    next_offset: 3,
+    basis: { websites: [{ website_id: 'other' }, { website_id: 'shop' }] },
+  });
+  const { error } = await call(client, 'query_sql', { sql: "from read_text('/etc/passwd')" });
+  expect(error).toContain('calls read_text() in FROM');
+});
+
+it('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
+  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('indexhouse-sql-'));
+  const before = left();
+  const { rows, basis } = await run('select website_id, count(*) from pages group by all', ['shop']);
+  expect(rows.rows).toEqual([['shop', 61]]);
+  expect(basis.websites.map(({ website_id }) => website_id)).toEqual(['shop']);
+  expect(left()).toEqual(before);
+});
+
+it('ends what takes too long', async () => {
+  const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1500 });
+  await expect(endless).rejects.toThrow('query_sql: stopped after 1.5 s: select fewer rows');
+});
+
+it('ends when nobody waits any more', async () => {
+  const client = new AbortController();
+  const sql = 'select count(*) from range(10000000000) a, range(10000000000) b';
+  const asking = runSql({ warehouse: built.path, websites: null, sql, ...WINDOW, now: NOW }, client.signal);
+  setImmediate(() => client.abort(new Error('the client is gone')));
+  await expect(asking).rejects.toThrow('the client is gone');
+});
+
+it.each(atLength(BOMBS.slice(0, 1), BOMBS))('survives a bomb: %s', async (sql) => {
+  await expect(run(sql)).rejects.toThrow(/^query_sql: (the statement need(s|ed)|stopped after)/);
+});
+
+testAtLength('200 hostile statements change nothing in the process of their own either', async () => {
+  const before = fingerprint(built.path);
+  for (const hostile of REFUSED) {
+    await expect([hostile, await run(written(hostile), ['shop']).catch((error) => error)]).toEqual([
+      hostile,
+      expect.any(QuestionError),
+    ]);
+  }
+  expect(fingerprint(built.path)).toBe(before);
+});
