@@ -9,7 +9,7 @@ import { escaped } from './keys.js';
 /** Who claims a place and has not sent its commit after so long, by the server's clock, is taken for dead. */
 const STALE_MS = HOUR_MS;
 
-/** Who resumes a run and has given no sign of life for so long is taken for dead, too: it gives one each minute. */
+/** Who is at work on a run and has given no sign of life for so long is taken for dead, too: it gives one each minute. */
 const SILENT_MS = 2.5 * MINUTE_MS;
 const LOOK_AGAIN_MS = 10 * SECOND_MS;
 /** Written by who stops in peace, so that nobody waits for its signs of life. */
@@ -51,7 +51,8 @@ export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marke
 }
 
 /**
- * Which runs this machine resumes. Of all that have a run's journal only one may, or each would ask for the same reports:
+ * Which runs this machine is at work on. Of all that have a run's journal only one may be, or each would ask for the same
+ * reports:
  * `runs/<run>/website=<id>/claim-<n>` has the id of its commit, and how often it has given a sign of life.
  */
 export class RunClaims {
@@ -64,9 +65,10 @@ export class RunClaims {
    *
    * @param run `runs/<run>/website=<id>`
    * @param id of this machine's commit of the run
+   * @param sleep null: nothing is waited for
    * @returns how many had it before this machine; null where another one is at work on it
    */
-  async take(run: string, id: string, sleep: (ms: number) => Promise<void>): Promise<number | null> {
+  async take(run: string, id: string, sleep: ((ms: number) => Promise<void>) | null): Promise<number | null> {
     let seen: string | null = null;
     let tried = 0;
     for (;;) {
@@ -74,19 +76,25 @@ export class RunClaims {
       const found = newest === null ? null : await this.bucket.get(newest);
       const text = String(found?.body ?? '');
       if (newest !== null && text.startsWith(`${id} `)) {
-        this.#held.set(run, { key: newest, id, signs: 0 });
+        const held = { key: newest, id, signs: 0 };
+        if (text.endsWith(RELEASED)) await this.#write(held, '0');
+        this.#held.set(run, held);
         return tried;
       }
       if (found === null || text.endsWith(RELEASED) || found.ageMs >= SILENT_MS) {
         tried = newest === null ? 0 : numberOf(newest) + 1;
         await this.bucket.put(`${run}/claim-${String(tried).padStart(4, '0')}`, `${id} 0`);
-      } else if (seen !== null && text !== seen) {
+      } else if (sleep === null || (seen !== null && text !== seen)) {
         return null;
       } else {
         seen = text;
         await sleep(LOOK_AGAIN_MS);
       }
     }
+  }
+
+  has(run: string): boolean {
+    return this.#held.has(run);
   }
 
   /** Gives a sign of life. @returns the runs that another machine has taken over meanwhile */

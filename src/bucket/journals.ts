@@ -60,12 +60,12 @@ export class JournalMirror {
    */
   async claim(folder: JournalFolder, sleep: (ms: number) => Promise<void>): Promise<Claimed> {
     const run = prefixOf(folder);
-    const header = await readHeader(folder).catch(() => null);
-    const before = await this.#claims.take(run, header?.snapshot_id ?? uuidv7(), sleep);
+    const id = await commitOf(folder);
+    const before = await this.#claims.take(run, id, sleep);
     if (before === null) return 'taken';
     const [, , website = ''] = run.split('/');
     const runs = await this.bucket.keys(`parquet/runs/${website}/`);
-    if (runs.some((key) => idOfKey(key) === folder.runId) || (before > 0 && !(await this.#fetchAgain(folder)))) {
+    if (runs.some((key) => idOfKey(key) === folder.runId) || (before > 0 && !(await this.#fetchAgain(folder, id)))) {
       // What is left of it goes with the next sync.
       await this.#claims.release(run);
       return 'ended';
@@ -85,11 +85,11 @@ export class JournalMirror {
   }
 
   /** @returns false where it was committed */
-  async #fetchAgain(folder: JournalFolder): Promise<boolean> {
+  async #fetchAgain(folder: JournalFolder, id: string): Promise<boolean> {
     const parts: Listed[] = [];
     for await (const part of this.bucket.list(`${prefixOf(folder)}/`)) if (PART.test(part.key)) parts.push(part);
     if (parts.length === 0) return true;
-    return fetchJournal(this.bucket, { warehouse: this.warehouse, folder }, parts);
+    return fetchJournal(this.bucket, { warehouse: this.warehouse, folder, id }, parts);
   }
 
   /** Sends what is new since the last time. @throws BucketError */
@@ -99,7 +99,7 @@ export class JournalMirror {
     if (this.#sent.size === 0 && identity !== null) await this.bucket.put('warehouse.json', identity);
     for (const run of await this.#claims.renew()) this.#others.add(run);
     for (const folder of await unfinishedJournals(this.warehouse)) {
-      if (this.#others.has(prefixOf(folder))) continue;
+      if (!(await this.#isOurs(folder))) continue;
       // How long they are is asked in the other order, so that nothing is sent without what it is about.
       const opened: { name: string; handle: FileHandle; bytes: number; inode: number }[] = [];
       try {
@@ -114,6 +114,15 @@ export class JournalMirror {
         for (const { handle } of opened) await handle.close();
       }
     }
+  }
+
+  /** A run that began here is claimed as well: whoever restores it can tell that this machine is at work on it. */
+  async #isOurs(folder: JournalFolder): Promise<boolean> {
+    const run = prefixOf(folder);
+    if (this.#others.has(run)) return false;
+    if (this.#claims.has(run) || (await this.#claims.take(run, await commitOf(folder), null)) !== null) return true;
+    this.#others.add(run);
+    return false;
   }
 
   async #sendFile(key: string, { handle, bytes, inode }: { handle: FileHandle; bytes: number; inode: number }) {
@@ -168,7 +177,7 @@ export async function fetchJournals(bucket: Bucket, warehouse: string): Promise<
     if (id === null || run.startsWith('.')) continue;
     const folder = journalFolder(warehouse, run, id);
     if (await exists(folder.path)) continue;
-    if (await fetchJournal(bucket, { warehouse, folder }, parts)) fetched++;
+    if (await fetchJournal(bucket, { warehouse, folder, id: uuidv7() }, parts)) fetched++;
   }
   return fetched;
 }
@@ -180,7 +189,7 @@ export async function fetchJournals(bucket: Bucket, warehouse: string): Promise<
  */
 async function fetchJournal(
   bucket: Bucket,
-  { warehouse, folder }: { warehouse: string; folder: JournalFolder },
+  { warehouse, folder, id }: { warehouse: string; folder: JournalFolder; id: string },
   parts: readonly Listed[],
 ): Promise<boolean> {
   const root = join(scratchFolder(warehouse), 'restored');
@@ -194,7 +203,7 @@ async function fetchJournal(
     await handle?.sync();
     await handle?.close();
   }
-  const snapshotId = await renameCommit(made);
+  const snapshotId = await renameCommit(made, id);
   const commits = await bucket.keys(`parquet/snapshots/${prefixOf(folder).split('/')[2]}/`);
   if (commits.some((key) => idOfKey(key) === snapshotId)) return false;
   for (const name of FILES) {
@@ -214,16 +223,22 @@ async function fetchJournal(
 }
 
 /** @returns the id that its commit had or would have had; null where that is lost */
-async function renameCommit(folder: JournalFolder): Promise<string | null> {
+async function renameCommit(folder: JournalFolder, id: string): Promise<string | null> {
   try {
     const header = await readHeader(folder);
-    if (header) await writeHeader(folder, { ...header, snapshot_id: uuidv7() });
+    if (header) await writeHeader(folder, { ...header, snapshot_id: id });
     return header?.snapshot_id ?? null;
   } catch (error) {
     // The next sync repairs it, and gives it a new id, too.
     if (!(error instanceof JournalError)) throw error;
     return null;
   }
+}
+
+/** The id that the commit of a run will have, which is this machine's alone. */
+async function commitOf(folder: JournalFolder): Promise<string> {
+  // One that cannot be read gets a new one when it is repaired, too.
+  return (await readHeader(folder).catch(() => null))?.snapshot_id ?? uuidv7();
 }
 
 /** The parts of the newest generation, up to the first that is missing. */

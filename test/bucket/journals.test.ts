@@ -111,11 +111,17 @@ describe('the journal in the bucket', () => {
       return { mirror, folders: await unfinishedJournals(warehouse) };
     };
     const [one, two] = [await restored(), await restored()];
+    // It stopped in peace, and begins again.
+    const first = new JournalMirror(bucket, home.warehouse);
+    await first.send();
     const claim = ({ mirror, folders }: typeof one, meanwhile: () => Promise<void> = async () => {}) =>
       mirror.claim(folders[0] ?? journalFolder('', '', ''), async (ms) => {
         waited += ms;
         await meanwhile();
       });
+    expect(await claim(one, () => first.send())).toBe('taken');
+    await first.release();
+    waited = 0;
     expect([await claim(one), waited]).toEqual(['ours', 0]);
     expect([await claim(one), waited], 'again').toEqual(['ours', 0]);
     expect(await claim(two, () => one.mirror.send())).toBe('taken');
@@ -142,13 +148,15 @@ describe('the journal in the bucket', () => {
     const sent = lost.journaled('a%2Fb');
     const before = server.requests.length;
     await mirror.send();
-    expect(server.requests.slice(before).filter((request) => request.startsWith('PUT'))).toEqual([]);
+    expect(server.requests.slice(before).filter((request) => /^PUT (?!.*claim-)/.test(request))).toEqual([]);
     await expect(lost.sync({ stopAfter: { reports: 30 } })).rejects.toThrow('stopped');
     expect(lost.journaled('a%2Fb').length).toBeGreaterThan(sent.length);
 
     const other = machine();
     expect(await fetchJournals(bucket, other.warehouse)).toBe(1);
     expect(await fetchJournals(bucket, other.warehouse), 'it is there').toBe(0);
+    // Long enough to be taken for dead.
+    server.now = () => Date.now() + 600_000;
     for (const name of ['listing.ndjson', 'plan.ndjson']) {
       const [here, there] = [lost, other].map((one) => readFileSync(join(one.journal('a%2Fb'), name)));
       expect(there?.equals(here ?? Buffer.alloc(0)), name).toBe(true);
