@@ -78,24 +78,27 @@ describe('the journal in the bucket', () => {
     expect(keys('runs/')).toEqual([]);
   });
 
-  test('is resumed by a third machine with all that the second one received before it was stopped', async () => {
-    await expect(home.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
-    const [second, third] = [machine(), machine()];
-    for (const { config } of [second, third]) expect((await run(['restore', '--config', config])).code).toBe(0);
-    await expect(second.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('stopped');
-    const journaled = second.journaled('a%2Fb');
-    expect(journaled.length).toBeGreaterThan(home.journaled('a%2Fb').length);
-    simulator.requests.reset();
-    expect(await third.syncOne()).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
-    expect(asked(journaled)).toEqual([]);
-    // What the second one is at it then finds ended.
-    expect(await second.sync({ recoverOnly: true })).toMatchObject({
-      websites: [],
-      followers: [{}, {}, { behind: 0 }],
-    });
-    expect(second.unfinished()).toEqual([]);
-    expect(keys('parquet/snapshots/')).toHaveLength(1);
-  });
+  testAtLength(
+    'is resumed by a third machine with all that the second one received before it was stopped',
+    async () => {
+      await expect(home.sync({ stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
+      const [second, third] = [machine(), machine()];
+      for (const { config } of [second, third]) expect((await run(['restore', '--config', config])).code).toBe(0);
+      await expect(second.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('stopped');
+      const journaled = second.journaled('a%2Fb');
+      expect(journaled.length).toBeGreaterThan(home.journaled('a%2Fb').length);
+      simulator.requests.reset();
+      expect(await third.syncOne()).toMatchObject({ status: 'committed', reports: { fetched: PAGES } });
+      expect(asked(journaled)).toEqual([]);
+      // What the second one is at it then finds ended.
+      expect(await second.sync({ recoverOnly: true })).toMatchObject({
+        websites: [],
+        followers: [{}, {}, { behind: 0 }],
+      });
+      expect(second.unfinished()).toEqual([]);
+      expect(keys('parquet/snapshots/')).toHaveLength(1);
+    },
+  );
 
   test('is left to another machine while that gives signs of life, and taken over once it is silent', async () => {
     await expect(home.sync({ stopAfter: { pages: 20 } })).rejects.toThrow('stopped');

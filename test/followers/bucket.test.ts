@@ -132,7 +132,7 @@ describe('the bucket', () => {
 });
 
 test('follows maintain at once: the checkpoint and the tombstone first, and what they put out of use stays', async () => {
-  const { path, remove } = await buildNights([1, 2, 9, 18], { withBlog: false });
+  const { path, remove } = await buildNights([1, 2, 18], { withBlog: false });
   onTestFinished(remove);
   await copyTo(server, path);
   const before = held();
@@ -234,8 +234,9 @@ describe('status and verify', () => {
     spoil();
     const { followers } = await ask('status');
     expect(followers).toContainEqual(expect.objectContaining({ name: 'bucket', behind: 0 }));
-    expect(await found()).toEqual(expect.arrayContaining(DIFFERENCES.map((one) => expect.objectContaining(one))));
-    expect(await found()).toHaveLength(DIFFERENCES.length);
+    const differences = await found();
+    expect(differences).toEqual(expect.arrayContaining(DIFFERENCES.map((one) => expect.objectContaining(one))));
+    expect(differences).toHaveLength(DIFFERENCES.length);
   });
 
   test('say where only the sizes were compared, because the server lists something else than the MD5', async () => {
