@@ -40,9 +40,12 @@ const environment = ({ endpoint = '', access_key_id = '', secret_access_key = ''
 async function answersOf(where: string, env: Record<string, string> = {}): Promise<string[]> {
   const answers: string[] = [];
   for (const table of TABLES) {
-    const { code, stdout, stderr } = await run(['query', '--sql', question(table), '--json', '--warehouse', where], {
-      env,
-    });
+    const { code, stdout, stderr } = await run(
+      ['query', '--sql', question(table), '--json', '--log-level', 'error', '--warehouse', where],
+      {
+        env,
+      },
+    );
     expect([code, stderr]).toEqual([0, '']);
     answers.push(stdout);
   }
@@ -104,7 +107,8 @@ test('retention between two questions changes the answer as it does in the folde
     const after = await answersOf('s3://lake', env);
     expect(after).toEqual(await answersOf(nights.path));
     expect(after).not.toEqual(before);
-    // And to a reader that begins then.
+    // And to a reader that begins then, even where the states have to be made of checkpoints and what is left.
+    for (const key of server.objects.keys()) if (key.startsWith('state/')) server.objects.delete(key);
     expect(await answersOf('s3://lake', environment(server.config, temporaryFolder()))).toEqual(after);
   } finally {
     nights.remove();

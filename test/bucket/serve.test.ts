@@ -34,6 +34,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   server.fault = null;
+  server.requests.length = 0;
   server.objects.clear();
   for (const [key, one] of stored) server.objects.set(key, one);
 });
@@ -82,6 +83,8 @@ async function served({ timeout = 200 } = {}) {
 test('serves a commit soon after it is in the bucket', async () => {
   onlyTheFirstNight();
   const { ask, listed } = await served();
+  // What nobody asked for stays there.
+  expect(server.requests.filter((request) => /coverage|url_reports|state\/website/.test(request))).toEqual([]);
   expect(await listed()).toBe(1);
   for (const [key, one] of stored) server.objects.set(key, one);
   await vi.waitFor(async () => expect(await listed()).toBe(2), 10_000);
