@@ -10,7 +10,7 @@ import { websitesIn } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readableFolders } from '../warehouse/own-log.js';
-import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
+import { checkWarehouseThere, checkWhole, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
 import { lockDown, SOURCES, type Source, UNSUMMARIZED, unsummarizedFiles, viewSources } from './sources.js';
@@ -75,6 +75,7 @@ export class Reader {
   static async open(options: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(options.warehouse);
     await checkWarehouseThere(warehouse);
+    if (!options.cache) await checkWhole(warehouse);
     const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {

@@ -35,11 +35,12 @@ export async function fetchLog(bucket: Bucket, folder: string, memoryLimit: numb
     const identity = await bucket.get('warehouse.json');
     if (identity === null)
       throw new Failure(`there is no warehouse at ${bucket.url}: check the address and its prefix`);
+    const { cacheOf, identity: file } = warehouseFolder(folder);
+    if (!(await exists(cacheOf))) await writeDurably(cacheOf, `${bucket.url}\n`);
     await removeLeft(folder);
     await writeSchemas(folder, memoryLimit);
     await fetchNew(bucket, folder);
     await withTemporary('index', (temporary) => updateIndex(folder, { memoryLimit, temporary }, Date.now()));
-    const file = warehouseFolder(folder).identity;
     if ((await readIfThere(file)) !== String(identity.body)) await writeDurably(file, identity.body);
     // When the bucket was read last.
     await utimes(file, new Date(), new Date());

@@ -16,6 +16,8 @@ export function warehouseFolder(path: string) {
     index: join(path, 'index'),
     /** What was left in a bucket when it was restored from there. */
     restored: join(path, 'restored.json'),
+    /** The address of the bucket, if the folder only keeps what was fetched from there. */
+    cacheOf: join(path, 'cache-of'),
     /** The keys that the service's own interface is opened with. */
     keys: join(path, 'service-keys.json'),
     /** When each of them was last used. */

@@ -39,6 +39,7 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
  */
 export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
   checkPath('warehouse.path', path);
+  await checkWhole(path);
   const found = await readIdentity(warehouseFolder(path).identity);
   if (found === null) return false;
   if (found.warehouse_format > WAREHOUSE_FORMAT) {
@@ -77,6 +78,13 @@ export async function checkWarehouseThere(warehouse: string): Promise<void> {
   const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
   const found = await Promise.all(marks.map((mark) => exists(mark)));
   if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
+}
+
+/** @throws WarehouseError for a folder that keeps what was fetched from a bucket: files of its commits are missing */
+export async function checkWhole(warehouse: string): Promise<void> {
+  const from = await readIfThere(warehouseFolder(warehouse).cacheOf);
+  if (from === null) return;
+  throw new WarehouseError(`${warehouse} keeps what was fetched from ${from.trim()}: name that address instead`);
 }
 
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {

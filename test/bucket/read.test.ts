@@ -99,6 +99,9 @@ describe('a bucket is read like a folder', () => {
     expect((await sql(LISTED)).stdout).toContain('"n":5');
     expect(fetched()).toEqual(['coverage', 'coverage', 'coverage']);
     expect(statSync(cache()).mode & 0o777).toBe(0o700);
+    // By itself it is no warehouse: data would be missing.
+    const wrong = await run(['query', '--sql', LISTED, '--warehouse', cache()]);
+    expect(wrong.stderr).toContain('keeps what was fetched from s3://lake/nights: name that address instead');
     expect(new Map(server.objects)).toEqual(stored);
   });
 
