@@ -117,7 +117,7 @@ const SET_ASIDE =
   'send it with a bug report';
 
 /** What needs attention, a sentence each, worst first. */
-function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }: StatusInput): string[] {
+export function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }: StatusInput): string[] {
   const { websites, unfinished, followers, running, set_aside, damaged } = status;
   const syncing = running?.process_id ?? null;
   return [

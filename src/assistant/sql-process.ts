@@ -20,6 +20,8 @@ const OUT_OF_MEMORY = /\bOut of Memory Error\b|max_temp_directory_size/i;
 const SQL_FOLDER = 'indexhouse-sql-';
 
 process.once('disconnect', end);
+// Who started it may have ended before this was heard.
+if (!process.connected) end();
 process.once('message', (message) => void serve(sqlRequest.parse(message)));
 
 async function serve(request: SqlRequest): Promise<void> {

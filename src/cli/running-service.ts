@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { metricsOf } from '../analysis/metrics.js';
-import { readStatus, type StatusInput } from '../analysis/status.js';
+import { readStatus, type Status, type StatusInput } from '../analysis/status.js';
+import { addAssistant } from '../assistant/http.js';
+import { KeyClients } from '../assistant/key-clients.js';
 import type { BucketCache } from '../bucket/cache.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
@@ -17,8 +19,10 @@ import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
 import type { Store } from '../service/store.js';
 import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
+import { QuestionQueue } from '../store/question-queue.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
+import { packageVersion } from './version.js';
 
 /** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
@@ -60,10 +64,10 @@ export interface RunningService {
  * @throws WarehouseError if there is no warehouse
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const reader = new LiveReader({
-    ...options,
-    onUnreadable: (file, reason) => options.log.error({ file, reason }, 'a file of the warehouse cannot be read'),
-  });
+  const onUnreadable = (file: string, reason: string) =>
+    options.log.error({ file, reason }, 'a file of the warehouse cannot be read');
+  const queue = new QuestionQueue();
+  const reader = new LiveReader({ ...options, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const uses = new LastUses(options.warehouse);
   const findKey = async (token: string): Promise<KeyDetails | null> => {
@@ -75,6 +79,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { service, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
   const onError = (error: unknown) => options.log.error({ err: error }, 'a request could not be answered');
+  const status = remembered(METRICS_FOR_MS, () => readStatus({ ...options.status, now: Date.now() }));
+  const statusInput = options.status;
+  const clients = new KeyClients({ ...options, queue, version: await packageVersion(), status, statusInput });
   const app = buildServer(store, {
     ...log,
     prefix,
@@ -85,10 +92,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     connections: { perAddress: service.connections_per_address },
     trustProxy: addressesIn(service.trust_proxy),
     onError,
+    extend: (scope, api) => addAssistant(scope, api, { clients, onError }),
     setup: (server) => {
       log.setup?.(server);
       addHealth(server, { reader, findKey, prefix, cache });
-      addMetrics(server, `${prefix}/metrics`, metricsOfKey(options.status, findKey));
+      addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
       allowOrigins(server, service.cors, prefix);
       const { secure_cookies: secureCookie } = service;
@@ -108,6 +116,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     clearInterval(refreshing);
     closing.abort();
     await app.close();
+    reader.interrupt();
+    clients.close();
     reader.close();
     await uses.write();
   };
@@ -176,8 +186,10 @@ export function addHealth(
 }
 
 /** The metrics of the websites that a request's key may read, cached for all requests. */
-function metricsOfKey(input: StatusInput, findKey: Store['findKey']): (request: FastifyRequest) => Promise<string> {
-  const status = remembered(METRICS_FOR_MS, () => readStatus({ ...input, now: Date.now() }));
+function metricsOfKey(
+  status: () => Promise<Status>,
+  findKey: Store['findKey'],
+): (request: FastifyRequest) => Promise<string> {
   return async (request) => {
     const readable = readableBy(await presentedKey(request, { findKey }));
     const found = await status();

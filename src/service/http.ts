@@ -42,6 +42,8 @@ export interface ServerOptions {
   connections?: Partial<ConnectionLimits>;
   /** Whether this address is a proxy to trust about a client's address, the host and the protocol. Default: none. */
   trustProxy?: (address: string) => boolean;
+  /** Called with the scope of the API and what its operations share: routes that are added here take the same keys. */
+  extend?: (scope: FastifyInstance, service: Interface) => void;
   /** Called before the routes exist: hooks added here see every request first and every answer last. */
   setup?: (app: FastifyInstance) => void;
   /** Called with every error that a client sees as a 500. */
@@ -61,7 +63,9 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
     isRateLimited: service.limiter !== null,
     isCacheable: options.representations ?? false,
   };
-  void app.register((scope) => addInterface(scope, service, described), { prefix: described.prefix });
+  const { prefix } = described;
+  void app.register((scope) => addInterface(scope, service, described), { prefix });
+  void app.register(async (scope) => options.extend?.(scope, service), { prefix });
   return app;
 }
 

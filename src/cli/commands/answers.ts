@@ -65,7 +65,7 @@ Examples:
 const MCP_HELP = `
 A server of the Model Context Protocol for AI assistants, which start it themselves and speak to it over stdin and stdout.
 It only reads, never blocks a sync, and ends when the assistant closes stdin. Whoever starts it sees every website of the
-warehouse.
+warehouse; over the network, \`indexhouse serve\` offers the same at /mcp to the keys of \`indexhouse keys\`.
 
 Example, as the configuration of many assistants has it:
   {"mcpServers": {"indexhouse": {"command": "indexhouse", "args": ["mcp", "--warehouse", "/data/warehouse"]}}}`;

@@ -1,0 +1,107 @@
+import { basename } from 'node:path';
+import { QuestionError } from '../analysis/errors.js';
+import type { Reader } from '../analysis/reader.js';
+import { type Status, type StatusInput, warningsOf } from '../analysis/status.js';
+import type { KeyDetails } from '../contract/key.js';
+import { readableBy } from '../service/admission.js';
+import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
+import { runSql } from './run-sql.js';
+import type { Client } from './tool.js';
+
+/** Each keeps an open database; more sets of websites than this at a time take turns. */
+const MOST_READERS = 4;
+
+export interface KeyClientOptions extends LiveReaderOptions {
+  version: string;
+  /** The status of the whole warehouse. */
+  status(): Promise<Status>;
+  statusInput: StatusInput;
+  now?: () => number;
+}
+
+interface Opened {
+  reader: LiveReader;
+  users: number;
+}
+
+/** Clients that see the websites of their key: each set of websites has a reader of its own, which sees no others. */
+export class KeyClients {
+  /** By the websites; the one that was used last comes last. */
+  readonly #readers = new Map<string, Opened>();
+
+  constructor(private readonly options: KeyClientOptions) {}
+
+  /** @param gone aborted when the client's connection ends */
+  clientOf(key: KeyDetails, gone: AbortSignal): Client {
+    const { version, now = Date.now, warehouse, cache } = this.options;
+    const websites = [...new Set(readableBy(key))].sort();
+    const ask = <T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>) =>
+      this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work);
+    return {
+      websites,
+      now,
+      version,
+      ask,
+      status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
+      query: (signal, sql, window) =>
+        ask(signal, (_, stopped) => {
+          if (cache)
+            throw new QuestionError('query_sql reads a folder, and this warehouse is in a bucket: use analyses');
+          return runSql({ warehouse, websites, sql, ...window, now: now() }, stopped);
+        }),
+    };
+  }
+
+  close(): void {
+    for (const { reader } of this.#readers.values()) reader.close();
+    this.#readers.clear();
+  }
+
+  async #ask<T>(
+    websites: readonly string[],
+    context: { keyId: string; signal: AbortSignal },
+    work: (reader: Reader, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify(websites);
+    const opened = this.#readers.get(name) ?? { reader: new LiveReader({ ...this.options, websites }), users: 0 };
+    this.#readers.delete(name);
+    this.#readers.set(name, opened);
+    opened.users++;
+    this.#closeUnused();
+    try {
+      return await opened.reader.ask(context, 'slow', work);
+    } finally {
+      opened.users--;
+    }
+  }
+
+  #closeUnused(): void {
+    for (const [name, { reader, users }] of this.#readers) {
+      if (this.#readers.size <= MOST_READERS) return;
+      if (users > 0) continue;
+      this.#readers.delete(name);
+      reader.close();
+    }
+  }
+}
+
+/** What a status says of some websites: nothing of others, and no path of this machine. */
+function statusOf(status: Status, websites: readonly string[], input: StatusInput): Status {
+  const own = <R extends { website_id: string }>(rows: readonly R[]) =>
+    rows.filter(({ website_id }) => websites.includes(website_id));
+  const told = {
+    ...status,
+    warehouse: '',
+    websites: own(status.websites),
+    running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
+    unfinished: [],
+    set_aside: [],
+    followers: [],
+    page_states: own(status.page_states),
+    new_drift: own(status.new_drift),
+    quarantine: own(status.quarantine),
+    notices: [],
+    damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
+  };
+  return { ...told, warnings: warningsOf(told, input) };
+}
