@@ -58,13 +58,13 @@ function isSection(name: string): name is Section {
   return Object.hasOwn(SECTIONS, name);
 }
 
-/** Reads the text of a flag or variable as a number or `false` if the key takes no text. */
+/** Reads the text of a flag or variable as a number, `true` or `false` if the key takes no text. */
 function fromText(section: Section, key: string, given: Scalar): Scalar {
   const shape: Readonly<Record<string, { safeParse(value: unknown): { success: boolean } }>> = SECTIONS[section].shape;
   const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
   if (typeof given !== 'string') return given;
   if (schema?.safeParse(given).success) return given;
-  if (given === 'false') return false;
+  if (given === 'true' || given === 'false') return given === 'true';
   const number = NUMBER.test(given) ? Number(given) : given;
   return schema?.safeParse(number).success ? number : given;
 }

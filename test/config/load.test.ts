@@ -26,12 +26,14 @@ describe('precedence', () => {
       INDEXHOUSE_QUALITY_MAX_REJECT_RATIO: '0.5',
       INDEXHOUSE_WAREHOUSE_MEMORY_LIMIT: '2GB',
       INDEXHOUSE_SCHEDULE_NIGHTLY_SYNC: 'false',
+      INDEXHOUSE_ICEBERG_ENABLED: 'true',
     });
     expect(config.api).toMatchObject({ base_url: 'http://localhost:1', token: '12345', timeout: 5000 });
     expect(config.reports.max_per_run).toBe(7);
     expect(config.quality.max_reject_ratio).toBe(0.5);
     expect(config.warehouse.memory_limit).toBe(2e9);
     expect(config.schedule['nightly-sync']).toBe(false);
+    expect(config.iceberg.enabled).toBe(true);
   });
 
   it('reads text of flags as the type of their key', async () => {
