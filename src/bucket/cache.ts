@@ -5,9 +5,10 @@ import { homedir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
+import { BusyError, messageOf, UsageError } from '../exit.js';
 import { exists, ifThere, makeFolders } from '../storage/durable.js';
 import type { FileSource } from '../storage/file-source.js';
-import { SECOND_MS } from '../time.js';
+import { MINUTE_MS, SECOND_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { checkPath } from '../warehouse/prepare.js';
@@ -33,6 +34,8 @@ export interface CacheOptions {
   /** Bytes, of DuckDB. */
   memoryLimit: number;
   options?: BucketOptions;
+  /** How long another process may take that fetches the same. Default: a minute. */
+  waitMs?: number;
 }
 
 /** The settings of a warehouse that may be in a bucket, whose server the section `bucket` describes. */
@@ -88,10 +91,17 @@ export class BucketCache {
   /** Makes the folder where it is missing. @throws BucketError where there are no credentials */
   static async open(options: CacheOptions): Promise<BucketCache> {
     const cache = new BucketCache(options);
-    const made = await makeFolders(options.folder);
-    if (made.includes(options.folder)) await chmod(options.folder, OWNER_ONLY);
-    for (const folder of [leases(options.folder), downloads(options.folder)]) await makeFolders(folder);
-    return cache;
+    const { folder } = options;
+    try {
+      const made = await makeFolders(folder);
+      if (made.includes(folder)) await chmod(folder, OWNER_ONLY);
+      for (const below of [leases(folder), downloads(folder)]) await makeFolders(below);
+      return cache;
+    } catch (cause) {
+      await cache.#bucket.close();
+      const remedy = 'name another folder in warehouse.cache_path or INDEXHOUSE_WAREHOUSE_CACHE_PATH';
+      throw new UsageError(`the cache ${folder} cannot be made: ${messageOf(cause)}; ${remedy}`, { cause });
+    }
   }
 
   get url(): string {
@@ -124,10 +134,11 @@ export class BucketCache {
   async #refresh(): Promise<void> {
     const { identity } = warehouseFolder(this.folder);
     try {
-      await fetchLog(this.#bucket, this.folder, this.options.memoryLimit);
+      await fetchLog(this.#bucket, { waitMs: MINUTE_MS, ...this.options });
       this.#failure = null;
     } catch (error) {
-      if (!(error instanceof BucketError) || !(await exists(identity))) throw error;
+      const isPassing = error instanceof BucketError || error instanceof BusyError;
+      if (!isPassing || !(await exists(identity))) throw error;
       this.#failure = error.message;
     }
     // The last time, of any process.

@@ -3,7 +3,6 @@ import { Failure } from '../exit.js';
 import { exists, readIfThere, sizeOf, writeDurably } from '../storage/durable.js';
 import { waitingForLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
-import { MINUTE_MS } from '../time.js';
 import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { dropIndex, makeRoom, updateIndex } from '../warehouse/marker-index.js';
@@ -20,17 +19,22 @@ const PREFIXES = TABLES.map((table) => `parquet/${table}/`);
 const COMMIT = /^parquet\/(snapshots|replays)\//;
 /** What the index of old markers holds. */
 const INDEXED = /^parquet\/(snapshots|runs)\//;
-/** While another process fetches the same. */
-const WAIT = { withinMs: MINUTE_MS, everyMs: 50 };
+const LOOK_FOR_LOCK_MS = 50;
 
 /**
  * Makes the markers, runs and tombstones in a folder those of a bucket, as fetching a whole warehouse does, but without
  * data and states. What the bucket no longer has goes.
  *
- * @throws BucketError; Failure where the bucket holds no warehouse; BusyError where another process fetches for long
+ * @param waitMs for another process that fetches
+ * @throws BucketError; Failure where the bucket holds no warehouse; BusyError where another process fetches for longer
  */
-export async function fetchLog(bucket: Bucket, folder: string, memoryLimit: number): Promise<void> {
-  const lock = await waitingForLock(() => RunLock.take(folder, `reading ${bucket.url}`), WAIT);
+export async function fetchLog(
+  bucket: Bucket,
+  { folder, memoryLimit, waitMs }: { folder: string; memoryLimit: number; waitMs: number },
+): Promise<void> {
+  // Another process may be fetching the same.
+  const wait = { withinMs: waitMs, everyMs: LOOK_FOR_LOCK_MS };
+  const lock = await waitingForLock(() => RunLock.take(folder, `reading ${bucket.url}`), wait);
   try {
     const identity = await bucket.get('warehouse.json');
     if (identity === null)

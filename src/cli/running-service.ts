@@ -29,6 +29,8 @@ const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
 /** How often to check the bucket for something new. */
 const REFRESH_MS = 60_000;
+/** At least so many times as long as it took lies between two times. */
+const REFRESH_TIMES = 10;
 /** How often the dashboard looks for a new commit, to make its pages before somebody opens them. */
 const PREPARE_MS = 10_000;
 
@@ -146,7 +148,14 @@ function refreshEvery(ms: number, cache: BucketCache, log: Logger): NodeJS.Timeo
     told = failure;
   };
   tell();
-  const refresh = () => cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
+  let notBefore = 0;
+  const refresh = async () => {
+    const begun = performance.now();
+    if (begun < notBefore) return;
+    await cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
+    // Listing many thousands of commits takes seconds, and costs money.
+    notBefore = performance.now() + REFRESH_TIMES * (performance.now() - begun);
+  };
   return setInterval(() => void refresh(), ms).unref();
 }
 

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BucketConfig } from '../../src/config/bucket.js';
 import { startBucket } from '../given/bucket.js';
 import { copyTo } from '../given/bucket-copy.js';
-import { run, runProcess } from '../given/cli.js';
+import { run, runProcess, start } from '../given/cli.js';
 import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { hasServer, startRealServer } from '../given/s3-servers.js';
 import { buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
@@ -76,6 +77,23 @@ describe('processes that share a cache, on a server', () => {
   });
   test.runIf(hasServer('moto'))('moto', () => withReal('moto'));
   test.runIf(hasServer('versitygw'))('versitygw', () => withReal('versitygw'));
+});
+
+test('readers that are killed at any moment leave a cache that answers', async () => {
+  const server = await startBucket({ pageSize: 7 });
+  await copyTo(server, built.path);
+  const expected = await answersOf(built.path);
+  for (let round = 0; round < 4; round++) {
+    const env = { ...environment(server.config, temporaryFolder()), INDEXHOUSE_WAREHOUSE_CACHE_SIZE: '20KB' };
+    for (const [at, table] of TABLES.entries()) {
+      const running = start(['query', '--sql', question(table), '--warehouse', 's3://lake'], { env });
+      await Promise.race([running.ended, delay(100 + 150 * at + 400 * Math.random())]);
+      running.kill('SIGKILL');
+      await running.ended;
+    }
+    expect(await answersOf('s3://lake', env)).toEqual(expected);
+  }
+  await server.close();
 });
 
 async function withReal(name: 'moto' | 'versitygw'): Promise<void> {

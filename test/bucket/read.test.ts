@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { BucketCache } from '../../src/bucket/cache.js';
+import { RunLock } from '../../src/warehouse/lock.js';
 import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
@@ -150,6 +152,21 @@ describe('a bucket that is down', () => {
     expect(lacking.stderr).not.toContain(SECRET);
   });
 
+  test('and another process that waits for it hold nobody up who has read it before', async () => {
+    const folder = join(caches, 'cache');
+    const cache = await BucketCache.open({ bucket: server.config, folder, limit: 1, memoryLimit: 256e6, waitMs: 0 });
+    onTestFinished(() => cache.close());
+    const lock = await RunLock.take(folder, 'reading');
+    await expect(cache.refresh()).rejects.toThrow('another run is in progress');
+    lock.release();
+    await cache.refresh();
+    expect(cache.failure).toBe(null);
+    const again = await RunLock.take(folder, 'reading');
+    await cache.refresh();
+    expect(cache.failure).toContain('another run is in progress');
+    again.release();
+  });
+
   test('does not keep a question from being stopped', async () => {
     const stop = new AbortController();
     server.fault = (request) => {
@@ -265,6 +282,13 @@ test('two at once share the files', async () => {
   expect([one.code, two.code]).toEqual([0, 0]);
   const both = await Promise.all([sql(LISTED), sql(LISTED)]);
   for (const { stdout } of both) expect(stdout).toBe(one.stdout);
+});
+
+test('a cache that cannot be made is told, with the key that names it', async () => {
+  writeFileSync(join(caches, 'file'), '');
+  const env = { ...environment(), INDEXHOUSE_WAREHOUSE_CACHE_PATH: join(caches, 'file', 'cache') };
+  const { code, stderr } = await run(['query', '--sql', LISTED, '--warehouse', 's3://lake/nights'], { env });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^indexhouse: the cache .* cannot be made: .*cache_path/)]);
 });
 
 test('doctor says how a bucket is read', async () => {
