@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimPlace } from '../bucket/claims.js';
@@ -222,10 +221,8 @@ export class BucketCopy implements CheckedCopy {
     const there = new Map<string, string>();
     for await (const { key, etag } of this.bucket.list('schema/')) there.set(key, etag);
     for (const name of await namesIn(folder)) {
-      const body = await readFile(join(folder, name));
-      const key = `schema/${name}`;
-      if (there.get(key) === createHash('md5').update(body).digest('hex')) continue;
-      await this.bucket.put(key, body, { ifAbsent: false });
+      const [key, file] = [`schema/${name}`, join(folder, name)];
+      if (there.get(key) !== (await md5Of(file))) await this.bucket.put(key, { file }, { ifAbsent: false });
     }
   }
 

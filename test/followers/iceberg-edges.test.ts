@@ -240,6 +240,18 @@ test('a state that was rebuilt with another size is published again with the rig
   expect((await icebergSizes(warehouse, 'page_state'))[state]).toBe(statSync(state).size);
 });
 
+test('runs that were recorded since are a lag', async () => {
+  const warehouse = until(1);
+  await publishIceberg(warehouse);
+  addNights(warehouse, 2);
+  await withLog(warehouse, async (log) => {
+    const tables = await IcebergTables.open(log, { history: 0 });
+    expect(await tables.differences(log)).toMatchObject([
+      { level: 'lag', message: 'the Iceberg table runs lacks 2 rows' },
+    ]);
+  });
+});
+
 test('an id that needs encoding stands in addresses as it does in paths', async () => {
   const warehouse = until(1);
   await publishIceberg(warehouse);

@@ -5,7 +5,7 @@ import { websiteOf } from '../../warehouse/damage.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
-import type { CheckedCopy, Commit, Difference } from '../follower.js';
+import { type CheckedCopy, type Commit, type Difference, lagging } from '../follower.js';
 import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
 import { fieldIds } from './schema.js';
@@ -121,6 +121,9 @@ export class IcebergTables implements CheckedCopy {
       const message = `the Iceberg table page_state gives ${path} ${published} bytes, but it has ${bytes}`;
       differences.push({ level: 'difference', message, remedy: 'the next sync publishes it again' });
     }
+    const runs = new Set(await this.#idsIn('runs'));
+    const lacking = log.runs.filter((path) => !runs.has(idOf(path))).length;
+    if (lacking > 0) differences.push(lagging(`the Iceberg table runs lacks ${lacking} rows`));
     return differences;
   }
 
