@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { type JournalFolder, journalFolder, unfinishedJournals } from '../journal/folder.js';
 import { JournalError, readHeader, writeHeader } from '../journal/header.js';
-import { exists, ifThere, makeFolder, readIfThere, syncFolder } from '../storage/durable.js';
+import { exists, ifThere, makeFolder, readIfThere, sizeOf, syncFolder } from '../storage/durable.js';
 import { decodeId, encodeId } from '../storage/names.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { RunClaims } from './claims.js';
@@ -53,7 +53,7 @@ export class JournalMirror {
   }
 
   /**
-   * Claims a run that was found here, and fetches its journal again where another machine was at work on it meanwhile.
+   * Claims a run that was found here, and fetches its journal again where another machine has received more meanwhile.
    *
    * @returns `taken` by another machine, or `ended` by one: then its journal is of no use here
    * @throws BucketError
@@ -88,7 +88,10 @@ export class JournalMirror {
   async #fetchAgain(folder: JournalFolder, id: string): Promise<boolean> {
     const parts: Listed[] = [];
     for await (const part of this.bucket.list(`${prefixOf(folder)}/`)) if (PART.test(part.key)) parts.push(part);
-    if (parts.length === 0) return true;
+    const sizes = await Promise.all(FILES.map((name) => sizeOf(folder[name])));
+    const there = FILES.flatMap((name) => newestParts(parts, name)).map(({ size }) => size);
+    // Where the bucket could not be reached, more was received here.
+    if (sum(sizes) > sum(there)) return true;
     return fetchJournal(this.bucket, { warehouse: this.warehouse, folder, id }, parts);
   }
 
@@ -197,7 +200,7 @@ async function fetchJournal(
   await rm(root, { recursive: true, force: true });
   await makeFolder(made.path);
   for (const name of FILES) {
-    const own = newestGeneration(parts.filter(({ key }) => PART.exec(key)?.[3] === name));
+    const own = newestParts(parts, name);
     const handle = own.length > 0 ? await open(made[name], 'w') : null;
     for (const { key } of own) await handle?.appendFile((await bucket.get(key))?.body ?? '');
     await handle?.sync();
@@ -241,11 +244,11 @@ async function commitOf(folder: JournalFolder): Promise<string> {
   return (await readHeader(folder).catch(() => null))?.snapshot_id ?? uuidv7();
 }
 
-/** The parts of the newest generation, up to the first that is missing. */
-function newestGeneration(parts: readonly Listed[]): Listed[] {
-  const placed = parts.map((part) => {
-    const [, , , , generation, offset] = PART.exec(part.key) ?? [];
-    return { part, generation: Number(generation), offset: Number(offset) };
+/** The parts of a file's newest generation, up to the first that is missing. */
+function newestParts(parts: readonly Listed[], name: string): Listed[] {
+  const placed = parts.flatMap((part) => {
+    const [, , , file, generation, offset] = PART.exec(part.key) ?? [];
+    return file === name ? [{ part, generation: Number(generation), offset: Number(offset) }] : [];
   });
   const newest = Math.max(...placed.filter(({ offset }) => offset === 0).map(({ generation }) => generation));
   const own = placed.filter(({ generation }) => generation === newest).sort((a, b) => a.offset - b.offset);
@@ -256,6 +259,10 @@ function newestGeneration(parts: readonly Listed[]): Listed[] {
     return true;
   });
   return whole.map(({ part }) => part);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 async function read(handle: FileHandle, position: number, length: number): Promise<Buffer> {
