@@ -5,7 +5,7 @@ import { type Status, type StatusInput, warningsOf } from '../analysis/status.js
 import type { KeyDetails } from '../contract/key.js';
 import { readableBy } from '../service/admission.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
-import { runSql } from './run-sql.js';
+import { IN_BUCKET, runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
 /** Each keeps an open database; more sets of websites than this at a time take turns. */
@@ -45,8 +45,7 @@ export class KeyClients {
       status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
       query: (signal, sql, window) =>
         ask(signal, (_, stopped) => {
-          if (cache)
-            throw new QuestionError('query_sql reads a folder, and this warehouse is in a bucket: use analyses');
+          if (cache) throw new QuestionError(IN_BUCKET);
           return runSql({ warehouse, websites, sql, ...window, now: now() }, stopped);
         }),
     };

@@ -9,6 +9,7 @@ import type { Rows } from './rows.js';
 import { type SqlRequest, sqlAnswer } from './sql-request.js';
 
 const PROGRAM = ['dist', 'src', 'assistant', 'sql-process.js'];
+export const IN_BUCKET = 'query_sql reads a folder, and this warehouse is in a bucket: use analyses';
 /** From its start to the answer. */
 export const TIME_LIMIT_MS = 20_000;
 const COUNT_MS = 3000;

@@ -1,6 +1,7 @@
+import { QuestionError } from '../analysis/errors.js';
 import type { Status } from '../analysis/status.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
-import { runSql } from './run-sql.js';
+import { IN_BUCKET, runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
 export interface WholeOptions extends LiveReaderOptions {
@@ -20,7 +21,8 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     status,
     query: (signal, sql, window) =>
       reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
-        const { warehouse } = options;
+        const { warehouse, cache } = options;
+        if (cache) throw new QuestionError(IN_BUCKET);
         return runSql({ warehouse, websites: null, sql, ...window, now: now() }, stopped);
       }),
     close: () => reader.close(),

@@ -51,7 +51,7 @@ export function folderOf(flag: string, { cwd }: Io): string {
 function checkFolder(place: string): void {
   if (!isBucketUrl(place)) return;
   throw new UsageError(
-    `${place} is a bucket, which only query, report, status, serve, keys and doctor read: name a folder instead; ` +
+    `${place} is a bucket, which only query, report, status, serve, mcp, keys and doctor read: name a folder instead; ` +
       `\`indexhouse restore --from ${place} --warehouse <folder>\` fills one`,
   );
 }

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { readStatus, type StatusInput } from '../analysis/status.js';
+import { readStatus } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import { assistantServer } from '../assistant/server.js';
 import { wholeClient } from '../assistant/whole-client.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
-import { configOf, loggerOf, readerOptions } from './configured.js';
+import { configOf, loggerOf, READERS, type Reading, reading } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import type { Globals } from './program.js';
+import { refreshing } from './refreshing.js';
 import { packageVersion } from './version.js';
 
 /** How long what was asked before the client closed its end may still be answered. */
@@ -20,10 +21,15 @@ export interface Flags extends Globals {
 
 /** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const options = await readerOptions(flags, io);
-  const status = await statusInput(flags, io, options.warehouse);
-  await checkWarehouseThere(options.warehouse);
+  return reading(flags, io, (options) => answerUntilClosed(options, flags, io));
+}
+
+async function answerUntilClosed(options: Reading, flags: Flags, io: Io): Promise<number> {
+  const { warehouse, cache } = options;
+  const status = { ...(await statusInput(flags, io)), warehouse, cache };
+  await checkWarehouseThere(warehouse);
   const log = loggerOf(flags, io);
+  const refresh = cache && refreshing(cache, log);
   const answering = new Set<Promise<unknown>>();
   const client = wholeClient({
     ...options,
@@ -39,7 +45,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     await stoppable(io, async (signal) => {
       const gone = Promise.race([once(io.stdin, 'end', { signal }), once(io.stdin, 'close', { signal })]);
       await server.connect(new StdioServerTransport(io.stdin, io.stdout));
-      log.info({ warehouse: options.warehouse }, 'answering on stdin and stdout');
+      log.info({ warehouse: cache?.url ?? warehouse }, 'answering on stdin and stdout');
       await gone.catch(() => null);
       // A call begins, and an answer is written, after what is under way now.
       await setImmediate();
@@ -50,13 +56,13 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await setImmediate();
     });
   } finally {
+    clearInterval(refresh);
     await server.close();
     client.close();
   }
   return EXIT.done;
 }
 
-async function statusInput(flags: Flags, io: Io, warehouse: string): Promise<StatusInput> {
-  if (flags.warehouse !== undefined) return { ...STATUS_DEFAULTS, warehouse, now: 0 };
-  return statusInputOf(await configOf(flags, io, { withoutTokens: true }));
+async function statusInput(flags: Flags, io: Io) {
+  return flags.warehouse === undefined ? statusInputOf(await configOf(flags, io, READERS)) : STATUS_DEFAULTS;
 }

@@ -22,15 +22,12 @@ import { LiveReader, type ServedWebsite } from '../store/live-reader.js';
 import { QuestionQueue } from '../store/question-queue.js';
 import { WarehouseStore } from '../store/warehouse-store.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
+import { refreshing } from './refreshing.js';
 import { packageVersion } from './version.js';
 
 /** How often the last uses of keys are written. */
 const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
-/** How often to check the bucket for something new. */
-const REFRESH_MS = 60_000;
-/** At least so many times as long as it took lies between two times. */
-const REFRESH_TIMES = 10;
 /** How often the dashboard looks for a new commit, to make its pages before somebody opens them. */
 const PREPARE_MS = 10_000;
 
@@ -111,11 +108,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   // Whoever opens a page that cannot be read sees the error. Nothing is fetched from a bucket in advance.
   const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
   const preparing = cache ? undefined : setInterval(prepare, PREPARE_MS).unref();
-  const refreshing = cache && refreshEvery(options.refreshMs ?? REFRESH_MS, cache, options.log);
+  const refresh = cache && refreshing(cache, options.log, options.refreshMs);
   const close = async (): Promise<void> => {
     clearInterval(writing);
     clearInterval(preparing);
-    clearInterval(refreshing);
+    clearInterval(refresh);
     closing.abort();
     await app.close();
     reader.interrupt();
@@ -136,27 +133,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await close();
     throw error;
   }
-}
-
-/** Asks a bucket for new commits now and then. Whether that works is logged when it changes. */
-function refreshEvery(ms: number, cache: BucketCache, log: Logger): NodeJS.Timeout {
-  let told: string | null = null;
-  const tell = () => {
-    const { url: bucket, failure } = cache;
-    if (failure !== null && told === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
-    if (failure === null && told !== null) log.info({ bucket }, 'the bucket can be read again');
-    told = failure;
-  };
-  tell();
-  let notBefore = 0;
-  const refresh = async () => {
-    const begun = performance.now();
-    if (begun < notBefore) return;
-    await cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
-    // Listing many thousands of commits takes seconds, and costs money.
-    notBefore = performance.now() + REFRESH_TIMES * (performance.now() - begun);
-  };
-  return setInterval(() => void refresh(), ms).unref();
 }
 
 /**

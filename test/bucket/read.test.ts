@@ -69,6 +69,16 @@ const dataFiles = () =>
     if (!existsSync(folder)) return [];
     return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet'));
   });
+/** What an assistant writes to call a tool. */
+function calls(name: string, given: object): string[] {
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1' } };
+  const all = [
+    { method: 'initialize', params: client },
+    { method: 'tools/call', params: { name, arguments: given } },
+  ];
+  return all.map((call) => JSON.stringify({ jsonrpc: '2.0', id: `${name} ${call.method}`, ...call }));
+}
+
 /** Changes the objects whose keys begin so. */
 function tampered(prefix: string, change: (body: Buffer) => Buffer | null): void {
   for (const [key, one] of [...server.objects].filter(([key]) => key.startsWith(`nights/${prefix}`))) {
@@ -117,7 +127,7 @@ describe('a bucket is read like a folder', () => {
     expect(await made('s3://lake/nights', environment())).toEqual(await made(built.path));
   });
 
-  test('by status and keys, too', async () => {
+  test('by status, mcp and keys, too', async () => {
     const [here, there] = [await read('status', '--json'), await run(['status', '--json', '--warehouse', built.path])];
     const { websites, page_states, quarantine } = JSON.parse(there.stdout);
     const status = JSON.parse(here.stdout);
@@ -129,6 +139,12 @@ describe('a bucket is read like a folder', () => {
       running: null,
     });
     expect(status.websites).toHaveLength(websites.length);
+    const typed = [...calls('run_analysis', { name: 'deindexed_pages', parameters: { since: '2025-03-01' } })];
+    typed.push(...calls('query_sql', { sql: LISTED }).slice(1));
+    const words = ['mcp', '--warehouse', 's3://lake/nights', '--log-level', 'error'];
+    const { stdout } = await run(words, { env: environment(), typed });
+    expect(stdout).toContain('https://a.example/q');
+    expect(stdout).toContain('this warehouse is in a bucket');
     expect((await read('keys', 'add', '--label', 'me', '--website', ODD)).code).toBe(0);
     expect((await read('keys', 'list')).stdout).toContain('me');
   });
@@ -327,7 +343,7 @@ describe('commands that write', () => {
     const { code, stderr } = await run([...words, '--config', config], { env: environment(), cwd: caches });
     expect(code).toBe(2);
     expect(stderr).toContain(
-      's3://lake/nights is a bucket, which only query, report, status, serve, keys and doctor read',
+      's3://lake/nights is a bucket, which only query, report, status, serve, mcp, keys and doctor read',
     );
     expect(server.requests).toEqual([]);
   });

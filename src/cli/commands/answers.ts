@@ -120,7 +120,7 @@ export function answerCommands(define: Define): Command[] {
       .addHelpText('after', SERVE_HELP),
     define('mcp', () => import('../mcp.js'))
       .description('let an AI assistant ask the warehouse, read-only, over stdin and stdout (Model Context Protocol)')
-      .option(...WAREHOUSE)
+      .option(...PLACE)
       .addHelpText('after', MCP_HELP),
     keysCommand(define),
   ];

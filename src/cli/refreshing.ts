@@ -1,0 +1,27 @@
+import type { BucketCache } from '../bucket/cache.js';
+import type { Logger } from '../observe/log.js';
+
+const EVERY_MS = 60_000;
+/** At least so many times as long as it took lies between two times. */
+const TIMES = 10;
+
+/** Asks a bucket for new commits now and then. Whether that works is logged when it changes. */
+export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS): NodeJS.Timeout {
+  let told: string | null = null;
+  const tell = () => {
+    const { url: bucket, failure } = cache;
+    if (failure !== null && told === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
+    if (failure === null && told !== null) log.info({ bucket }, 'the bucket can be read again');
+    told = failure;
+  };
+  tell();
+  let notBefore = 0;
+  const refresh = async () => {
+    const begun = performance.now();
+    if (begun < notBefore) return;
+    await cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
+    // Listing many thousands of commits takes seconds, and costs money.
+    notBefore = performance.now() + TIMES * (performance.now() - begun);
+  };
+  return setInterval(() => void refresh(), everyMs).unref();
+}
