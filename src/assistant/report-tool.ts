@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
 import { count, size } from '../observe/format.js';
+import type { Headline } from '../report/headline.js';
 import { reportPage } from '../report/page.js';
 import { type Report, readReport } from '../report/report.js';
 import { basisOf, basisSchema, basisText } from './basis.js';
@@ -14,19 +15,14 @@ export const REPORT_TEMPLATE = 'indexhouse://report/{website}/{since}/{until}';
 export const REPORT_TYPE = 'text/html';
 
 const figure = z.object({ now: z.number(), before: z.number().nullable() });
-const headline = z.object({
+const FIGURES = [
+  ...(['pages', 'indexed', 'without_data', 'newly_indexed', 'deindexed', 'appeared', 'disappeared'] as const),
+  ...(['canonical_flips', 'robots_blocked', 'robots_unblocked'] as const),
+] as const;
+const headlineOutput = z.object({
   listed_on: z.string().nullable(),
   compared_with: z.string().nullable(),
-  pages: figure,
-  indexed: figure,
-  without_data: figure,
-  newly_indexed: figure,
-  deindexed: figure,
-  appeared: figure,
-  disappeared: figure,
-  canonical_flips: figure,
-  robots_blocked: figure,
-  robots_unblocked: figure,
+  figures: z.partialRecord(z.enum(FIGURES), figure),
 });
 
 /** What a report is about. */
@@ -49,8 +45,8 @@ export const reportTool = toolOf({
     since: z.string(),
     until: z.string(),
     story: z.array(z.string()).describe('What happened, a sentence each.'),
-    total: headline,
-    websites: z.array(headline.extend({ website_id: z.string(), website_name: z.string().nullable() })),
+    total: headlineOutput,
+    websites: z.array(headlineOutput.extend({ website_id: z.string(), website_name: z.string().nullable() })),
     more_websites: z.number().describe('Websites that are not named here, but in the file.'),
     uri: z.string().describe('Of the file.'),
     bytes: z.number(),
@@ -93,14 +89,19 @@ async function contentOf(reader: Reader, client: Client, report: Report, { websi
     since: period.since,
     until: period.until,
     story: sections.flatMap(({ story }) => story),
-    total,
+    total: toldOf(total),
     websites: websites.slice(0, MOST_WEBSITES).map(({ website: { website_id, website_name }, headline: figures }) => {
-      return { ...figures, website_id, website_name };
+      return { ...toldOf(figures), website_id, website_name };
     }),
     more_websites: Math.max(0, websites.length - MOST_WEBSITES),
     uri: `indexhouse://report/${encodeURIComponent(id ?? ALL)}/${period.since}/${period.until}`,
     basis: await basisOf(reader, id, client.now()),
   };
+}
+
+function toldOf(headline: Headline): z.infer<typeof headlineOutput> {
+  const { listed_on, compared_with } = headline;
+  return { listed_on, compared_with, figures: Object.fromEntries(FIGURES.map((name) => [name, headline[name]])) };
 }
 
 /** @throws UsageError for a report that is too large to be sent */

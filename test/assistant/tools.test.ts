@@ -182,7 +182,7 @@ it('report is its story and figures, and a file that can be read', async () => {
   expect(content).toMatchObject({
     since: '2025-02-25',
     until: '2025-03-03',
-    total: { pages: { now: 61 }, deindexed: { now: 11 } },
+    total: { figures: { pages: { now: 61 }, deindexed: { now: 11 } } },
     websites: [{ website_id: 'shop' }],
     uri: 'indexhouse://report/shop/2025-02-25/2025-03-03',
   });
