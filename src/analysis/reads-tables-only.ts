@@ -4,7 +4,7 @@ import type { Engine } from '../storage/engine.js';
 /** What is allowed in FROM besides tables and views: functions that make rows or describe tables. */
 const TABLE_FUNCTIONS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree', 'summary'],
-  ...['histogram', 'histogram_values', 'test_all_types', 'icu_calendar_names', 'pg_timezone_names'],
+  ...['test_all_types', 'icu_calendar_names', 'pg_timezone_names'],
   ...['duckdb_columns', 'duckdb_tables', 'duckdb_views', 'duckdb_schemas', 'duckdb_databases', 'duckdb_types'],
   ...['duckdb_functions', 'duckdb_keywords', 'pragma_table_info', 'pragma_show', 'pragma_version'],
 ]);
@@ -12,6 +12,8 @@ const TABLE_FUNCTIONS = new Set([
 const REFUSED_FUNCTIONS = new Set(['getenv', 'write_log', 'current_setting', 'getvariable']);
 /** The harmless ones, which describe tables or nothing at all. */
 export const PRAGMAS = /^pragma\s+(version|show_tables|database_list|table_info\s*\(\s*'\w+'\s*\))$/i;
+/** A table of the system that tells settings, which name folders of this machine. */
+const SETTINGS_TABLE = /^(.*\.)?"?pg_settings"?$/i;
 /** Names that DuckDB takes for a file if no table has them. */
 const FILE_NAME =
   /[/\\*?]|:\/\/|\.(parquet|csv|tsv|txt|json|jsonl|ndjson|db|ddb|duckdb|sqlite|xlsx|avro|arrow)(\.\w+)?$/i;
@@ -57,6 +59,7 @@ function refusedIn(node: object): string | null {
     const name = called?.function_name.toLowerCase() ?? '';
     return TABLE_FUNCTIONS.has(name) ? null : `calls ${name}() in FROM`;
   }
+  if (table_name !== undefined && SETTINGS_TABLE.test(table_name)) return 'reads the settings in pg_settings';
   if (type === 'BASE_TABLE' && table_name !== undefined && FILE_NAME.test(table_name)) {
     return `reads the file ${table_name}`;
   }

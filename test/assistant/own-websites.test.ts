@@ -96,6 +96,17 @@ describe.each(['as it was synced', 'with an index of old markers'])('a warehouse
     }
     for (const sql of TELLING)
       expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
+    const views = z
+      .array(z.tuple([z.string()]))
+      .parse(
+        JSON.parse(await answer(own, "select schema_name || '.' || view_name from duckdb_views() where internal")),
+      );
+    expect(views.length).toBeGreaterThan(40);
+    for (const [view] of views.slice(1)) {
+      const told = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
+      expect([view, told]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
+      expect([view, told]).toEqual([view, expect.not.stringContaining(path())]);
+    }
     const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
     await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');
     await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
