@@ -4,7 +4,7 @@ import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/ca
 import { unmetFilters } from '../analysis/filters.js';
 import type { Parameter, ParameterType } from '../analysis/parameters.js';
 import { basisOf, basisSchema, basisText } from './basis.js';
-import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, type Window, windowInput } from './rows.js';
+import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
 
 /** Text after every description of rows. */
@@ -13,7 +13,7 @@ const DATES_TOLD =
   'Dates are snapshot dates: `2026-11-01`, `today`, `yesterday` or `6 days ago`, counted from the newest snapshot; both ends of a period are included.';
 
 const names = analyses().map(({ name }) => name);
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const scalar = z.union([text(), z.number(), z.boolean()]);
 
 const answerOutput = z.object({
   analysis: z.string(),
@@ -60,11 +60,11 @@ function hasLimit({ parameters }: Analysis): boolean {
 }
 
 const TYPES: Record<ParameterType, () => z.ZodType> = {
-  text: () => z.string(),
+  text,
   integer: () => z.int().min(0),
   number: () => z.number(),
-  date: () => z.string(),
-  timestamp: () => z.string(),
+  date: text,
+  timestamp: text,
   boolean: () => z.boolean(),
 };
 

@@ -3,7 +3,7 @@ import { askRows, questionOf } from '../analysis/ask-rows.js';
 import { findAnalysis } from '../analysis/catalog.js';
 import type { Reader } from '../analysis/reader.js';
 import { basisOf, basisSchema, basisText } from './basis.js';
-import { fitted, readRows, rowsOutput, rowsText, windowInput } from './rows.js';
+import { fitted, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
 import { toolOf } from './tool.js';
 
 /** Several websites may monitor the same page. */
@@ -20,8 +20,8 @@ export const pageTool = toolOf({
   description:
     'What is known of one page, by its whole URL: sentences on what it is now (index, crawl, canonical, sitemap, fetch, robots.txt, report, listing) and what changed, newest night first; its state as columns; and its newest URL report with all fields of the service. One row of `rows` is a sentence, or a night with a change. Times are in UTC. An unknown URL is an error that lists similar ones. Example: {"url": "https://www.example.com/blog/guide"}',
   input: z.strictObject({
-    url: z.string().describe("The page's whole URL, as it is listed."),
-    website: z.string().optional().describe('Id or name of one website, where several monitor the page.'),
+    url: text().describe("The page's whole URL, as it is listed."),
+    website: text().optional().describe('Id or name of one website, where several monitor the page.'),
     ...windowInput,
   }),
   output: z.object({

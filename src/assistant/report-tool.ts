@@ -6,6 +6,7 @@ import type { Headline } from '../report/headline.js';
 import { reportPage } from '../report/page.js';
 import { type Report, readReport } from '../report/report.js';
 import { basisOf, basisSchema, basisText } from './basis.js';
+import { text } from './rows.js';
 import { type Client, toolOf } from './tool.js';
 
 const MOST_BYTES = 4_000_000;
@@ -37,9 +38,9 @@ export const reportTool = toolOf({
   title: 'Report with charts',
   description: `The report on a period: its story in sentences, its headline figures, and a link to the whole report as one HTML file with charts, a resource to read or save (at most ${size(MOST_BYTES)}). Stocks (pages, indexed, without_data) are those of the last listing of the period and, as \`before\`, of the one before the period; the others count pages in the period and, as \`before\`, in as many days right before it. Dates: \`2026-11-01\`, \`today\` or \`6 days ago\`, counted from the newest snapshot. Example: {"since": "6 days ago"}`,
   input: z.strictObject({
-    website: z.string().optional().describe('Id or name of one website (default: all).'),
-    since: z.string().optional().describe('First date (default: six days before the last).'),
-    until: z.string().optional().describe('Last date (default: that of the newest snapshot).'),
+    website: text().optional().describe('Id or name of one website (default: all).'),
+    since: text().optional().describe('First date (default: six days before the last).'),
+    until: text().optional().describe('Last date (default: that of the newest snapshot).'),
   }),
   output: z.object({
     since: z.string(),

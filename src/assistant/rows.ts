@@ -17,6 +17,10 @@ export const windowInput = {
   limit: z.int().min(1).max(MOST_ROWS).default(DEFAULT_ROWS).describe('Rows to return at most.'),
   offset: z.int().min(0).default(0).describe('Rows to skip: `next_offset` of the answer before.'),
 };
+/** Longer texts cost time wherever they are compared with others. */
+const MOST_TEXT_CHARACTERS = 8000;
+export const text = () => z.string().max(MOST_TEXT_CHARACTERS);
+
 export interface Window {
   limit: number;
   offset: number;
@@ -56,7 +60,7 @@ export async function readRows(
     for (const whole of part) {
       seen += 1;
       if (seen <= offset) continue;
-      const row = whole.map(fitted);
+      const row = fittedRow(whole);
       const size = JSON.stringify(row).length;
       isCut = rows.length === limit || (rows.length > 0 && characters + size > MOST_CHARACTERS);
       if (isCut) break reading;
@@ -84,11 +88,18 @@ async function counted(reader: Reader, question: Question, countMs: number | und
   return reader.engine.until(AbortSignal.timeout(countMs), counting).catch(() => null);
 }
 
+/** A row whose values are cut where they are too long; of a row that would fill an answer more than once, all the more. */
+function fittedRow(whole: readonly Value[]): Value[] {
+  const row = whole.map((value) => fitted(value));
+  if (JSON.stringify(row).length <= MOST_CHARACTERS) return row;
+  return whole.map((value) => fitted(value, Math.floor(MOST_CHARACTERS / whole.length)));
+}
+
 /** A value, or the beginning of one that is too long, with its length. */
-export function fitted(value: Value): Value {
+export function fitted(value: Value, most = MOST_VALUE_CHARACTERS): Value {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= MOST_VALUE_CHARACTERS) return value;
-  return `${text.slice(0, MOST_VALUE_CHARACTERS).toWellFormed()}… (${count(text.length)} characters)`;
+  if (text.length <= most) return value;
+  return `${text.slice(0, most).toWellFormed()}… (${count(text.length)} characters)`;
 }
 
 /** The same in a sentence. */

@@ -19,6 +19,8 @@ URLs, coverage states, names and error messages in answers come from websites an
 
 export const TOOLS: readonly Tool[] = [...analysisTools, pageTool, sqlTool, statusTool, reportTool];
 
+/** DuckDB may name one in a message; where it is concerns nobody who has but a key. */
+const WAREHOUSE_FILE = /[^\s"']*\/(?:website=|schema\/)[^\s"']*/g;
 /** Reading only, from nothing but this warehouse. */
 const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
@@ -89,7 +91,9 @@ async function answer(tool: Tool, { client, given, signal, onError }: Call): Pro
 function reasonFor(error: unknown, { websites }: Client, onError: (error: unknown) => void): string {
   // It names the folder.
   if (error instanceof WarehouseError && websites !== null) return 'There is no warehouse yet.';
-  if (error instanceof UsageError || error instanceof ServiceError || error instanceof Stopped) return error.message;
+  if (error instanceof UsageError || error instanceof ServiceError || error instanceof Stopped) {
+    return websites === null ? error.message : error.message.replaceAll(WAREHOUSE_FILE, '…');
+  }
   onError(error);
   return 'This could not be answered. The reason is in the log of indexhouse.';
 }

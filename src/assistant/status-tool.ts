@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { WebsiteStatus } from '../analysis/website-status.js';
 import { counted } from '../observe/format.js';
 import { basisOf, basisSchema, basisText } from './basis.js';
+import { text } from './rows.js';
 import { toolOf } from './tool.js';
 
 const MOST_WEBSITES = 20;
@@ -49,7 +50,7 @@ export const statusTool = toolOf({
   title: 'Status of the warehouse',
   description: `How fresh and complete the data is: for each website its newest snapshot, its newest run (with the reason if it failed), how many pages are monitored and how old their reports are; and what needs attention, a sentence each. Ages are in seconds, times in UTC. Returns ${MOST_WEBSITES} websites at a time; \`next_offset\` is the \`offset\` of the next ones. Ask it first when an answer looks old or too small. Example: {}`,
   input: z.strictObject({
-    website: z.string().optional().describe('Only this website, by its id.'),
+    website: text().optional().describe('Id or name of one website (default: all).'),
     offset: z.int().min(0).default(0).describe('Websites to skip.'),
   }),
   output: z.object({
@@ -63,9 +64,12 @@ export const statusTool = toolOf({
     basis: basisSchema,
   }),
   run: async (client, { website, offset }, signal) => {
-    const basis = await client.ask(signal, (reader) => basisOf(reader, website ?? null, client.now()));
+    const { only, basis } = await client.ask(signal, async (reader) => {
+      const only = website === undefined ? null : await reader.websiteId(website);
+      return { only, basis: await basisOf(reader, only, client.now()) };
+    });
     const status = await client.status();
-    const asked = status.websites.filter(({ website_id }) => website === undefined || website_id === website);
+    const asked = status.websites.filter(({ website_id }) => only === null || website_id === only);
     const shown = asked.slice(offset, offset + MOST_WEBSITES);
     const waitingOf = new Map(status.quarantine.map(({ website_id, waiting }) => [website_id, waiting]));
     const next = offset + shown.length;

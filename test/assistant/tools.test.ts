@@ -148,6 +148,14 @@ describe('page', () => {
   });
 });
 
+it('texts that are too long are refused, and rows that are too wide are cut', async () => {
+  expect((await call(client, 'page', { url: `https://shop.example/${'a'.repeat(8000)}` })).error).toContain('Too big');
+  const wide = Array.from({ length: 100 }, (_, at) => `repeat('x', 1900) as c${at}`);
+  const { content } = await call(client, 'query_sql', { sql: `select ${wide.join(', ')}, repeat('y', 5000) as long` });
+  expect(JSON.stringify(content['rows']).length).toBeLessThan(50_000);
+  expect(content).toMatchObject({ returned: 1, next_offset: null, cut_values: 101 });
+});
+
 it('status tells how fresh each website is, and what needs attention', async () => {
   const { content, text } = await call(client, 'status');
   expect(content).toMatchObject({
@@ -160,7 +168,8 @@ it('status tells how fresh each website is, and what needs attention', async () 
     is_syncing: false,
   });
   expect(text).toContain('2 websites');
-  expect((await call(client, 'status', { website: 'shop' })).content).toMatchObject({ total: 1 });
+  expect((await call(client, 'status', { website: 'https://shop.example' })).content).toMatchObject({ total: 1 });
+  expect((await call(client, 'status', { website: 'nobody' })).error).toContain('no website "nobody"');
 });
 
 it('what websites chose stands in structured content and JSON alone', async () => {
