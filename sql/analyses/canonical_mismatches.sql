@@ -22,7 +22,7 @@ with mismatched as (
     and is_website(website_id, $website::varchar)
     and is_selected(url, index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
 ),
--- What each was before a change, in a struct, because null is a value too.
+-- The value of each before the change, in a struct, because null is a value too.
 flips as (
   select
     website_id,
@@ -36,7 +36,7 @@ flips as (
   where change in ('appeared', 'searchengine_canonical', 'user_canonical')
   group by website_id, url, observed_at
 ),
--- Before a change that one of both had no part in, it was what it was before its next change, or what it is now.
+-- If a change affected only one of the two, the other had the value before its own next change, or its current one.
 before_flips as (
   select
     flips.website_id,

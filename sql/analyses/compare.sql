@@ -32,12 +32,12 @@ chosen as (
   join asked on snapshots.snapshot_date <= asked.day
   where
     listing_status = 'complete'
-    -- What a listing held that retention put out of use is not known any more.
+    -- Retention has removed the rows of these listings.
     and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
     and is_website(website_id, $website::varchar)
   group by website_id, side, directory
 ),
--- From indexhouse.duckdb rows are dropped by their date.
+-- indexhouse.duckdb drops rows by date.
 present as (
   select distinct commit_id
   from coverage
@@ -100,7 +100,7 @@ totals as (
   from sides
   left join counted using (website_id, side)
 ),
--- From the sides, because one without a page has nothing to count.
+-- Starts from the sides, because one without pages has no counts.
 figures as (
   select website_id, side, unnest([
     {place: 1, figure: 'Pages', pages: counted.pages},

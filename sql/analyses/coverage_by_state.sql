@@ -49,7 +49,7 @@ states as (
   from counted
   join nights using (snapshot_id)
 ),
--- One row for each state and night, because a state without a page has none in the listing.
+-- One row per state and night, because a listing has no row for a state without pages.
 by_night as (
   select states.*, nights.* exclude (website_id), coalesce(counted.pages, 0) as pages
   from states

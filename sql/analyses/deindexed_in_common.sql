@@ -89,7 +89,7 @@ totals as (
   from alike
   group by website_id
 ),
--- Of the fallen pages first: other values need not be looked for among all pages.
+-- Starts with the values of the fallen pages, so that no others have to be counted among all pages.
 fallen_values as materialized (
   select website_id, dimension, "value"
   from (
@@ -120,7 +120,7 @@ tested as materialized (
   from counted
   join totals using (website_id)
   where not exists (
-    -- A template that says no more than its directory.
+    -- The template matches the same pages as its directory.
     from counted as wider
     where
       counted.dimension = 'template'
@@ -130,7 +130,7 @@ tested as materialized (
       and wider.with_value = counted.with_value
   )
 ),
--- Of the most telling values, those that many pages have together: each value is a bit, and pages are counted by their
+-- Combinations of the most significant values: each value is a bit, and pages are counted by their
 -- bits.
 telling as materialized (
   select
@@ -172,7 +172,7 @@ pairs as (
   group by website_id, one.dimension, one."value", other.dimension, other."value"
   having sum(with_bits.fallen) >= greatest($min_pages::bigint, 1)
 ),
--- Within the pages that have the one value, the other one must make a difference, and the other way round.
+-- Among the pages with either value, the other value must make a difference.
 tested_pairs as (
   select
     pairs.*,

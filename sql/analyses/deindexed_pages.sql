@@ -24,7 +24,7 @@ select
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   pages.is_monitored as is_monitored_now,
-  -- Where the coverage state stayed the same, the summary alone changed.
+  -- If the coverage state stayed the same, only the summary changed.
   fall_explained(
     if(moved.url is null, dropped.from_value, moved.from_value),
     if(moved.url is null, dropped.to_value, moved.to_value),

@@ -21,7 +21,7 @@ with listings as materialized (
   from daily_listings
   where is_website(website_id, $website::varchar) and before_date is not null and snapshot_date <= $until::date
 ),
--- Those of the period, and the 28 before them that say what is usual.
+-- The listings of the period, and the 28 before them as the baseline.
 looked_at as materialized (
   select *
   from listings
@@ -51,7 +51,7 @@ moves as materialized (
   where change in ('indexed', 'deindexed', 'data_lost', 'appeared', 'disappeared', 'coverage_state')
   group by website_id, listing_id, commit_id, url
 ),
--- What a page's move adds to the pages of the index, and to those of two states.
+-- How a page's move changes the number of indexed pages and of pages in two states.
 steps as materialized (
   select
     website_id,
@@ -69,7 +69,7 @@ steps as materialized (
   from moves
   where step is not null
   union all
-  -- A page's first data is no move between states.
+  -- A page's first data is not a move between states.
   select
     website_id,
     listing_id,
@@ -98,7 +98,7 @@ scoped as (
   where state is not null
   group by website_id, listing_id, state
 ),
--- Every night of what ever moved that much, those without a change included.
+-- Every night of each website, directory and state that ever moved that much, nights without a change included.
 series as (
   select looked_at.*, moving.what, moving.name, coalesce(change, 0) as change, coalesce(moves, 0) as moves
   from (select distinct website_id, what, name from scoped where abs(change) >= $min_pages::bigint) as moving
@@ -139,8 +139,8 @@ broke as materialized (
   from scored
   where abs(off) >= greatest($min_pages::bigint, 1) and abs(off) >= $min_z::double * deviation
 ),
--- What each event is made of: pages by directory and by the state at the other end. What holds most is the net change
--- in the event's direction; what is counted are the pages that went there.
+-- What each event consists of: pages by directory and by the state at the other end, ranked by the net change
+-- in the event's direction; `pages` counts only those that moved in that direction.
 parts as materialized (
   select
     event,

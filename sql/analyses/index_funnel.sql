@@ -21,7 +21,7 @@ with discovered as (
   from page_changes
   where
     change = 'appeared'
-    -- One that returns has been listed before.
+    -- A page that returns was listed before.
     and from_snapshot_id is null
     and snapshot_date between $since::date and $until::date
     and is_website(website_id, $website::varchar)

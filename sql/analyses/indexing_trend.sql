@@ -27,7 +27,7 @@ counted as (
   group by snapshot_id
 ),
 dated as (
-  -- From the listings, because one that lists no page at all has nothing to count.
+  -- Starts from the listings, because one without pages has no counts.
   select
     website_id,
     website_name,

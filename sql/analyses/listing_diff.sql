@@ -26,7 +26,7 @@ with chosen as (
   from snapshots
   where
     listing_status = 'complete'
-    -- What a listing held that retention put out of use is not known any more.
+    -- Retention has removed the rows of these listings.
     and snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
     and is_website(website_id, $website::varchar)
   group by website_id
@@ -37,7 +37,7 @@ present as (
   from coverage
   where commit_id in (select unnest([then_id, now_id]) from chosen)
 ),
--- From indexhouse.duckdb rows are dropped by their date: with those of a listing, those of all before it.
+-- indexhouse.duckdb drops rows by date: when it drops a listing, it drops all earlier ones too.
 dropped as (
   select snapshot_id
   from snapshots

@@ -30,7 +30,7 @@ dated as (
     website_id,
     max(snapshot_date) filter (
       change in ('indexed', 'deindexed', 'data_lost', 'appeared')
-      -- Inspection data that came is no `indexed` and no `deindexed`.
+      -- Inspection data that appeared is neither `indexed` nor `deindexed`.
       or (change = 'coverage_state' and from_value is null)
     ) as index_since,
     max(snapshot_date) filter (change in ('coverage_state', 'appeared')) as state_since,

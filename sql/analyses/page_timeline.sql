@@ -29,22 +29,22 @@ listed as (
   from coverage
   semi join known using (website_id, url)
 ),
--- A page that is gone stays absent: after the listing that settled it, that is no news.
+-- Absences after the listing that confirmed the page as gone are not events.
 lacking as (
   select snapshots.*
   from snapshots
   join known using (website_id)
   where
     snapshots.listing_status = 'complete'
-    -- What a listing held that retention put out of use is not known any more.
+    -- Retention has removed the rows of these listings.
     and snapshots.snapshot_id not in (select commit_id from tombstones where table_name = 'coverage')
     and snapshots.snapshot_at > known.first_seen_at
     and (known.disappeared_at is null or snapshots.snapshot_at <= known.disappeared_at)
     and snapshots.snapshot_id not in (select snapshot_id from listed)
     and snapshots.snapshot_id not in (select snapshot_id from quarantined where source = 'coverage')
 ),
--- From indexhouse.duckdb rows are dropped by their date, so none are from that of a row which is there. Rows of a replay
--- always stay.
+-- indexhouse.duckdb drops rows by date, so none are missing from the date of the oldest row on. Rows of a replay
+-- are never dropped.
 unsure as (
   select snapshot_id
   from lacking

@@ -49,8 +49,8 @@ first_events as (
   where $sitemap::varchar is null or sitemap = $sitemap::varchar
   group by website_id, sitemap, url
 ),
--- All pages that were ever in it. One whose first event is leaving was in it from its first report on, as one without
--- an event.
+-- All pages that were ever in the sitemap. A page whose first event is leaving, or without events, was in it from its
+-- first report on.
 members as (
   select
     website_id,
@@ -64,7 +64,7 @@ members as (
   from (select website_id, url, unnest(list_distinct(report_sitemaps)) as sitemap from pages)
   anti join first_events using (website_id, sitemap, url)
 ),
--- What a listing held that retention put out of use is not known any more.
+-- Retention has removed the rows of these listings.
 listings as (
   select website_id, snapshot_id, snapshot_at, snapshot_date
   from snapshots
@@ -95,7 +95,7 @@ cohorts as (
     group by members.website_id, sitemap, joined_on
     having joined >= $min_pages::bigint
     order by joined desc, joined_on desc, sitemap, members.website_id
-    -- Two listings each, and 128 bits.
+    -- Each row needs two listings, and there are 128 bits.
     limit least($limit::bigint, 64)
   )
   join listings using (website_id)
@@ -103,12 +103,12 @@ cohorts as (
   group by website_id, sitemap, joined_on
   having before_id is not null and after_date >= joined_on
 ),
--- The listings that are compared, with a bit for each.
+-- The compared listings, with a bit for each.
 bits as (
   select snapshot_id, 1::uhugeint << (row_number() over (order by snapshot_id) - 1)::uhugeint as bit
   from (select distinct unnest([before_id, after_id]) as snapshot_id from cohorts)
 ),
--- In which of them each page is, and in which as indexed.
+-- Which of them list each page, and which as indexed.
 listed as (
   select
     coverage.website_id,
@@ -126,7 +126,7 @@ alike as (
   left join members using (website_id, sitemap, url)
   group by all
 ),
--- Who joined that day, and who never was in it, before and after.
+-- Pages that joined that day and pages that never did, before and after.
 counted as (
   select
     cohorts.*,

@@ -1,4 +1,4 @@
--- A change is told once for a page and commit.
+-- A change is recorded once per page and commit.
 select website_id, snapshot_id, format('{} of {} is told {} times', change, url, count(*)) as problem
 from page_changes
 group by website_id, snapshot_id, commit_id, url, change

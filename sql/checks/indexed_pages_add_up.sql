@@ -1,7 +1,8 @@
--- The indexed pages of a complete listing are those of the one before, and what `page_changes` tells since. First by sums
--- of the pages' hashes, in buckets, which needs no join; in those that differ, page by page: a page in both listings has
--- no other change than that between them, one that appeared had none before, and one that is not listed any more left
--- the index at most once. Rows of a replay may be older than what was known by then, and tell no change.
+-- The indexed pages of a complete listing are those of the one before, plus what `page_changes` says since. The check
+-- first compares sums of the pages' hashes in buckets, which needs no join, and then goes page by page through the
+-- buckets that differ: a page in both listings has no other change than the one between them, a page that appeared had
+-- none before, and a page that is no longer listed left the index at most once. Rows of a replay may be older than what
+-- was known by then, and record no change.
 with listings as (
   select
     website_id,

@@ -1,4 +1,4 @@
--- No page stands twice in the coverage of one commit, nor beside its own quarantined entry.
+-- No page is twice in the coverage of one commit, nor both there and in a quarantined entry of its own.
 select website_id, snapshot_id, format('{} is listed {} times', url, count(*)) as problem
 from (
   select website_id, snapshot_id, commit_id, url from coverage

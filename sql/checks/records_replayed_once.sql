@@ -1,4 +1,4 @@
--- No page stands twice in the listing or in the reports of one snapshot, replayed rows included.
+-- No page is twice in the listing or in the reports of one snapshot, replayed rows included.
 select website_id, snapshot_id, format('{} stands {} times in {}', url, count(*), source) as problem
 from (
   select website_id, snapshot_id, url, 'coverage' as source from coverage

@@ -1,4 +1,5 @@
--- Every replayed row was quarantined in the snapshot that it belongs to, and the replay's own count is of its rows.
+-- Every replayed row was quarantined in the snapshot that it belongs to, and the replay's count equals the number of
+-- its rows.
 select
   replays.website_id,
   replays.snapshot_id,

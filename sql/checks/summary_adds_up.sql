@@ -1,4 +1,4 @@
--- The summary of a commit adds up to its coverage, state by state, as long as retention keeps that.
+-- The summary of a commit adds up to its coverage, state by state, as long as retention keeps the coverage.
 select
   website_id,
   snapshot_id,

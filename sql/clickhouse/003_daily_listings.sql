@@ -1,5 +1,5 @@
--- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie between
--- the two. One without a summary in `coverage_summary` is left out, because nothing can be counted in it.
+-- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie
+-- between the two. A listing without a summary in `coverage_summary` is left out, because nothing in it can be counted.
 create or replace view daily_listings as
 with dated as (
   select website_id, website_name, snapshot_id, snapshot_date, snapshot_at

@@ -1,4 +1,4 @@
--- How much of each website is indexed, date by date, as the analysis of this name answers it.
+-- How much of each website is indexed, date by date, as in the analysis of this name.
 create or replace view indexing_trend as
 with counted as (
   select

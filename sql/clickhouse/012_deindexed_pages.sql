@@ -1,5 +1,5 @@
--- Pages that fell out of the index, newest first, with what is known of the cause: as the analysis of this name answers
--- it with `reindexed`.
+-- Pages that fell out of the index, newest first, with what is known of the cause, as in the analysis of this name with
+-- `reindexed`.
 create or replace view deindexed_pages as
 select
   dropped.website_id as website_id,

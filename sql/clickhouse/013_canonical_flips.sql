@@ -1,4 +1,4 @@
--- Pages whose canonical URL changed to another one, newest first, as the analysis of this name answers it.
+-- Pages whose canonical URL changed to another one, newest first, as in the analysis of this name.
 create or replace view canonical_flips as
 select
   flips.website_id as website_id,

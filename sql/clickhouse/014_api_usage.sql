@@ -1,4 +1,4 @@
--- The requests of each run, newest first, as the analysis of this name answers it.
+-- The requests of each run, newest first, as in the analysis of this name.
 create or replace view api_usage as
 select
   runs.website_id as website_id,

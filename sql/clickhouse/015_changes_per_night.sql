@@ -1,5 +1,5 @@
--- How many pages appeared, disappeared, entered or left the index and flipped their canonical, night by night, as the
--- analysis of this name answers it.
+-- How many pages appeared, disappeared, entered or left the index and flipped their canonical, night by night, as in
+-- the analysis of this name.
 create or replace view changes_per_night as
 select
   website_id,

@@ -29,7 +29,7 @@ counted as (
   where summary.snapshot_id = listings.snapshot_id or summary.snapshot_id = listings.since_id
   group by website_id, directory
 ),
--- One that only one listing has by name may be among the `(other)` of the other listing.
+-- A directory that only one listing names may be part of the `(other)` of the other listing.
 named as (
   select
     * except (directory),

@@ -1,6 +1,7 @@
--- The nights and pages of a website, or of one page, on which something changed between two dates, with the value that they
--- are sorted by: newest night first, and what it means for the index before the rest. `kind`: those with such a change,
--- null for all but noise (crawls, first reports), `all` for everything. View `page_changes`: one row per change.
+-- The nights and pages of a website, or of one page, on which something changed between two dates, with the value that
+-- they are sorted by: newest night first, then by how much the change matters for the index. `kind`: only those with
+-- such a change; null for all but noise (crawls, first reports), `all` for everything. View `page_changes`: one row per
+-- change.
 select
   snapshot_date,
   url,

@@ -1,5 +1,5 @@
--- What changed of `selected`, a few nights and pages of a website that a statement before this one chooses, in words and in
--- the same order. View `page_changes`: one row per change.
+-- What changed on the nights and pages in `selected`, which a preceding statement chooses, in words and in the same
+-- order. View `page_changes`: one row per change.
 select
   snapshot_date::varchar as snapshot_date,
   left(url, 17000) as url,
@@ -14,7 +14,7 @@ from (
     descending,
     change_rank(change) as rank,
     rank < 4 as is_of_index,
-    -- Texts may have megabytes.
+    -- Texts may be megabytes long.
     change_told(
       change,
       if(from_value = url, 'itself', left(from_value, 2000)),

@@ -1,5 +1,5 @@
--- The most frequent values of what can narrow a list of pages down, among `selected`: the pages that the list selects now,
--- by a statement that comes before this one. A page counts in each of its sitemaps.
+-- The most frequent values of each filter for a list of pages, among the pages that the list selects now: `selected`,
+-- which a preceding statement creates. A page counts in each of its sitemaps.
 select facet, value, sum(pages)::integer as pages
 from (
   select

@@ -1,4 +1,4 @@
--- One page's report of one snapshot, the newest of several. View `url_reports`: one row per report.
+-- The report of a page in a snapshot, the newest if there are several. View `url_reports`: one row per report.
 select * replace (sitemaps[:20] as sitemaps)
 from url_reports
 where

@@ -15,7 +15,7 @@ with seen as (
 changed as (
   select
     snapshot_date,
-    -- Of several changes in one night, the last that tells of the index.
+    -- Among several changes in one night, one of the index status counts before a coverage state.
     arg_max(change, change <> 'coverage_state') as change,
     arg_max(from_value, change <> 'coverage_state') as from_value,
     arg_max(to_value, change <> 'coverage_state') as to_value
@@ -50,7 +50,7 @@ begun as (
   select snapshot_date as since, state
   from turned
   union all
-  -- Before its first change it was what that one went from; without a change it is what it was.
+  -- Before its first change, the page was in the state that it left; without changes, in its current state.
   select first_date, coalesce((select arg_min(state_before, snapshot_date) from turned), state_now)
   from seen
   where first_date < coalesce((select min(snapshot_date) from turned), 'infinity'::date)

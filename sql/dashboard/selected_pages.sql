@@ -1,8 +1,9 @@
--- The selected pages of a website, with the value that they are sorted by: `ascending` or `descending` is null.
--- `-` selects unknown values. Columns that the caller does not select are not read. View `page_state`: one row per page.
+-- The selected pages of a website, with the value that they are sorted by, in `ascending` or `descending`; the other
+-- one is null. `-` selects unknown values. Columns that the caller does not select are not read. View `page_state`: one
+-- row per page.
 select
   url as whole_url,
-  -- Texts may have megabytes.
+  -- Texts may be megabytes long.
   left(url, 17000) as url,
   index_summary,
   left(index_coverage_state, 2000) as index_coverage_state,
@@ -24,7 +25,7 @@ select
   case when index_summary = 'Indexed' then 'yes' when index_summary is null then '-' else 'no' end as index_status,
   directory_of(url) as directory,
   report_sitemaps as all_sitemaps,
-  -- Counted to the newest snapshot, as in the analysis `crawl_freshness`.
+  -- Counted up to the newest snapshot, as in the analysis `crawl_freshness`.
   age_span(days_between(
     coalesce(last_crawl_time, report_last_crawl_time),
     (select max(snapshot_at) from snapshots where website_id = $website::varchar)
@@ -34,7 +35,7 @@ select
     when 'indexed' then index_summary
     when 'canonical' then searchengine_selected_canonical
     when 'crawl' then iso_time(coalesce(last_crawl_time, report_last_crawl_time))
-    -- By age: what was fetched last is youngest.
+    -- `report` sorts by age, so its order is the reverse of the time.
     when '-report' then iso_time(report_fetched_at)
   end as ascending,
   case $sort::varchar
@@ -61,7 +62,7 @@ where
       (select max(snapshot_at) from snapshots where website_id = $website::varchar)
     ))
   )
-  -- In these nights something changed, or just that.
+  -- Something (`any`) or this kind of change happened in the period.
   and (
     $changed::varchar is null
     or url in (

@@ -1,4 +1,4 @@
--- The websites of `$websites` (ids) in their current state, including those without a snapshot. View `snapshots`: the
+-- The current state of the websites `$websites` (ids), including those without a snapshot. View `snapshots`: the
 -- markers; `runs`: one row per run; `page_state`: one row per page.
 with observed as (
   select

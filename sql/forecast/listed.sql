@@ -1,4 +1,4 @@
--- The entries of a listing as walks came upon them.
+-- The entries of a listing in the order in which walks found them.
 create or replace temp view listed as
 select walk, url
 from read_json(

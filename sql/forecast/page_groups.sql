@@ -1,5 +1,5 @@
--- How many pages the plan treats alike, by the age of their reports in whole days; null: none yet. View `candidates`:
--- one row per monitored page.
+-- How many pages the plan treats alike, by the age of their reports in whole days; null: no report yet. View
+-- `candidates`: one row per monitored page.
 select
   keeps_failing,
   goes_first(url) as goes_first,

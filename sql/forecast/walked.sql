@@ -1,5 +1,5 @@
--- What one walk listed: pages, those without a usable URL each counted, and a value that two walks share if they list
--- the same.
+-- What one walk listed: the number of pages, counting each one without a usable URL, and a value that is equal for two
+-- walks that list the same.
 select
   (count(distinct url) + count(*) filter (url is null))::integer as pages,
   coalesce(bit_xor(distinct hash(url)), 0)::varchar as fingerprint

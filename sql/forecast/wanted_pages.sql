@@ -1,4 +1,4 @@
--- What is wanted of one website, in the plan's order: the first so many pages, and the one at a place beyond them.
+-- The reports wanted for one website, in the plan's order: the first ones, and the one at a given place beyond them.
 select
   plan.place,
   plan.url,

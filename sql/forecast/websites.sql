@@ -1,5 +1,5 @@
--- What the snapshots of each website tell of its next run: its newest one and how its run went, what its newest
--- complete listing took to walk, and what a listing brings, by the medians over up to seven complete ones that follow
+-- What the snapshots of each website tell about its next run: its newest one and how its run went, how many requests
+-- its newest complete listing took, and what a listing brings, as medians over up to seven complete ones that follow
 -- another. Views: `snapshots`, `runs`, `page_changes`.
 with following as (
   select website_id, snapshot_id
@@ -70,7 +70,7 @@ select
     'finished_ms': epoch_ms(ran.finished_at)::double,
     'requests': ran.requests_sent
   } end as run,
-  -- What is left of a run's requests when its reports and what was asked for twice are taken off.
+  -- A run's requests less its reports and repeated requests.
   (walked.requests_sent - walked.reports_planned - coalesce(walk.requests_retried, 0))::integer as requests,
   if(requests > 0 and walked.pages_listed > 0, {'requests': requests, 'pages': walked.pages_listed}, null) as walk,
   expected.expected

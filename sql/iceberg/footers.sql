@@ -1,5 +1,5 @@
--- How many rows the Parquet files `$files` hold, and how many of each of their columns are null; null: their footers do
--- not tell. Of a list its elements are a column.
+-- The number of rows in the Parquet files `$files`, and the number of nulls in each of their columns; null if their
+-- footers do not say. For a list, the column is its elements.
 select
   file_name as file,
   path_in_schema as "column",

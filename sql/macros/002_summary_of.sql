@@ -1,5 +1,6 @@
--- Summarises the relation of this name, rows of `coverage`, as rows of `coverage_summary`. Only the 500 largest directories
--- of a commit are named, so that a site with a directory per page does not get a summary as long as its listing.
+-- Summarises the relation of this name, with rows of `coverage`, as rows of `coverage_summary`. Only the 500 largest
+-- directories of a commit are named, so that the summary of a site with one directory per page is not as long as its
+-- listing.
 create or replace macro summary_of(listed) as table
 with counted as (
   select

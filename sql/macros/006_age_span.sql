@@ -1,4 +1,4 @@
--- A number of days as one of a few spans; null is `never`.
+-- The span that a number of days belongs to; null is `never`.
 create or replace macro age_span(days) as case
   when days is null then 'never'
   when days <= 1 then '0-1 days'

@@ -1,5 +1,5 @@
--- Whether a website is the one that is asked for by its id or by a name it ever had; an id wins over a name that is the
--- same. Null asks for all.
+-- Whether a website is the requested one, given by its id or by any name it ever had; an id takes precedence over an
+-- equal name. Null matches all.
 create or replace macro is_website(id, asked) as
   asked is null
   or id = asked

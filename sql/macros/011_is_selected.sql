@@ -1,6 +1,6 @@
--- Whether a page matches the filters of a list: a directory of its URL's path, a part of its URL in any case, and its
--- coverage state, `(none)` without one. Null filters nothing. `/` means the pages at the root; any other directory all
--- pages below it.
+-- Whether a page matches the filters of a list: a directory of its URL's path, part of its URL (case-insensitive), and
+-- its coverage state, `(none)` for pages without one. A null filter matches everything. `/` means the pages at the
+-- root; any other directory means all pages below it.
 create or replace macro is_selected(url, state, directory, part, asked_state) as
   (
     directory is null

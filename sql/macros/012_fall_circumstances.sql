@@ -1,5 +1,5 @@
--- What is unusual about the circumstances in which a page fell out of the index, in one line: what its last report says (a
--- null time: there is none), and its canonical. Null where it was fetched and allowed, and is its own canonical.
+-- What is unusual about the circumstances in which a page fell out of the index, in one line: what its last report says
+-- (null time: no report), and its canonical. Null if the page was fetched, is allowed, and is its own canonical.
 create or replace macro fall_circumstances(
   fell_at, reported_at, fetch_status, is_blocked, is_allowed, url, engine_canonical, user_canonical
 ) as nullif(concat_ws(

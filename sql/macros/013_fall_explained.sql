@@ -1,4 +1,4 @@
--- What is known of why a page fell out of the index, in one line: its coverage state before and after, and what is
+-- Why a page fell out of the index, as far as known, in one line: its coverage state before and after, and what is
 -- unusual about the circumstances.
 create or replace macro fall_explained(
   from_state, to_state, fell_at, reported_at, fetch_status, is_blocked, is_allowed, url, engine_canonical, user_canonical

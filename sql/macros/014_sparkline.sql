@@ -1,5 +1,5 @@
--- Counts as a line of bars for a terminal, oldest first. They are scaled from the lowest to the highest, but what moves
--- by less than a tenth of the highest stays small; all are low where none is above 0.
+-- Counts as a line of bars for a terminal, oldest first. Bars are scaled from the lowest to the highest count, but a
+-- variation of less than a tenth of the highest stays small; all bars are low if no count is above 0.
 create or replace macro sparkline(counts) as array_to_string(
   list_transform(
     counts,

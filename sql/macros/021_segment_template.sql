@@ -1,4 +1,5 @@
--- What a segment of a path stands for: a number, an id, the name of a page, as the last one does, or itself.
+-- The template of one path segment: a number, an id, a page name (the last segment, or one with digits or punctuation),
+-- or the segment itself.
 create or replace macro segment_template(segment, is_last) as case
   when segment = '' then ''
   when regexp_full_match(segment, '[0-9]+') then '{n}'

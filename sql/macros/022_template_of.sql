@@ -1,5 +1,5 @@
--- The form of a URL: its path with numbers as `{n}`, ids as `{id}`, and names of pages as `{slug}`, and the names of
--- its parameters. `/blog/2025/red-shoes-12.html?page=2` is `/blog/{n}/{slug}.html?page`.
+-- The template of a URL: its path with numbers as `{n}`, ids as `{id}` and page names as `{slug}`, followed by the
+-- names of its parameters. `/blog/2025/red-shoes-12.html?page=2` is `/blog/{n}/{slug}.html?page`.
 create or replace macro template_of(url) as concat(
   array_to_string(
     list_concat(

@@ -1,6 +1,6 @@
--- Fisher's exact test, one-sided: how likely so many (`shared`) or more of the `fallen` pages would share a value that
--- `with_value` of all `pages` have, if it made no difference. The hypergeometric tail, from above: its terms shrink at
--- least as fast as the first two do.
+-- Fisher's exact test, one-sided: the probability that at least `shared` of the `fallen` pages share a value that
+-- `with_value` of all `pages` have, if the value made no difference. An upper bound of the hypergeometric tail: its
+-- terms shrink at least as fast as the first two do.
 create or replace macro fisher_p(shared, with_value, fallen, pages) as if(
   shared * pages <= with_value * fallen,
   1,

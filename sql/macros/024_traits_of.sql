@@ -1,5 +1,5 @@
--- What may have made a page fall out of the index, as dimensions and values: of its URL, and of its listing and report at
--- that time (null: not known). Each of its sitemaps is a value of its own.
+-- What may have made a page fall out of the index, as dimensions and values: traits of its URL, and of its listing and
+-- report at that time (null: unknown). Each of its sitemaps is a separate value.
 create or replace macro traits_of(url, listing, report) as list_concat(
   [
     {dimension: 'directory', "value": directory_of(url)},

@@ -1,4 +1,4 @@
--- What a change means for the index: the less, the more. Below 2 it is a loss, below 4 the index itself has changed.
+-- How much a change matters for the index; 0 matters most. Below 2 it is a loss; below 4 the index itself has changed.
 create or replace macro change_rank(change) as case
   when change in ('deindexed', 'data_lost') then 0
   when change = 'disappeared' then 1

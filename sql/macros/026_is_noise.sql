@@ -1,4 +1,5 @@
--- Whether a change says nothing of the page: another crawl, what other changes say too, and what its first report brought.
+-- Whether a change says nothing new about the page: another crawl, what other changes already say, or what its first
+-- report brought.
 create or replace macro is_noise(change, from_value) as
   change in ('crawled', 'canonicals_match')
   or (from_value is null and change in ('crawler', 'fetch_status', 'indexing_allowed', 'sitemaps'))

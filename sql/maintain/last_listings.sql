@@ -1,6 +1,7 @@
--- Of how many monitored pages each commit holds the last listing: those that no later listing has, be it partial, or be
--- the page absent once. Of a page that is gone, `page_state` and `page_changes` keep what it was listed as. Views
--- `candidates_coverage`: the files in question; `page_state`: the website's.
+-- Counts, for each commit, the monitored pages whose last listing it holds. A page missing from later listings, because
+-- one was partial or the page was absent once, still has its last listing in an older commit. For a page that is gone,
+-- `page_state` and `page_changes` keep what it was listed as. Views `candidates_coverage`: the files in question;
+-- `page_state`: the website's.
 select listed.commit_id, count(*)::integer as pages
 from candidates_coverage as listed
 join page_state on page_state.url = listed.url and page_state.listed_snapshot_id = listed.snapshot_id

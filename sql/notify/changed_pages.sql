@@ -1,5 +1,5 @@
--- The pages that a snapshot shows as changed in a way that a rule is about (`$kind`): how many, the directory and state
--- now that most of them have, and five of them. Files `$changes` of table `page_changes`: one row per change; view
+-- The pages that changed in a snapshot in the way that a rule watches (`$kind`): how many, their most frequent
+-- directory and current state, and five of them. Files `$changes` of table `page_changes`: one row per change; view
 -- `page_state`: one row per page.
 with changed as (
   select distinct url

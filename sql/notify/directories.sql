@@ -1,6 +1,6 @@
 -- Indexed pages of each directory in a listing (`$snapshot`) and in the one before it. Files `$summaries` of table
--- `coverage_summary`: one row per commit, directory and state; files `$unsummarized` of table `coverage`: what has no
--- summary.
+-- `coverage_summary`: one row per commit, directory and state; files `$unsummarized` of table `coverage`: the commits
+-- without a summary.
 with not_summarized as (
   select * from read_parquet($unsummarized, union_by_name = true, hive_partitioning = false)
 ),

@@ -1,6 +1,6 @@
--- The pages that one complete listing shows as indexed and a later one (`$now`) does not: how many, the directory and
--- state that most of them have, and five of them. A page that is quarantined in the later one is not counted. Views
--- `coverage`: one row per snapshot and page; `rejected_records`: what was rejected.
+-- The pages that one complete listing shows as indexed and a later one (`$now`) does not: how many, their most frequent
+-- directory and state, and five of them. A page that is quarantined in the later one is not counted. Views `coverage`:
+-- one row per snapshot and page; `rejected_records`: what was rejected.
 with earlier as (
   select url from coverage where snapshot_id = $before and index_summary = 'Indexed'
 ),

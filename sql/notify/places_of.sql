@@ -1,5 +1,5 @@
--- Some pages, in the relation of this name with `url`, `directory` and `state`: how many, the directory and state that most
--- of them have, and five of them.
+-- Summarises the pages in the relation of this name, with `url`, `directory` and `state`: how many, their most frequent
+-- directory and state, and five of them.
 create or replace temp macro places_of(found) as table
 with by_directory as (
   select directory, count(*) as pages from query_table(found) group by directory

@@ -1,5 +1,5 @@
--- The newest snapshots of each website, oldest first, each with the complete listing before it, and for a partial one how
--- many nights in a row were. View `snapshots`: the markers.
+-- The newest snapshots of each website, oldest first, each with the complete listing before it and, if partial, the
+-- number of partial nights in a row. View `snapshots`: the markers.
 with ordered as (
   select
     *,

@@ -1,4 +1,5 @@
--- The same from the newest state alone: what the next run may fetch if its listing shows nothing new.
+-- The pages whose reports the next run may fetch if its listing shows nothing new: as `listed_candidates`, but from the
+-- newest state alone.
 create or replace temp view candidates as
 select
   url,

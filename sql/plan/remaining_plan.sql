@@ -1,4 +1,4 @@
--- What an interrupted run has not asked for yet, in the plan's order.
+-- What an interrupted run has not requested yet, in the plan's order.
 select plan.url, plan.reason
 from (
   select url, reason, row_number() over () as place

@@ -1,4 +1,4 @@
--- Whether there is a page of this URL. View `pages`: one row per page.
+-- Whether a page has this URL. View `pages`: one row per page.
 select exists(
   from pages
   where

@@ -1,5 +1,5 @@
--- Whether there are pages in a directory and in a coverage state (null: not asked), and which there are, most pages
--- first. View `pages`: one row per page.
+-- Whether any page is in a directory and in a coverage state (null: not requested), and which directories and states
+-- there are, those with most pages first. View `pages`: one row per page.
 with known as (
   select
     directory_of(url) as directory,

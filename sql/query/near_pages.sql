@@ -1,5 +1,5 @@
--- The few pages that may be meant by a URL that is not there: with the same last part of the path, or with few other
--- letters in it. View `pages`: one row per page.
+-- A few pages that may be meant by an unknown URL: the last part of their path is the same or differs in a few letters.
+-- View `pages`: one row per page.
 with asked as (
   select
     $url::varchar as asked_url,
@@ -12,7 +12,7 @@ known as (
     regexp_extract(url, '([^/?#]+)/?([?#].*)?$', 1) as "end",
     case
       when "end" = asked_end then 0
-      -- What takes long, on nothing but the end of those that begin alike.
+      -- Levenshtein is slow, so it only compares the ends of URLs that begin alike.
       when abs(length("end") - length(asked_end)) <= 3 and starts_with(lower(url), asked_start)
         then levenshtein(lower("end"), lower(asked_end))
     end as distance

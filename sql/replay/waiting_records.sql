@@ -1,5 +1,5 @@
--- The rejected records of a snapshot that no replay has taken, those of one window together. A text that is no JSON (an
--- HTML page, a record that was cut) can pass under no contract, and a page that the snapshot lists stays as it is there.
+-- The rejected records of a snapshot that no replay has committed, grouped by window. Text that is not JSON (an HTML
+-- page, a truncated record) cannot pass any contract, and a page that the snapshot lists stays as it is there.
 select
   source,
   url,

@@ -1,5 +1,6 @@
--- How many pages of each website changed in a way, between two dates, both included. A page counts once,
--- but in `_times`. `canonical_flips` are pages whose canonical went from one URL to another. View `page_changes`: one row per change.
+-- How many pages of each website changed in which way between two dates, both included. A page counts once, except in
+-- `_times`. `canonical_flips` are pages whose canonical changed from one URL to another. View `page_changes`: one row
+-- per change.
 select
   website_id,
   count(distinct url) filter (change = 'appeared') as appeared,

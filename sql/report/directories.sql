@@ -1,5 +1,5 @@
--- Which directories lost most: indexed pages in the listings before (`$before`) and now (`$now`, both lists of snapshot
--- ids), and how many fell out and came in. View `snapshot_summary`: one row per commit, directory and state;
+-- The directories that lost most: indexed pages in the listings before (`$before`) and now (`$now`, both lists of
+-- snapshot ids), and how many fell out and came in. View `snapshot_summary`: one row per commit, directory and state;
 -- `page_changes`: one row per change.
 with counted as (
   select
@@ -44,7 +44,7 @@ changed as (
 moved as (
   select
     website_id,
-    -- One that neither listing has by its name is among `(other)`, where there are such.
+    -- A directory that neither listing names is part of `(other)`, if there is one.
     coalesce(told_as, if(others.website_id is null, directory, '(other)')) as directory,
     count(*) filter (change = 'deindexed') as deindexed,
     count(*) filter (change = 'indexed') as newly_indexed
@@ -60,7 +60,7 @@ from (
     directory,
     coalesce(stood.pages, 0) as pages,
     coalesce(stood.indexed, 0) as indexed,
-    -- A website without an earlier listing has won nothing.
+    -- A website without an earlier listing has gained nothing.
     if(
       website_id in (select website_id from snapshots where list_contains($before, snapshot_id)),
       coalesce(stood.indexed_before, 0),
@@ -71,7 +71,7 @@ from (
   from stood
   full join moved using (website_id, directory)
 )
--- What did not move comes last. Pages that came new to a directory do not make up for those that fell out of it.
+-- Directories without a change come last. New pages of a directory do not make up for those that fell out of it.
 order by
   deindexed + newly_indexed = 0 and indexed = coalesce(indexed_before, indexed),
   least(indexed - coalesce(indexed_before, indexed), newly_indexed - deindexed),

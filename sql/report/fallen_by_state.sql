@@ -1,7 +1,7 @@
--- Samples of the pages that fell out of the index between two dates, both included, by the coverage state that they went
--- to: the states of most pages first, and of each state the pages of the directory that lost most to it. `$states`,
--- `$samples`: how many states, and how many pages of each. A page counts once, with its last fall. `page_changes`: one
--- row per change.
+-- Samples of the pages that fell out of the index between two dates, both included, by the coverage state that they
+-- changed to: the most frequent states first, and for each state the pages of the directory that lost most to it.
+-- `$states`, `$samples`: how many states, and how many pages of each. A page counts once, with its last fall.
+-- `page_changes`: one row per change.
 with fell as (
   select website_id, url, commit_id, snapshot_date, observed_at, from_value, to_value
   from page_changes
@@ -16,7 +16,7 @@ moved as (
   from page_changes
   where change = 'coverage_state'
 ),
--- Where the coverage state stayed the same, the summary alone changed.
+-- If the coverage state stayed the same, only the summary changed.
 told as (
   select
     fell.website_id,

@@ -1,6 +1,6 @@
--- The pages of each sitemap, and how many of them fell out of the index and came into it between two dates, both
--- included. A page counts in each sitemap that its last report names. View `pages`: one row per page; `page_changes`: one
--- row per change.
+-- The pages of each sitemap, and how many of them fell out of the index and how many entered it between two dates, both
+-- included. A page counts in each sitemap that its last report names. View `pages`: one row per page; `page_changes`:
+-- one row per change.
 with changed as (
   select
     website_id,

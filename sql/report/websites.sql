@@ -1,6 +1,6 @@
--- The websites of the warehouse up to a date, and the complete listings that a report compares: the newest (`now_*`) and
--- the newest before `$since`, else the first (`before_*`); null where there is none, or where even the newest is from
--- before the period. Of several on a date the last counts, as in the trend. View `snapshots`: the markers.
+-- The websites of the warehouse up to a date, and the complete listings that a report compares: the newest (`now_*`),
+-- and the newest before `$since` or else the first (`before_*`); null if there is none, or if even the newest is from
+-- before the period. The last listing of a date counts, as in the trend. View `snapshots`: the markers.
 with observed as (
   select
     website_id,

@@ -1,2 +1,2 @@
--- The pages of `listed`.
+-- The number of pages in `listed`.
 select count(*)::integer as "count" from listed

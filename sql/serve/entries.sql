@@ -1,5 +1,5 @@
--- The entries `shown` as the interface writes them, and the last crawl in milliseconds since 1970: one JSON list, because
--- to read one long text takes a tenth of what many short ones take.
+-- The entries of `shown` as the interface writes them, and the last crawl in milliseconds since 1970. They are one JSON
+-- list, because reading one long text takes a tenth of the time of many short ones.
 select coalesce(to_json(list(entry order by entry.url)), '[]')::varchar as entries
 from (
   select {

@@ -1,5 +1,5 @@
--- What a website's listing holds: of each page its newest entry in the commits that make the listing (`coverage_rows`), and
--- where the newest is in quarantine, the last one before.
+-- A website's listing: the newest entry of each page in the commits that make up the listing (`coverage_rows`) or, if
+-- that entry is in quarantine, the page's last one before.
 with newest as (
   select *
   from coverage_rows

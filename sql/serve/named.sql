@@ -1,4 +1,4 @@
--- Entries of `listed` by their pages.
+-- The entries of `listed` for the given pages.
 select *
 from listed
 where url in (select unnest($urls))

@@ -1,5 +1,6 @@
--- The newest report of each of some pages, which are all in one range of URLs, its times as the interface writes them, and
--- the last crawl in milliseconds since 1970: of those that had been fetched by a time, in milliseconds too.
+-- The newest report of each of the given pages, which are all in one range of URLs, among the reports fetched until a
+-- time (milliseconds since 1970). Its times are as the interface writes them; `crawled_at` is the last crawl in
+-- milliseconds since 1970.
 select
   * replace (
     iso_time(last_crawl_time) as last_crawl_time,

@@ -1,4 +1,4 @@
--- What the commits of a listing hold of some pages, which are all in one range of URLs.
+-- The rows that the commits of a listing hold for the given pages, which are all in one range of URLs.
 select *
 from read_parquet($coverage, union_by_name = true, hive_partitioning = false)
 where

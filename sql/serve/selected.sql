@@ -1,4 +1,5 @@
--- The pages of `listed` that a request selects, with what it sorts them by: `ascending` or `descending` is null.
+-- The pages of `listed` that a request selects, with the value that it sorts by, in `ascending` or `descending`; the
+-- other one is null.
 select
   url,
   case $sort::varchar

@@ -1,2 +1,2 @@
--- How many pages are `selected`.
+-- The number of pages in `selected`.
 select count(*)::integer as "count" from selected

@@ -1,4 +1,4 @@
--- A window of the pages `selected`: what is equal, or not known, comes last and is ordered by URL.
+-- A window of the pages in `selected`: unknown values come last, and equal ones are ordered by URL.
 select url
 from selected
 order by ascending nulls last, descending desc nulls last, url

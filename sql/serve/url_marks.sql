@@ -1,4 +1,4 @@
--- Every so many pages of `listed` the URL of one, from the first on.
+-- Every `$step`-th URL of `listed`, the first included.
 select url
 from (
   select url, row_number() over (order by url) - 1 as position

@@ -1,4 +1,4 @@
--- Entries of `listed` by their place.
+-- A window of `listed`, by position.
 select *
 from listed
 order by url

@@ -1,6 +1,6 @@
--- Absence counts only in complete listings; a quarantined URL is present; a report that answers resets it. A page is
--- gone when it was absent from two successive complete listings, or from one and its report answers 404. A replay has no
--- say in that: what it answers is older than listings that may have lacked the page since.
+-- Absence counts only in complete listings; a quarantined URL is present; a fetched report resets the count. A page is
+-- gone when it was absent from two successive complete listings, or from one and its report answers 404. A replay does
+-- not affect this: its records are older than listings that may have lacked the page since.
 create or replace temp view absences as
 select
   *,
@@ -17,7 +17,7 @@ from (
     attempt.attempted_at,
     coalesce(attempt.outcome = 'fetched', false) as answered,
     present or (answered and not getvariable('is_replay')) as here,
-    -- The answer is the last word on the page's report: no later attempt failed.
+    -- This answer is the latest about the page's report: no later attempt failed.
     answered and (not getvariable('is_replay') or coalesce(was_last_failure_at <= attempted_at, true)) as settled,
     case
       when here then 0

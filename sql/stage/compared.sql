@@ -1,6 +1,6 @@
 -- Each page as this commit lists it, beside its own last known listing. A replay tells what a page was listed as, not
--- that it was there: the quarantined entry has told that already. New in it is only a page that nothing before had. A
--- page that came, or came back, in a quarantined entry appears with the first entry after it that can be read.
+-- that it was there: the quarantined entry has already shown that. In a replay, only a page that nothing before had is
+-- new. A page that came, or came back, in a quarantined entry appears with the first readable entry after it.
 create or replace temp view compared as
 select
   *,
@@ -32,7 +32,7 @@ from (
     coalesce(now.listed, false) as listed,
     not getvariable('is_replay') and now.url is not null as present,
     was_url is not null as known,
-    -- Whether a complete listing lacked it before it was there now.
+    -- Whether a complete listing lacked it before.
     case
       when was_url is null then getvariable('had_complete')
       else was_absences > 0 or was_disappeared_at is not null

@@ -1,4 +1,4 @@
--- URLs that the kept walk lists more than once: the later entry wins.
+-- URLs that the kept walk lists more than once: the last entry wins.
 create or replace temp table doubled_urls as
 select url, max(position) as last_position, count(*)::integer as occurrences
 from kept_entries

@@ -51,7 +51,7 @@ with observed as (
 )
 select
   source,
-  -- Names and texts are the service's own words, and may be as long as a record.
+  -- Names and texts come from the service and may be as long as a record.
   left(field, 200) as field,
   left("value", 200) as "value",
   sum(occurrences)::integer as occurrences,
@@ -60,5 +60,5 @@ select
 from observed
 group by all
 order by occurrences desc, source, kind, field, "value"
--- A hostile service can send a new field with each record; what is seen most often is told first.
+-- A hostile service can send a new field with each record; the most frequent ones come first.
 limit 1000

@@ -1,4 +1,4 @@
--- The listing's journal as it lies on disk: entries, rejects and the line of each window behind them. An entry has the
+-- The listing's journal as it is on disk: entries and rejects, followed by the line of their window. An entry has the
 -- fields of the contract.
 create or replace temp view journal_listing as
 select *

@@ -1,4 +1,4 @@
--- The journal of report answers as it lies on disk. A report has the fields of the contract.
+-- The journal of report answers as it is on disk. A report has the fields of the contract.
 create or replace temp view journal_reports as
 select *
 from read_json(

@@ -1,4 +1,4 @@
--- The accepted windows of the kept walk. A later window replaces what was kept from its `keep` on, so an entry of
+-- The accepted windows of the kept walk. A later window replaces everything from its `keep` position on, so an entry of
 -- this one counts only while its position is below the least `keep` that follows.
 create or replace temp table journal_windows as
 select

@@ -1,4 +1,4 @@
--- What the kept walk lists, accepted and rejected, before doubled URLs are taken out.
+-- What the kept walk lists, accepted and rejected, before duplicate URLs are removed.
 create or replace temp view kept_entries as
 select journal_listing.* exclude (drift, "at", keep), journal_windows.listed_at
 from journal_listing

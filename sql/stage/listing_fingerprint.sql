@@ -1,4 +1,4 @@
--- How many pages a walk lists and how many of them were rejected, and a value that two walks share if they list the
+-- How many pages a walk lists, how many of them were rejected, and a value that is equal for two walks that list the
 -- same.
 select
   count(*)::integer as pages,

@@ -1,5 +1,5 @@
--- Of a replay: the entries that are newer than the page's last known listing. The others are kept, and compared with
--- nothing.
+-- For a replay: the entries that are newer than the page's last known listing. The others are kept, but not compared
+-- with anything.
 select now.*
 from previous_state as was
 right join now_coverage as now on now.url = was.url

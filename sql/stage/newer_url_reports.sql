@@ -1,4 +1,4 @@
--- Of a replay: the reports that are newer than the page's last known report.
+-- For a replay: the reports that are newer than the page's last known report.
 select now.*
 from previous_state as was
 right join now_url_reports as now on now.url = was.url

@@ -1,5 +1,5 @@
--- Of the listing only what is no plain entry: rejects, and entries that lack a field. Most nights that is next to
--- nothing, and the journal is read once for all that is asked of it.
+-- The listed entries that are not plain: rejects, and entries that lack a field. Most nights there are hardly any, and
+-- all queries about them share one reading of the journal.
 create or replace temp table odd_entries as
 select kind, url, position, listed_at, issues, payload, absent
 from listed_entries

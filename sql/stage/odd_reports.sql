@@ -1,5 +1,5 @@
--- Of the answers to planned reports only what is no plain report: failures, rejects, and reports that lack a field. As
--- with the listing, the journal is read once for all that is asked of these.
+-- The answers to planned reports that are not plain reports: failures, rejects, and reports that lack a field. As with
+-- the listing, all queries about these share one reading of the journal.
 create or replace temp table odd_reports as
 select * exclude (report)
 from journal_reports

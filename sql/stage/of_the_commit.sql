@@ -1,4 +1,5 @@
--- The rows of a table, each with the commit that it belongs to. Laid in behind a sorting, they are not moved by it.
+-- The rows of a table, each with the commit that it belongs to. The columns are added after sorting, so that sorting
+-- does not have to move them.
 select
   getvariable('commit_id')::varchar as commit_id,
   getvariable('snapshot_id')::varchar as snapshot_id,

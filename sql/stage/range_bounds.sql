@@ -1,5 +1,5 @@
--- Where to cut the pages of this commit and of the state before it into ranges of about as many rows: URLs of a
--- sample, evenly spaced.
+-- Where to cut the pages of this commit and of the previous state into ranges with about as many rows each: evenly
+-- spaced URLs of a sample.
 with sampled as (
   select url
   from (

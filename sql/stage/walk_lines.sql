@@ -1,5 +1,5 @@
--- Of each line of the kept walk the few bytes that tell which entries count and which of them are no plain ones. The
--- journal is large: it is read once for these, once for the entries themselves, and most nights not again.
+-- The few bytes of each line of the kept walk that tell which entries count and which are not plain. The journal is
+-- large: it is read once for these, once for the entries themselves, and on most nights not again.
 create or replace temp table walk_lines as
 select
   kind,

@@ -1,5 +1,5 @@
--- Monitored pages of each website by verdict and coverage state. What the contract does not know is `other`, so that there
--- are never many rows; `none`: the service said nothing. View `page_state`: one row per page.
+-- Monitored pages of each website by verdict and coverage state. Values unknown to the contract are `other`, which
+-- limits the number of rows; `none`: the service sent no value. View `page_state`: one row per page.
 select
   website_id,
   case

@@ -1,5 +1,5 @@
--- Coverage of the commits that are older than the table `coverage_summary`. Who knows beforehand which files those are
--- stands another macro in for this one, and so opens no other file of `coverage`.
+-- Coverage of the commits that are older than the table `coverage_summary`. A caller that already knows which files
+-- those are replaces this macro, and so opens no other file of `coverage`.
 create or replace macro unsummarized_coverage() as table
 select *
 from coverage

@@ -1,4 +1,4 @@
--- One row per website and run, also where nothing was committed.
+-- One row per website and run, including runs that committed nothing.
 create table runs (
   run_id varchar not null,
   website_id varchar not null,

@@ -1,6 +1,6 @@
--- The coverage listing: one row per snapshot and page, the ten fields as the service gave them.
+-- The coverage listing: one row per snapshot and page, with the ten fields as the service sent them.
 create table coverage (
-  -- How texts are compressed is named, because trying every way costs a quarter of writing them.
+  -- The compression of texts is fixed, because trying every method takes a quarter of the time to write them.
   commit_id varchar not null using compression 'dictionary',
   snapshot_id varchar not null using compression 'dictionary',
   website_id varchar not null using compression 'dictionary',

@@ -1,4 +1,4 @@
--- Planned reports that gave no row: the page has none (`missing`, 404) or it could not be had (`failed`).
+-- Planned reports that have no row: the page has no report (`missing`, 404) or the request failed (`failed`).
 create table report_failures (
   commit_id varchar not null,
   snapshot_id varchar not null,

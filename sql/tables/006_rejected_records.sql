@@ -1,4 +1,4 @@
--- Quarantine: records that break the contract, with their own text and what is wrong with them.
+-- Quarantine: records that break the contract, with their original text and what is wrong with them.
 create table rejected_records (
   commit_id varchar not null,
   snapshot_id varchar not null,

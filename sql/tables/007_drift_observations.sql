@@ -1,4 +1,4 @@
--- What the contract does not foresee but does not reject, counted once per snapshot.
+-- What the contract accepts but does not foresee, counted once per snapshot.
 create table drift_observations (
   commit_id varchar not null,
   snapshot_id varchar not null,

@@ -1,6 +1,6 @@
 -- One row per page: its last known listing and report. Derived from the log; replaced per website with each commit.
 create table page_state (
-  -- How texts are compressed is named, because trying every way costs a third of writing them.
+  -- The compression of texts is fixed, because trying every method takes a third of the time to write them.
   website_id varchar not null using compression 'dictionary',
   url varchar not null using compression 'fsst',
   first_seen_at timestamptz not null,

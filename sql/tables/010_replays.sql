@@ -1,5 +1,5 @@
--- One row per replay: quarantined records of one snapshot that the contract accepts now. As a Parquet file it is a
--- marker, too: it makes the replayed rows visible, whose `commit_id` is its id.
+-- One row per replay: quarantined records of one snapshot that the contract accepts now. As a Parquet file it is also a
+-- marker: it makes the replayed rows visible, whose `commit_id` is its id.
 create table replays (
   replay_id varchar not null,
   snapshot_id varchar not null,

@@ -1,5 +1,6 @@
 -- One row per Parquet file that `maintain` removed: readers ignore the file from then on, and an hour later it may be
--- deleted. `path` is relative to the warehouse folder; `checkpoint_id` is the commit whose state was saved before.
+-- deleted. `path` is relative to the warehouse folder; `checkpoint_id` is the commit whose state was saved before the
+-- removal.
 create table tombstones (
   tombstone_id varchar not null,
   website_id varchar not null,

@@ -1,2 +1,2 @@
--- Since when a page is back, but only in quarantined entries, after a complete listing lacked it.
+-- When the page came back after a complete listing lacked it, if it has only been listed in quarantined entries since.
 alter table page_state add column unlisted_since timestamptz

@@ -1,5 +1,6 @@
--- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie between
--- the two. One without a summary whose rows retention removed is left out, because nothing can be counted in it.
+-- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie
+-- between the two. A listing is left out if it has no summary and retention has removed its rows, because nothing in it
+-- can be counted.
 create or replace view daily_listings as
 with dated as (
   select website_id, website_name, snapshot_id, snapshot_date, snapshot_at

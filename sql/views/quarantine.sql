@@ -1,7 +1,7 @@
 -- Quarantine: every rejected record, and whether a replay has committed it since.
 create or replace view quarantine as
 select
-  -- A column that came later stands at the end.
+  -- Added later, so it comes last.
   rejected_records.* exclude (reason),
   taken.url is not null as replayed,
   rejected_records.reason
@@ -17,7 +17,7 @@ left join (
 ) as taken
   on taken.source = rejected_records.source
   and taken.snapshot_id = rejected_records.snapshot_id
-  -- An entry whose URL could not be read when it came may be known by it now.
+  -- The URL of an entry that could not be read at first may be known now.
   and taken.url = coalesce(
     rejected_records.url,
     case when json_valid(rejected_records.payload) then json_extract_string(rejected_records.payload, '$.url') end
