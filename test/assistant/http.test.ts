@@ -97,31 +97,35 @@ describe('two keys', () => {
   ];
   const FOREIGN = /other\.example|"other"|website=other|\bother\b/;
 
-  it.each(['shop', 'all'] as const)('the key %s sees its websites in every tool', async (label) => {
-    const client = await clientOf(tokens[label]);
-    const { content } = await call(client, 'list_analyses');
-    const websites = label === 'all' ? [{ website_id: 'other' }, { website_id: 'shop' }] : [{ website_id: 'shop' }];
-    expect(content['basis']).toMatchObject({ websites });
-    const status = await call(client, 'status');
-    expect(status.content).toMatchObject({ websites, total: websites.length });
-    const { content: counted } = await call(client, 'query_sql', {
-      sql: 'select website_id, count(*) from pages group by all order by all',
-    });
-    expect(counted['rows']).toEqual(
-      label === 'all'
-        ? [
-            ['other', 5],
-            ['shop', 61],
-          ]
-        : [['shop', 61]],
-    );
-  });
+  it.each(atLength(['shop'] as const, ['shop', 'all'] as const))(
+    'the key %s sees its websites in every tool',
+    async (label) => {
+      const client = await clientOf(tokens[label]);
+      const { content } = await call(client, 'list_analyses');
+      const websites = label === 'all' ? [{ website_id: 'other' }, { website_id: 'shop' }] : [{ website_id: 'shop' }];
+      expect(content['basis']).toMatchObject({ websites });
+      const status = await call(client, 'status');
+      expect(status.content).toMatchObject({ websites, total: websites.length });
+      const { content: counted } = await call(client, 'query_sql', {
+        sql: 'select website_id, count(*) from pages group by all order by all',
+      });
+      expect(counted['rows']).toEqual(
+        label === 'all'
+          ? [
+              ['other', 5],
+              ['shop', 61],
+            ]
+          : [['shop', 61]],
+      );
+    },
+  );
 
   it('do not see each other, whatever tool they ask, and a foreign website is as one that is not there', async () => {
     const client = await clientOf(tokens.shop);
     const foreign = asked('other', 'https://other.example/blog/000');
     const missing = asked('nobody', 'https://nobody.example/blog/000');
-    for (const [at, [name, given]] of atLength(foreign.slice(0, -1), foreign).entries()) {
+    for (const at of atLength([2, 5, 8, 11], [...foreign.keys()])) {
+      const [name = '', given] = foreign[at] ?? [];
       const answers = [await call(client, name, given), await call(client, name, missing[at]?.[1])];
       const [one, none] = answers.map((answer) =>
         JSON.stringify([answer.error, answer.content, answer.text])
@@ -145,7 +149,7 @@ describe('two keys', () => {
     expect((await call(client, 'report')).error).toContain('no snapshot');
   });
 
-  it('a key that is revoked opens nothing any more', async () => {
+  testAtLength('a key that is revoked opens nothing any more', async () => {
     const token = await added('short', ['shop']);
     const client = await clientOf(token);
     await revokeKey(built.path, 'short');

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { QuestionError } from '../../src/analysis/errors.js';
 import { Reader } from '../../src/analysis/reader.js';
 import { readRows } from '../../src/assistant/rows.js';
 import { runSql } from '../../src/assistant/run-sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { atLength, testAtLength } from '../given/at-length.js';
+import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, NIGHTS, NOW } from './given.js';
 import { BOMBS, REFUSED } from './hostile-sql.js';
@@ -88,17 +88,18 @@ it('query_sql answers with rows, of which it counts all, and says what is wrong 
 });
 
 it('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
-  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('indexhouse-sql-'));
-  const before = left();
+  const folder = temporaryFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { rows, basis } = await run('select website_id, count(*) from pages group by all', ['shop']);
   expect(rows.rows).toEqual([['shop', 61]]);
   expect(basis.websites.map(({ website_id }) => website_id)).toEqual(['shop']);
-  expect(left()).toEqual(before);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it('ends what takes too long', async () => {
-  const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1500 });
-  await expect(endless).rejects.toThrow('query_sql: stopped after 1.5 s: select fewer rows');
+  const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
+  await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
 });
 
 it('ends when nobody waits any more', async () => {
@@ -109,7 +110,7 @@ it('ends when nobody waits any more', async () => {
   await expect(asking).rejects.toThrow('the client is gone');
 });
 
-it.each(atLength(BOMBS.slice(0, 1), BOMBS))('survives a bomb: %s', async (sql) => {
+it.each(atLength([], BOMBS))('survives a bomb: %s', async (sql) => {
   await expect(run(sql)).rejects.toThrow(/^query_sql: (the statement need(s|ed)|stopped after)/);
 });
 
