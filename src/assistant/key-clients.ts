@@ -10,6 +10,8 @@ import type { Client } from './tool.js';
 
 /** Each keeps an open database; more sets of websites than this at a time take turns. */
 const MOST_READERS = 4;
+/** Of each, whatever the service itself may use: what was read stays in memory up to it. */
+const MEMORY_LIMIT_BYTES = 512_000_000;
 
 export interface KeyClientOptions extends LiveReaderOptions {
   version: string;
@@ -62,7 +64,7 @@ export class KeyClients {
     work: (reader: Reader, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const name = JSON.stringify(websites);
-    const opened = this.#readers.get(name) ?? { reader: new LiveReader({ ...this.options, websites }), users: 0 };
+    const opened = this.#readers.get(name) ?? { reader: this.#open(websites), users: 0 };
     this.#readers.delete(name);
     this.#readers.set(name, opened);
     opened.users++;
@@ -72,6 +74,11 @@ export class KeyClients {
     } finally {
       opened.users--;
     }
+  }
+
+  #open(websites: readonly string[]): LiveReader {
+    const memoryLimit = Math.min(this.options.memoryLimit, MEMORY_LIMIT_BYTES);
+    return new LiveReader({ ...this.options, memoryLimit, websites });
   }
 
   #closeUnused(): void {
