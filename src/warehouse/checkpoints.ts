@@ -3,23 +3,23 @@ import { isWholeParquet } from '../storage/parquet-file.js';
 import { listTableFiles, tableFile } from './layout.js';
 import type { Marker } from './markers.js';
 
-/** Files of the log are out of use, and nothing that is there stands for them. */
+/** Files of the log are out of use, and no checkpoint replaces them. */
 export class CheckpointError extends Failure {}
 
 /**
  * `parquet/checkpoints/website=<id>/date=<date>/<commit_id>.parquet`: the state after that commit, kept in the log
- * because files that it follows from were put out of use.
+ * because files that it is derived from were put out of use.
  */
 export function checkpointFile(warehouse: string, { websiteId, date, commitId }: Marker): string {
   return tableFile(warehouse, 'checkpoints', { websiteId, date, id: commitId });
 }
 
 /**
- * What a website's state is made from: its newest checkpoint that is whole, or null, and how many of the markers that
+ * What a website's state is built from: its newest intact checkpoint, or null, and how many of the markers that
  * includes.
  *
  * @param markers all of this website, oldest first
- * @throws CheckpointError where files of a later commit are out of use: then nothing can give the state
+ * @throws CheckpointError if files of a later commit are out of use, so that the state cannot be built
  */
 export async function stateBase(
   warehouse: string,

@@ -10,13 +10,13 @@ import { makeRoom } from './marker-index.js';
 import { type Manifest, stagedFile, stageRow } from './stage.js';
 import { DATA_TABLES } from './tables.js';
 
-/** How long a file that is not needed any more is kept, so that a reader that has just begun still finds it. */
+/** How long a file that is no longer needed is kept, for readers that have just started. */
 export const GRACE_MS = HOUR_MS;
 const SUPERSEDED_BY = 2;
 
 /**
- * Makes a staged commit visible, whole: the data first, the state, then the marker, renamed into place last. May be
- * called again after it was interrupted anywhere.
+ * Makes a staged commit visible as a whole: moves the data, then the state, and renames the marker into place last. Can
+ * be repeated after an interruption at any point.
  */
 export async function commitStaged(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
   const place = placeOf(manifest);
@@ -36,7 +36,7 @@ export async function commitStaged(warehouse: string, folder: JournalFolder, man
   crashPoint('dropped the journal');
 }
 
-/** Where each file of a commit goes, but for the marker and the run's row. */
+/** Where each file of a commit goes, except the marker and the run's row. */
 function movesOf(warehouse: string, folder: JournalFolder, manifest: Manifest): { from: string; to: string }[] {
   const place = placeOf(manifest);
   const data = DATA_TABLES.filter((table) => Object.hasOwn(manifest.files, table));
@@ -46,7 +46,7 @@ function movesOf(warehouse: string, folder: JournalFolder, manifest: Manifest): 
   ];
 }
 
-/** Whether every file of a staged commit is there as it was staged, wherever an interrupted commit left it. */
+/** Whether every file of a staged commit exists unchanged, in its staged or its final place. */
 export async function isStagedWhole(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<boolean> {
   const place = placeOf(manifest);
   const files = [
@@ -66,7 +66,10 @@ export async function isStagedWhole(warehouse: string, folder: JournalFolder, ma
   return true;
 }
 
-/** Writes the run's row, its own marker. A crash after the snapshot's marker leaves it to recovery. */
+/**
+ * Writes the run's row, which is its own marker. If a crash prevents this after the snapshot's marker, recovery writes
+ * it.
+ */
 async function recordRun(warehouse: string, folder: JournalFolder, manifest: Manifest): Promise<void> {
   const file = tableFile(warehouse, 'runs', { ...placeOf(manifest), id: folder.runId });
   await publishOnce(stagedFile(folder, 'runs'), file);
@@ -79,7 +82,7 @@ export interface RunRow {
   compression: 'zstd' | 'snappy' | 'gzip';
   /** The calendar date that the run began on. */
   date: string;
-  /** The columns of `runs` but for the date. */
+  /** The columns of `runs` except the date. */
   row: Record<string, Scalar>;
 }
 
@@ -95,7 +98,7 @@ export async function writeRunRow({ warehouse, folder, engine, compression, date
   await publishOnce(stagedFile(folder, 'runs'), tableFile(warehouse, 'runs', place));
 }
 
-/** Forgets a run's journal of one website. */
+/** Deletes a run's journal of one website. */
 export async function dropJournal(folder: JournalFolder): Promise<void> {
   await rm(folder.path, { recursive: true, force: true });
   try {
@@ -105,7 +108,7 @@ export async function dropJournal(folder: JournalFolder): Promise<void> {
   }
 }
 
-/** Deletes state files that two newer ones follow, an hour after that. */
+/** Deletes state files that have had two newer ones for an hour. */
 export async function dropOldStates(warehouse: string, websiteId: string, now: number): Promise<void> {
   const folder = stateFolder(warehouse, websiteId);
   const states = (await namesIn(folder)).filter((name) => name.endsWith('.parquet'));
@@ -115,7 +118,7 @@ export async function dropOldStates(warehouse: string, websiteId: string, now: n
   );
 }
 
-/** @param files oldest first; all but the two newest go */
+/** @param files oldest first; all but the two newest are deleted */
 export async function dropSuperseded(files: readonly string[], now: number): Promise<void> {
   const oldestKept = files.at(-SUPERSEDED_BY);
   if (!oldestKept || files.length <= SUPERSEDED_BY) return;

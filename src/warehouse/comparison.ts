@@ -14,13 +14,17 @@ export interface CommitFacts {
   /** The calendar date of `snapshotAt` in the warehouse's time zone. */
   date: string;
   listingComplete: boolean;
-  /** Whether an earlier commit of this website has a complete listing: without one, no page can have appeared. */
+  /**
+   * Whether an earlier commit of this website has a complete listing. Without one, no page counts as having appeared.
+   */
   hadComplete: boolean;
-  /** Quarantined records of an earlier snapshot: they may be older than what is known of their pages. */
+  /**
+   * Whether it holds quarantined records of an earlier snapshot, which may be older than what is known of their pages.
+   */
   isReplay: boolean;
 }
 
-/** Hands the facts of a commit to the statements of `sql/stage` and `sql/plan`. */
+/** Passes the facts of a commit to the statements of `sql/stage` and `sql/plan`. */
 export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promise<void> {
   await engine.set({
     commit_id: facts.commitId,
@@ -34,29 +38,28 @@ export async function setCommitFacts(engine: Engine, facts: CommitFacts): Promis
   await engine.setTimes({ snapshot_at: facts.snapshotAt });
 }
 
-/** Makes the view `previous_state` of the state that this commit follows. */
+/** Creates the view `previous_state`, the state before this commit. */
 export async function viewPreviousState(engine: Engine, warehouse: string, file: string | null): Promise<void> {
   await engine.view('previous_state', tableQuery(warehouse, 'page_state', file === null ? [] : [file]));
 }
 
-/** Rows that fit into a join within this many bytes of DuckDB's memory limit. */
+/** Bytes of DuckDB's memory limit that a join needs per row. */
 const BYTES_PER_ROW = 2_500;
 const LEAST_ROWS_PER_RANGE = 50_000;
 const PART_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
 
-/** What of a commit is compared, range by range. Of a replay only what is newer. */
+/** The tables of a commit that are compared, range by range. For a replay, only newer rows are compared. */
 const COMPARED = ['coverage', 'url_reports', 'report_failures', 'rejected_records'] as const satisfies DataTable[];
-/** A journal has these once for all rows. */
+/** In a journal, these have one value for all rows. */
 const OF_THE_COMMIT = ['commit_id', 'snapshot_id', 'website_id', 'snapshot_at', 'snapshot_date'];
 
-/** Engines that have the views of the comparison, and whether they are those for a replay. */
+/** Engines that have the views of the comparison, and whether the views are those for a replay. */
 const viewed = new WeakMap<Engine, boolean>();
 
 /**
- * Makes the views that compare this commit with the state before it, once for each engine. They stand over
- * `now_coverage`, `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`, and do not care
- * whether those come from a journal or from the warehouse, nor whether they are replaced later: a state that is rebuilt
- * is made by the same statements.
+ * Creates the views that compare this commit with the previous state, once per engine. They read `now_coverage`,
+ * `now_url_reports`, `now_report_failures`, `now_rejected_records` and `previous_state`. These may come from a journal
+ * or from the warehouse, and may be replaced later, so the same statements also rebuild a state.
  */
 export async function viewComparison(engine: Engine, { isReplay }: CommitFacts): Promise<void> {
   await engine.set({ range_from: null, range_to: null });
@@ -77,19 +80,22 @@ export async function viewComparison(engine: Engine, { isReplay }: CommitFacts):
   viewed.set(engine, isReplay);
 }
 
-/** The columns that a journal and a file have alike: a view stays good while those of its relation do. */
+/**
+ * The columns that a journal and a file have in common: a view remains valid as long as its relation has the same
+ * columns.
+ */
 function comparable(table: DataTable): string {
   const columns = columnsOf(table).filter(({ name, type }) => type !== 'JSON' && !OF_THE_COMMIT.includes(name));
   return columns.map(({ name }) => identifier(name)).join(', ');
 }
 
 /**
- * Runs a query over the comparison into a file that is sorted by URL, a range of URLs at a time: what a join needs then
- * depends on the memory limit and not on the number of pages.
+ * Writes a query over the comparison to a file sorted by URL, one range of URLs at a time, so that the memory that
+ * joins need does not grow with the number of pages.
  *
  * @param sortedBy columns, `url` first
  * @param bounds where to cut the ranges, from `rangeBounds`
- * @returns rows
+ * @returns the number of rows
  */
 export async function copyComparison(
   engine: Engine,
@@ -109,7 +115,7 @@ export async function copyComparison(
   return rows;
 }
 
-/** Where to cut the pages that are compared into ranges, each of which fits into memory; empty where all fit. */
+/** Where to cut the compared pages into ranges that fit into memory; empty if all pages fit at once. */
 export async function rangeBounds(engine: Engine): Promise<string[]> {
   const [row] = await engine.rows(z.object({ rows: z.coerce.number() }), sql('stage/joined_rows'));
   const rowsPerRange = Math.max(LEAST_ROWS_PER_RANGE, Math.floor(engine.memoryLimit / BYTES_PER_ROW));

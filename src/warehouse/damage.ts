@@ -7,7 +7,7 @@ import { whyNotParquet } from '../storage/parquet-file.js';
 import type { Table } from './tables.js';
 
 const WEBSITE_FOLDER = 'website=';
-/** Files whose ends are looked at side by side. */
+/** How many files are checked concurrently. */
 const LOOKED_AT_ONCE = 64;
 
 /** A file of the log that cannot be read. */
@@ -20,7 +20,7 @@ export interface DamagedFile {
   reason: string;
 }
 
-/** Files of the log cannot be read, and what is to be done needs them. */
+/** Files of the log that a command needs cannot be read. */
 export class DamageError extends Failure {
   constructor(
     readonly damaged: readonly DamagedFile[],
@@ -38,7 +38,7 @@ export function damageWarning(damaged: readonly DamagedFile[]): string {
   return `left out of the answer: ${told(damaged)}. ${REMEDY}`;
 }
 
-/** The first of some files with what is wrong with it, and how many more there are. */
+/** The first damaged file and what is wrong with it, and how many more there are. */
 export function told(damaged: readonly DamagedFile[]): string {
   const [first] = damaged;
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more cannot be read` : '';
@@ -57,10 +57,10 @@ export function websiteOf(path: string): string {
 }
 
 /**
- * Reads files of a table. Only where DuckDB refuses them are they looked at one by one, so that it costs nothing where
- * all are whole.
+ * Reads files of a table. They are only checked one by one if DuckDB refuses them, so the check costs nothing if all
+ * are intact.
  *
- * @returns what `read` gives of the files that can be read, and those that were left out
+ * @returns the result of `read` for the files that can be read, and the files that were left out
  */
 export async function readReadable<T>(
   engine: Engine,
@@ -83,7 +83,7 @@ function without(files: readonly string[], damaged: readonly DamagedFile[]): str
   return files.filter((file) => !left.has(file));
 }
 
-/** Finds the files that are missing, empty or cut short, or whose footer DuckDB cannot read. */
+/** Finds the files that are missing, empty or truncated, or whose footer DuckDB cannot read. */
 export async function findDamaged(engine: Engine, table: Table, files: readonly string[]): Promise<DamagedFile[]> {
   const damaged = await findTorn(table, files);
   return [...damaged, ...(await findUnreadable(engine, table, without(files, damaged)))];
@@ -117,7 +117,7 @@ async function findUnreadable(engine: Engine, table: Table, files: readonly stri
   ];
 }
 
-/** What went wrong, without the statement that it went wrong in. */
+/** The error message, without the statement that failed. */
 export function firstLine(error: unknown): string {
   const message = messageOf(error);
   return (message.split('\n')[0] ?? '').replace(/ \(in: .*$/, '');

@@ -6,12 +6,12 @@ export function calendarDate(at: Date, timeZone: string): string {
   return parts.format(at);
 }
 
-/** The calendar date of so many milliseconds before `now`, in the warehouse's time zone; null where it is for ever. */
+/** The calendar date `ms` milliseconds before `now`, in the warehouse's time zone; null if `ms` is infinite. */
 export function dateBefore(ms: number, { warehouse }: Config, now: number): string | null {
   return Number.isFinite(ms) ? calendarDate(new Date(now - ms), warehouse.time_zone) : null;
 }
 
-/** The date that `indexhouse.duckdb` is to hold rows of `coverage` and `url_reports` from; null for all. */
+/** The date from which `indexhouse.duckdb` keeps rows of `coverage` and `url_reports`; null: all. */
 export function retainedFrom(config: Config, now: number): string | null {
   return dateBefore(config.retention.duckdb_keep, config, now);
 }

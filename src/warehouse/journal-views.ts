@@ -12,7 +12,7 @@ const WALK_LINES = ['walk_lines', 'journal_windows'];
 const KEPT_WALK = ['kept_entries', 'doubled_urls', 'listed_entries'];
 const ODD_RECORDS = ['odd_entries', 'odd_reports'];
 
-/** Makes the views over a journal as it lies on disk. Both files must exist; they may be empty. */
+/** Creates the views over a journal on disk. Both files must exist; they may be empty. */
 export async function viewJournal(engine: Engine, folder: JournalFolder): Promise<void> {
   await engine.set({ listing_file: folder.listing, reports_file: folder.reports });
   await setContract(engine);
@@ -21,7 +21,7 @@ export async function viewJournal(engine: Engine, folder: JournalFolder): Promis
   await engine.run(sql('stage/journal_reports'));
 }
 
-/** What the statements of staging know of the contract. */
+/** Passes the contract to the statements of `sql/stage`. */
 export async function setContract(engine: Engine): Promise<void> {
   await engine.set({
     entry_type: sqlType(coverageEntrySchema),
@@ -35,8 +35,8 @@ export async function setContract(engine: Engine): Promise<void> {
 }
 
 /**
- * One engine over a run's journal: opened when it is first used, with the views of the journal, and each walk kept once
- * however often it is asked about.
+ * One engine over a run's journal. It is opened with the views of the journal at its first use, and loads a walk once
+ * for any number of queries in a row.
  */
 export class JournalEngine {
   #engine: Engine | null = null;
@@ -45,7 +45,7 @@ export class JournalEngine {
   constructor(
     private readonly folder: JournalFolder,
     private readonly options: EngineOptions,
-    /** Where several share DuckDB's memory: runs a piece of work when it is its turn. */
+    /** Runs a piece of work when it is its turn, if several share DuckDB's memory. */
     private readonly inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
   ) {}
 
@@ -59,7 +59,7 @@ export class JournalEngine {
     });
   }
 
-  /** Gives its memory and threads back; the next use opens it again. */
+  /** Releases its memory and threads; the next use opens it again. */
   close(): void {
     this.#engine?.close();
     this.#engine = null;
@@ -76,7 +76,7 @@ export class JournalEngine {
 
 const walkOddities = z.object({ has_odd_entries: z.boolean(), has_doubled_urls: z.boolean() });
 
-/** Makes the view `listed_entries`: what one walk of the journal lists, each page once. */
+/** Creates the view `listed_entries`: what one walk of the journal lists, each page once. */
 async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
   await engine.set({ walk });
   for (const name of WALK_LINES) await engine.run(sql(`stage/${name}`));
@@ -86,8 +86,8 @@ async function viewKeptWalk(engine: Engine, walk: number): Promise<void> {
 }
 
 /**
- * Keeps what is no plain record of the kept walk and of the reports as `odd_entries` and `odd_reports`: the journal is
- * large, and these are asked for several times.
+ * Creates `odd_entries` and `odd_reports`, the records of the kept walk and the reports that are not plain: the journal
+ * is large, and these are queried several times.
  */
 export async function keepOddRecords(engine: Engine): Promise<void> {
   for (const name of ODD_RECORDS) await engine.run(sql(`stage/${name}`));
@@ -96,7 +96,10 @@ export async function keepOddRecords(engine: Engine): Promise<void> {
 const fingerprintRow = z.object({ pages: z.int(), rejected: z.int(), fingerprint: z.string() });
 export type WalkFingerprint = z.infer<typeof fingerprintRow>;
 
-/** How many pages the kept walk lists, how many were rejected, and a value that two walks share if they list the same. */
+/**
+ * How many pages the kept walk lists, how many were rejected, and a value that is equal for two walks that list the
+ * same.
+ */
 export async function walkFingerprint(engine: Engine): Promise<WalkFingerprint> {
   const [row] = await engine.rows(fingerprintRow, sql('stage/listing_fingerprint'));
   return row ?? { pages: 0, rejected: 0, fingerprint: '' };

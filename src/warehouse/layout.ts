@@ -4,38 +4,38 @@ import { codeOf } from '../storage/durable.js';
 import { decodeId, encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
 
-/** Where the warehouse keeps what. */
+/** The files and folders of a warehouse. */
 export function warehouseFolder(path: string) {
   return {
     lock: join(path, 'run.lock.duckdb'),
     database: join(path, 'indexhouse.duckdb'),
     analytics: join(path, 'analytics.duckdb'),
-    /** Facts that never change once there is data: format, time zone. */
+    /** What never changes once there is data: format, time zone. */
     identity: join(path, 'warehouse.json'),
     /** The rows of old markers in one file, for readers; derived. */
     index: join(path, 'index'),
-    /** What was left in a bucket when it was restored from there. */
+    /** What was left in the bucket when the warehouse was restored from it. */
     restored: join(path, 'restored.json'),
-    /** The address of the bucket, if the folder only keeps what was fetched from there. */
+    /** The address of the bucket, if the folder is only a cache of it. */
     cacheOf: join(path, 'cache-of'),
-    /** The keys that the service's own interface is opened with. */
+    /** The keys that give access to the HTTP service. */
     keys: join(path, 'service-keys.json'),
-    /** When each of them was last used. */
+    /** When each key was last used. */
     keyUses: join(path, 'service-keys-used.json'),
     /** Held open while the keys are changed. */
     keysLock: join(path, 'service-keys.lock.duckdb'),
-    /** What was told to which channel, and what waits for one that is down. */
+    /** Which notices were sent to which channel, and which wait for one that is down. */
     notices: join(path, 'notices.json'),
-    /** Held open while somebody is told. */
+    /** Held open while notices are sent. */
     noticesLock: join(path, 'notices.lock.duckdb'),
-    /** When the daemon began and ended each job. */
+    /** When the daemon started and ended each job. */
     jobs: join(path, 'jobs.json'),
     /** Held open by the daemon. */
     scheduleLock: join(path, 'schedule.lock.duckdb'),
   };
 }
 
-/** What has files in the log: the tables, and states that were kept there because what they follow from is gone. */
+/** What has files in the log: the tables, and checkpoints. */
 export type LogFolder = Table | 'checkpoints';
 
 /** `parquet/<table>/website=<id>/date=<date>/<commit_id>.parquet` */
@@ -56,16 +56,16 @@ export function stateFolder(warehouse: string, websiteId: string): string {
   return join(warehouse, 'state', `website=${encodeId(websiteId)}`);
 }
 
-/** An empty file per table, so that views work before there are rows. */
+/** The empty file of a table, so that views work before there are rows. */
 export function schemaFile(warehouse: string, table: Table): string {
   return join(warehouse, 'schema', `${table}.parquet`);
 }
 
 /**
- * Every Parquet file of a table, sorted by path. Listed by us, because an id may hold what a pattern would read.
+ * Every Parquet file of a table, sorted by path. We list them ourselves, because an id may contain pattern characters.
  *
- * @param websiteId left out: of all websites
- * @param from left out: of all dates; else of this one and later ones
+ * @param websiteId left out: all websites
+ * @param from left out: all dates; else this date and later ones
  */
 export async function listTableFiles(
   warehouse: string,
@@ -96,7 +96,7 @@ async function* filesByDate(root: string, websites?: string[], from = ''): Async
   }
 }
 
-/** The id of a website's newest file of a table, from names alone; null where it has none. */
+/** The id of a website's newest file of a table, from the file names; null if it has none. */
 export async function newestFile(warehouse: string, table: LogFolder, websiteId: string): Promise<string | null> {
   const root = join(warehouse, 'parquet', table, `website=${encodeId(websiteId)}`);
   const date = (await namesIn(root)).at(-1);
@@ -104,7 +104,7 @@ export async function newestFile(warehouse: string, table: LogFolder, websiteId:
   return names.findLast((name) => name.endsWith('.parquet'))?.replace(/\.parquet$/, '') ?? null;
 }
 
-/** The ids of the websites that have a snapshot, or had a run. */
+/** The ids of the websites that have a snapshot or a run. */
 export async function websitesIn(warehouse: string): Promise<string[]> {
   const tables = ['snapshots', 'runs'] as const;
   const names = await Promise.all(tables.map((table) => namesIn(join(warehouse, 'parquet', table))));
@@ -112,12 +112,12 @@ export async function websitesIn(warehouse: string): Promise<string[]> {
   return [...new Set(ids)].filter((id) => id !== null);
 }
 
-/** Where DuckDB spills to for work that belongs to no journal: a folder for each process. */
+/** Where DuckDB spills for work that belongs to no journal: one folder per process. */
 export function scratchFolder(warehouse: string): string {
   return join(warehouse, 'tmp', String(process.pid));
 }
 
-/** Forgets the spill files of this process, and of those that died before they could. */
+/** Deletes the spill files of this process, and of processes that died before they could. */
 export async function dropScratch(warehouse: string): Promise<void> {
   for (const name of await namesIn(join(warehouse, 'tmp'))) {
     if (name === String(process.pid) || !isAlive(Number(name))) {
@@ -131,7 +131,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is alive all the same.
+    // A process of another user, but alive.
     return codeOf(error) === 'EPERM';
   }
 }

@@ -13,9 +13,9 @@ const SECOND_TRY = { withinMs: 200, everyMs: 200 };
 const held = new Set<string>();
 
 /**
- * The right to write to a warehouse. It is an open DuckDB file, so the kernel frees it when the process dies, however
- * it dies. One object per process holds it: a second open in the same process would succeed, and its close would
- * free the lock of the first.
+ * The right to write to a warehouse. It is an open DuckDB file, so the kernel releases it when the process dies for any
+ * reason. One object per process holds it: a second open in the same process would succeed, and its close would free
+ * the lock of the first.
  */
 export class RunLock {
   private constructor(
@@ -24,13 +24,13 @@ export class RunLock {
   ) {}
 
   /**
-   * @param what the command that wants it, for the message
-   * @param path of the lock, where it is about another part of the warehouse than its log
+   * @param what the command that takes it, for the message
+   * @param path of the lock, if it protects something other than the log
    * @throws BusyError naming the process that holds it
    */
   static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
-    // Before the first await, because two jobs of one process may ask at the same time.
+    // Before the first await, because two jobs of one process may try at the same time.
     held.add(path);
     try {
       if (!(await exists(path))) await makeWhole(path);
@@ -57,7 +57,7 @@ const OPTIONS = { memory_limit: '64MB', threads: '1' };
 
 /**
  * Creates the file under another name first: DuckDB refuses an empty or half-written one, so a crash or a full disk at
- * this moment would lock everybody out for good.
+ * this moment would block the warehouse for good.
  */
 async function makeWhole(path: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;

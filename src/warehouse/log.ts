@@ -19,25 +19,25 @@ import { tableQuery } from './prepare.js';
 import type { MarkerTable } from './tables.js';
 
 const tombstoneRow = z.object({
-  /** All files that one run of `maintain` put out of use for a website share it. */
+  /** Shared by all files that one run of `maintain` put out of use for a website. */
   tombstone_id: z.string(),
   tombstoned_at: z.string(),
   table_name: z.string(),
   commit_id: z.string(),
-  /** The commit whose state was kept before, because it can no longer be made from the log; and the file's SHA-256. */
+  /** The commit whose state was saved first, because the log can no longer produce it; and the SHA-256 of that file. */
   checkpoint_id: z.string(),
   checkpoint_sha256: z.string(),
 });
-/** A file of the log that was put out of use, for good: whoever reads leaves it out, whether it is deleted or not yet. */
+/** A file of the log that was put out of use for good: readers ignore it, whether it has been deleted or not. */
 export type Tombstone = z.infer<typeof tombstoneRow>;
 
 /** What the log holds, as far as it can be read. */
 export interface Log {
-  /** Of snapshots and of replays, oldest commit first. */
+  /** Markers of snapshots and replays, oldest commit first. */
   markers: Marker[];
   /** Markers and tombstones that cannot be read. */
   damaged: DamagedFile[];
-  /** What was put out of use, and the files that say so. */
+  /** What was put out of use, and the files with these rows. */
   tombstones: Tombstone[];
   tombstoneFiles: string[];
 }
@@ -45,8 +45,8 @@ export interface Log {
 /**
  * Reads all markers, of snapshots and of replays, oldest commit first, as far as they can be read.
  *
- * @param schemas the folder whose empty files give each table its columns
- * @param websiteId left out: of all websites
+ * @param schemas the folder whose empty files define the columns of each table
+ * @param websiteId left out: all websites
  */
 export async function readLog(
   engine: Engine,
@@ -57,7 +57,7 @@ export async function readLog(
   return readListed(engine, { warehouse, schemas }, await listLog(warehouse, { websiteId }));
 }
 
-/** Where the markers and tombstones are that were there at one moment. */
+/** The files of the markers and tombstones that existed at one moment. */
 export interface ListedLog extends Record<MarkerTable | 'tombstones', string[]> {
   /** Holds the snapshots that are not listed. */
   index: MarkerIndex | null;
@@ -67,14 +67,15 @@ export async function listLog(
   warehouse: string,
   { websiteId, index = null }: { websiteId?: string | undefined; index?: MarkerIndex | null },
 ): Promise<ListedLog> {
-  // Replays come first, so that none is seen without its snapshot; a tombstone is about commits that are there before it.
+  // Replays come first, so that none is seen without its snapshot; tombstones last, because they are written after
+  // their commits.
   const replays = await listTableFiles(warehouse, 'replays', { websiteId });
   const snapshots = await listTableFiles(warehouse, 'snapshots', { websiteId, from: index?.before });
   const tombstones = await listTableFiles(warehouse, 'tombstones', { websiteId });
   return { replays, snapshots, tombstones, index };
 }
 
-/** What is listed, but for other websites than these. */
+/** The listed files of the matching websites only. */
 export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => boolean): ListedLog {
   const own = (files: string[]) => files.filter((file) => isAsked(websiteOf(file)));
   const { replays, snapshots, tombstones, index } = listed;
@@ -82,10 +83,10 @@ export function listedOf(listed: ListedLog, isAsked: (websiteId: string) => bool
 }
 
 /**
- * Reads what is listed, as far as it can be read, oldest commit first.
+ * Reads the listed files, as far as they can be read, oldest commit first.
  *
- * @param websiteIds whose snapshots are taken from the index; null: those of all
- * @throws EngineError where the index cannot be read
+ * @param websiteIds websites whose snapshots are taken from the index; null: all
+ * @throws EngineError if the index cannot be read
  */
 export async function readListed(
   engine: Engine,

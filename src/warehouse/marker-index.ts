@@ -10,13 +10,13 @@ import { listTableFiles, namesIn, warehouseFolder } from './layout.js';
 import { areWhole } from './markers.js';
 import { tableQuery } from './prepare.js';
 
-/** So many markers are read quickly enough from files of their own. */
+/** Fewer new markers than this are not worth indexing: their own files are read quickly enough. */
 const LEAST_MARKERS = 200;
-/** The newest nights stay in files of their own: most commits are of these. */
+/** The newest nights stay in their own files, because most new commits fall on them. */
 const OWN_FILES_DAYS = 2;
-/** DuckDB holds the ends of all files that a statement names in memory. */
+/** DuckDB holds the footers of all files that a statement names in memory. */
 const FILES_AT_ONCE = 1_000;
-/** As few rows in a row group as DuckDB writes: whoever asks for one website reads no other one's. */
+/** The smallest row groups that DuckDB writes, so that a query for one website reads little of others. */
 const FORMAT = 'format parquet, compression zstd, row_group_size 2048';
 export const INDEXED_TABLES = ['snapshots', 'runs'] as const;
 type IndexedTable = (typeof INDEXED_TABLES)[number];
@@ -24,25 +24,28 @@ const ORDER = { snapshots: 'website_id, snapshot_id', runs: 'website_id, run_id'
 
 const fileSchema = z.object({ name: z.string().regex(/^[\w-]+\.parquet$/), sha256: z.string() });
 const indexSchema = z.object({
-  /** Another version that changes what is in it says so here. */
+  /** To be raised by a version that changes the content. */
   version: z.literal(1).default(1),
-  /** What is of this date or later is not in the index, `YYYY-MM-DD`. */
+  /** Rows of this date or later are not in the index, `YYYY-MM-DD`. */
   before: z.string(),
-  /** One of the markers in it, below the warehouse: an index from elsewhere names one that is not there. */
+  /**
+   * One of its markers, relative to the warehouse: an index of another warehouse names one that does not exist here.
+   */
   witness: z.string(),
   files: z.object({ snapshots: fileSchema, runs: fileSchema }),
 });
 
 /**
- * The rows of earlier dates of the tables that have a file for each commit or run, in one file each: thousands of files
- * take seconds to open. It is derived from them, and replaced as a whole; without it readers open the files themselves.
+ * The older rows of the tables with one file per commit or run, in a single file for each table, because thousands of
+ * files take seconds to open. It is derived from those files and replaced as a whole; without it, readers open the
+ * files themselves.
  */
 export interface MarkerIndex {
   before: string;
   files: Record<IndexedTable, string>;
 }
 
-/** @returns null where there is none, or one that is damaged or of another warehouse */
+/** @returns null if there is none, or if it is damaged or of another warehouse */
 export async function readIndex(warehouse: string): Promise<MarkerIndex | null> {
   const { folder, file } = placeOf(warehouse);
   const { data } = indexSchema.safeParse(jsonOf((await readIfThere(file).catch(() => null)) ?? ''));
@@ -59,12 +62,15 @@ export function hasIndex(warehouse: string): Promise<boolean> {
   return exists(placeOf(warehouse).file);
 }
 
-/** Readers open the files of markers themselves from now on. */
+/** Deletes the index: readers open the files of markers themselves from then on. */
 export async function dropIndex(warehouse: string): Promise<void> {
   await rm(placeOf(warehouse).file, { force: true });
 }
 
-/** To be called before a marker or run of this date appears: readers would not look for it beside an index. */
+/**
+ * Drops an index that covers this date. Must be called before a marker or run of the date appears: readers would not
+ * look for its file.
+ */
 export async function makeRoom(warehouse: string, date: string): Promise<void> {
   const text = await readIfThere(placeOf(warehouse).file);
   if (text === null) return;
@@ -73,10 +79,10 @@ export async function makeRoom(warehouse: string, date: string): Promise<void> {
 }
 
 /**
- * Takes into the index what it lacks, once that is much and can all be read. The run lock is held.
+ * Adds the missing markers to the index, once there are enough and all can be read. The caller holds the run lock.
  *
  * @param now milliseconds since 1970
- * @param least fewer are left where they are
+ * @param least fewer new markers are left in their own files
  */
 export async function updateIndex(
   warehouse: string,
@@ -95,7 +101,7 @@ export async function updateIndex(
   const { folder, file } = placeOf(warehouse);
   await makeFolder(folder);
   await withEngine(options, async (engine) => {
-    // What cannot be read stays where readers find and name it.
+    // Files that cannot be read are not indexed, so that readers find and report them.
     for (const some of chunksOf(markers)) if (!(await areWhole(engine, warehouse, some))) return;
     const write = async (table: IndexedTable) => {
       const name = `${table}-${randomUUID()}.parquet`;
@@ -138,12 +144,12 @@ function indexedBefore(files: readonly string[], now: number): string {
   return Number.isNaN(at) ? '' : dateText(at - OWN_FILES_DAYS * DAY_MS);
 }
 
-/** Of some files of a table. */
+/** Those of the given files of a table with an earlier date. */
 export function earlierThan(files: readonly string[], date: string): string[] {
   return files.filter((file) => dateOf(file) < date);
 }
 
-/** Of a file of a table. */
+/** The date in the path of a file of a table. */
 export function dateOf(file: string): string {
   return basename(dirname(file)).replace(/^date=/, '');
 }
@@ -152,7 +158,7 @@ function dateText(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** An hour later, and never those that have just been replaced: a reader that has begun still finds them. */
+/** Deletes replaced files after an hour, but never those that were just replaced: running readers still need them. */
 async function dropReplaced(folder: string, kept: readonly string[], now: number): Promise<void> {
   for (const name of await namesIn(folder)) {
     const file = join(folder, name);

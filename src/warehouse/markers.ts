@@ -14,12 +14,12 @@ export type CommittedFiles = z.infer<typeof filesSchema>;
 const markerRow = z.object({
   /** The snapshot's id, or the replay's. */
   commitId: z.string(),
-  /** Of a replay: the snapshot whose rejects it took. */
+  /** For a replay, the snapshot whose rejected records it replayed. */
   snapshotId: z.string(),
-  /** The run that committed it; of a replay, its own id. */
+  /** The run that committed it; for a replay, its own id. */
   runId: z.string(),
   websiteId: z.string(),
-  /** Null where it had none, and of a replay. */
+  /** Null if it had none, and for a replay. */
   websiteName: z.string().nullable(),
   /** ISO 8601. */
   snapshotAt: z.string(),
@@ -27,11 +27,11 @@ const markerRow = z.object({
   /** When it was committed, ISO 8601. */
   committedAt: z.string(),
   listingComplete: z.boolean(),
-  /** By table, but for those that a tombstone put out of use, or that turned out to be damaged. */
+  /** By table, without those that a tombstone put out of use or that were found damaged. */
   files: z.string().transform((text) => filesSchema.parse(JSON.parse(text))),
 });
 
-/** What tells the two kinds of markers apart. A replay is never a listing by itself. */
+/** How the two kinds of markers differ. A replay is never a listing by itself. */
 export const OF_KIND = {
   snapshot: {
     table: 'snapshots',
@@ -56,11 +56,11 @@ export const KINDS = ['replay', 'snapshot'] as const;
 /** A commit that the warehouse holds. What has no marker does not exist. */
 export interface Marker extends z.infer<typeof markerRow> {
   kind: MarkerKind;
-  /** Those that a tombstone put out of use; they may be deleted. */
+  /** Files that a tombstone put out of use; they may have been deleted. */
   dropped: CommittedFiles;
-  /** Those that were left in a bucket when the warehouse was restored from there. */
+  /** Files that were left in the bucket when the warehouse was restored from there. */
   absent: CommittedFiles;
-  /** Those that whoever reads found damaged, and leaves out. */
+  /** Files that the reader found damaged and leaves out. */
   unreadable: CommittedFiles;
   /** The marker's own file. */
   path: string;
@@ -88,7 +88,7 @@ export async function areWhole(engine: Engine, warehouse: string, paths: string[
   return (await readKind(engine, { warehouse, schemas: warehouse, kind: 'snapshot' }, paths)).damaged.length === 0;
 }
 
-/** All at once, and one by one only where one of them cannot be read. */
+/** Reads markers of one kind together, or one by one if one of them cannot be read. */
 export async function readKind(engine: Engine, of: Kind, paths: string[]): Promise<MarkersRead> {
   const { kind } = of;
   try {
@@ -105,7 +105,7 @@ export async function readKind(engine: Engine, of: Kind, paths: string[]): Promi
   }
 }
 
-/** @throws Error where a file cannot be read, or holds the marker of another commit */
+/** @throws Error if a file cannot be read, or holds the marker of another commit */
 async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promise<Marker[]> {
   if (paths.length === 0) return [];
   const there = new Set(paths);
@@ -136,7 +136,7 @@ export async function markersIn(
   });
 }
 
-/** Takes out of what the markers name what a restore left in the bucket. */
+/** Moves the files that a restore left in the bucket from `files` to `absent`. */
 export async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
   const restored = await readRestored(warehouse);
   if (restored === null) return markers;
@@ -150,13 +150,13 @@ export async function withoutAbsent(warehouse: string, markers: Marker[]): Promi
   return without(markers, absent, 'absent');
 }
 
-/** Takes the files that cannot be read out of what the markers name. */
+/** Moves the files that cannot be read from `files` to `unreadable`. */
 export function withoutUnreadable(markers: readonly Marker[], damaged: readonly DamagedFile[]): Marker[] {
   const named = damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`);
   return without(markers, new Set(named), 'unreadable');
 }
 
-/** @param named tables and commits; their files stand under `as` from now on */
+/** @param named `<table> <commit id>` of the files to move from `files` to `as` */
 export function without(
   markers: readonly Marker[],
   named: ReadonlySet<string>,
@@ -181,7 +181,7 @@ export function tableOf(marker: Marker): MarkerTable {
   return OF_KIND[marker.kind].table;
 }
 
-/** The files of the markers themselves, by the table of their rows. */
+/** The markers' own files in one table. */
 export function markerPaths(markers: readonly Marker[], table: MarkerTable): string[] {
   return markers.filter((marker) => tableOf(marker) === table).map(({ path }) => path);
 }
@@ -191,7 +191,7 @@ export function newestMarkers(markers: readonly Marker[]): Marker[] {
   return [...new Map(markers.map((marker) => [marker.websiteId, marker])).values()];
 }
 
-/** The commits that are not among these ids, in their order. */
+/** The commits that are not among these ids, in order. */
 export function lackingIn(known: ReadonlySet<string>, markers: readonly Marker[]): Marker[] {
   return markers.filter(({ commitId }) => !known.has(commitId));
 }
@@ -207,7 +207,7 @@ export function filesOf(warehouse: string, markers: readonly Marker[], table: Da
   return having.map((marker) => fileOf(warehouse, marker, table));
 }
 
-/** The tables that a commit has a file of, with that file. */
+/** The tables that a commit has a file in, each with that file. */
 export function dataFilesOf(warehouse: string, marker: Marker): [DataTable, string][] {
   const tables = DATA_TABLES.filter((table) => Object.hasOwn(marker.files, table));
   return tables.map((table) => [table, fileOf(warehouse, marker, table)]);

@@ -34,38 +34,38 @@ const listRow = z.object({ file: z.string(), nulls: z.coerce.number() });
 /** What a Parquet file holds. */
 export interface FileCounts {
   rows: number;
-  /** By column; null: nobody knows. A column that the file lacks is not there. */
+  /** By column; null: unknown. Columns that the file lacks are left out. */
   nulls: Map<string, number | null>;
 }
 
 /**
- * A warehouse as it is at one moment, for everybody who reads it: the list of its runs, its markers and its tombstones,
- * read once and in the one order in which no reader sees half of a commit. Tables are mounted as views over exactly the
- * files that these name. Takes no lock. Files that cannot be read are left out and named in `damaged`.
+ * A consistent snapshot of a warehouse, for all readers: its runs, markers and tombstones, listed once and in the only
+ * order in which no reader sees half a commit. Tables are mounted as views over exactly the files that these name.
+ * Takes no lock. Files that cannot be read are left out and named in `damaged`.
  */
 export class OpenWarehouse implements Log {
-  /** Every commit, oldest first; of `list` those that are loaded. Their `files` are those that can be read. */
+  /** Every commit, oldest first; after `list`, only the loaded ones. Their `files` are those that can be read. */
   markers: Marker[] = [];
   /** Files that cannot be read. Mounting a table may find more. */
   damaged: DamagedFile[] = [];
-  /** Of the websites whose markers are loaded. */
+  /** Those of the websites whose markers are loaded. */
   tombstones: Tombstone[] = [];
   tombstoneFiles: string[] = [];
   /** The websites whose markers are loaded; null: all are. */
   #loaded: ReadonlySet<string> | null = new Set();
   #loading: Promise<void> = Promise.resolve();
-  /** The websites that it is of; null: all. */
+  /** The websites that it is limited to; null: all. */
   #own: ReadonlySet<string> | null = null;
 
   private constructor(
     private readonly engine: Engine,
     readonly path: string,
-    /** The folder whose empty files give each table its columns. */
+    /** The folder whose empty files define the columns of each table. */
     readonly schemas: string,
     /** Every file of `runs`. */
     readonly runs: readonly string[],
     private readonly listed: ListedLog,
-    /** Stands for the files of old markers and runs; null: each is opened itself. */
+    /** Replaces the files of old markers and runs; null: each file is opened. */
     private readonly index: MarkerIndex | null,
   ) {}
 
@@ -75,7 +75,7 @@ export class OpenWarehouse implements Log {
     return OpenWarehouse.#loadedWhole(engine, path, schemas, null);
   }
 
-  /** The same, with old markers as an index of them has them, if there is one: a file that was damaged since is not seen. */
+  /** Like `read`, but takes old markers from their index if there is one: files damaged since are not noticed. */
   static async readIndexed(engine: Engine, path: string): Promise<OpenWarehouse> {
     const schemas = await schemasOf(engine, path, scratchFolder(path));
     return OpenWarehouse.#loadedWhole(engine, path, schemas, await readIndex(path));
@@ -90,8 +90,8 @@ export class OpenWarehouse implements Log {
   }
 
   /**
-   * The same for readers. With an index nothing is read before it is loaded, `files` names the index for what it holds,
-   * and `runs` only what it does not.
+   * Like `read`, for readers. With an index, nothing is read before `load`; `files` then names the index for what it
+   * holds, and `runs` names only what it does not.
    */
   static async list(engine: Engine, path: string, temporary: string): Promise<OpenWarehouse> {
     const index = await readIndex(path);
@@ -101,7 +101,7 @@ export class OpenWarehouse implements Log {
     return new OpenWarehouse(engine, path, schemas, runs, await listLog(path, { index }), index);
   }
 
-  /** The same of some websites alone, all loaded: of others nothing is read, and nothing can be. */
+  /** Like `list`, but limited to some websites, all loaded: nothing of others is or can be read. */
   static async readOwn(
     engine: Engine,
     path: string,
@@ -117,9 +117,9 @@ export class OpenWarehouse implements Log {
   }
 
   /**
-   * Like `read`, for commands that write: they must not continue without a commit.
+   * Like `read`, for commands that write: they must not continue if a commit is missing.
    *
-   * @throws DamageError where a marker or tombstone cannot be read
+   * @throws DamageError if a marker or tombstone cannot be read
    */
   static async readWhole(engine: Engine, path: string, temporary?: string): Promise<OpenWarehouse> {
     const log = await OpenWarehouse.read(engine, path, temporary);
@@ -127,7 +127,7 @@ export class OpenWarehouse implements Log {
     return log;
   }
 
-  /** Lets `markers` hold all commits of some websites; null: of all. */
+  /** Loads all commits of some websites into `markers`; null: of all websites. */
   load(websiteIds: readonly string[] | null): Promise<void> {
     this.#loading = this.#loading.catch(() => {}).then(() => this.#load(websiteIds));
     return this.#loading;
@@ -149,20 +149,20 @@ export class OpenWarehouse implements Log {
     this.#loaded = lacking && new Set([...loaded, ...lacking]);
   }
 
-  /** Every commit. @throws Error where they are not loaded */
+  /** Every commit. @throws Error if not all are loaded */
   get all(): readonly Marker[] {
     if (this.#loaded !== null) throw new Error('the markers of all websites are not loaded');
     return this.markers;
   }
 
-  /** The date of the newest snapshot, `YYYY-MM-DD`; null where there is none. */
+  /** The date of the newest snapshot, `YYYY-MM-DD`; null if there is none. */
   get newestDate(): string | null {
     const index = this.#loaded ? this.index : null;
     const dates = index ? this.listed.snapshots.map(dateOf) : this.markers.map(({ date }) => date);
     return dates.sort().at(-1) ?? (index && addDays(index.before, -1));
   }
 
-  /** The files of a table that are there for readers. Those of commits are of what is loaded. */
+  /** The files of a table that readers may use. For tables of commits: those of the loaded websites. */
   files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
     const { index } = this;
     const isAsked = (id: string) => websiteId === null || id === websiteId;
@@ -189,7 +189,7 @@ export class OpenWarehouse implements Log {
     });
   }
 
-  /** The same, and of those without a snapshot the ids. */
+  /** Like `named`, plus the ids of websites without a snapshot. */
   async websites(): Promise<NamedWebsite[]> {
     const named = await this.named();
     const known = new Set(named.map(({ id }) => id));
@@ -202,27 +202,27 @@ export class OpenWarehouse implements Log {
     return tableQuery(this.schemas, table, files);
   }
 
-  /** Reads the files of a table, or these; what cannot be read is left out. */
+  /** Reads the files of a table, or the given ones; files that cannot be read are left out. */
   async readable<T>(
     table: Exclude<Table, 'page_state'>,
     read: (files: readonly string[]) => Promise<T>,
     files = this.files(table),
   ): Promise<T> {
-    // What cannot be fetched is not damaged: nothing is answered without it.
+    // A file that cannot be fetched is not damaged: the query fails instead of leaving it out.
     await this.engine.bring(files);
     const { value, damaged } = await readReadable(this.engine, table, files, read);
     this.leaveOut(damaged);
     return value;
   }
 
-  /** Makes the view of a table over its files; what cannot be read is left out. */
+  /** Creates the view of a table over its files; files that cannot be read are left out. */
   async mount(table: Exclude<Table, 'page_state'>): Promise<void> {
     await this.readable(table, (some) => this.#mount(table, this.query(table, some)));
   }
 
   /**
-   * A file for each commit or run holds one row, and nearly every question reads them all: those are read once. Where
-   * that fails, whoever asks is told.
+   * Tables with one row per file are read once, because nearly every query reads all of their files. If that fails, a
+   * view takes their place, and the query that uses it fails.
    */
   async #mount(table: Table, query: string): Promise<void> {
     if (!hasRowPerFile(table)) return this.engine.view(table, query);
@@ -230,8 +230,8 @@ export class OpenWarehouse implements Log {
   }
 
   /**
-   * Finds the files of commits that are missing, empty or cut short, whatever of them is mounted. Quick: where old
-   * markers are in an index, only the newest nights are looked at.
+   * Finds the files of commits that are missing, empty or truncated, mounted or not. Quick: if old markers are in an
+   * index, only the newest nights are checked.
    */
   async findTorn(): Promise<DamagedFile[]> {
     if (this.engine.isRemote) return [];
@@ -241,7 +241,7 @@ export class OpenWarehouse implements Log {
     return (await Promise.all(torn)).flat();
   }
 
-  /** How many rows Parquet files hold, as their footers tell. @throws EngineError where one cannot be read */
+  /** The number of rows in Parquet files, from their footers. @throws EngineError if one cannot be read */
   async rowCounts(files: readonly string[]): Promise<Map<string, number>> {
     if (files.length === 0) return new Map();
     const row = z.object({ file: z.string(), rows: z.coerce.number() });
@@ -250,7 +250,7 @@ export class OpenWarehouse implements Log {
     return new Map(counts.map(({ file, rows }) => [file, rows]));
   }
 
-  /** How many rows Parquet files hold, and how many nulls in which column. @throws EngineError where one cannot be read */
+  /** The numbers of rows in Parquet files and of nulls in each column. @throws EngineError if one cannot be read */
   async counts(files: readonly string[]): Promise<Map<string, FileCounts>> {
     const counts = new Map<string, FileCounts>();
     if (files.length === 0) return counts;
@@ -268,7 +268,7 @@ export class OpenWarehouse implements Log {
     return counts;
   }
 
-  /** The footers tell it of their elements alone. */
+  /** Counts the nulls of a list column: footers only count those of its elements. */
   async #countLists(list: string, counts: ReadonlyMap<string, FileCounts>): Promise<void> {
     const files = [...counts].flatMap(([file, { nulls }]) => (nulls.has(list) ? [file] : []));
     const query = `select filename as file, count(*) - count(${list}) as nulls
@@ -278,7 +278,7 @@ export class OpenWarehouse implements Log {
     }
   }
 
-  /** The first file of a commit that cannot be read; null where all can be. */
+  /** The first file of a commit that cannot be read; null if all can. */
   async findDamaged(marker: Marker): Promise<DamagedFile | null> {
     for (const table of DATA_TABLES) {
       const [damaged] = await findDamaged(this.engine, table, filesOf(this.path, [marker], table));
@@ -287,7 +287,7 @@ export class OpenWarehouse implements Log {
     return null;
   }
 
-  /** Finds the files whose bytes are not those of their commit. Reads every one of them. */
+  /** Finds the files that were changed after their commit. Reads every file. */
   async findChanged(): Promise<DamagedFile[]> {
     const changed: DamagedFile[] = [];
     for (const marker of this.markers) {
@@ -301,7 +301,7 @@ export class OpenWarehouse implements Log {
     return changed;
   }
 
-  /** Counts files as damaged, and their commits as without them. */
+  /** Records files as damaged and leaves them out of their commits. */
   leaveOut(damaged: readonly DamagedFile[]): void {
     if (damaged.length === 0) return;
     this.markers = withoutUnreadable(this.markers, damaged);
@@ -309,7 +309,7 @@ export class OpenWarehouse implements Log {
   }
 }
 
-/** The websites of a warehouse, as `OpenWarehouse` has them. */
+/** The websites of a warehouse, as `OpenWarehouse.websites` returns them. */
 export function knownWebsites(warehouse: string, memoryLimit: number): Promise<NamedWebsite[]> {
   return withTemporary('websites', (temporary) =>
     withEngine({ memoryLimit, temporary }, async (engine) =>

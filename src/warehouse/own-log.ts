@@ -8,8 +8,8 @@ import { type MarkerIndex, readIndex } from './marker-index.js';
 import { TABLES } from './tables.js';
 
 /**
- * The log of some websites alone. What the index holds of them is copied into files of their own, so that no file that is
- * read later holds anything of others.
+ * Lists the log of some websites only. Their rows of the index are copied into separate files, so that no file that is
+ * read later holds rows of other websites.
  */
 export async function listOwnLog(
   engine: Engine,
@@ -45,7 +45,7 @@ async function ownIndex(
   return { before, files: { snapshots: await copy('snapshots'), runs: await copy('runs') } };
 }
 
-/** The folders that hold all websites of a warehouse, or some of them and nothing of others. */
+/** The folders that hold all websites of a warehouse, or only the given ones. */
 export function readableFolders(warehouse: string, websites: readonly string[] | undefined): string[] {
   if (!websites) return ['parquet', 'state', 'schema', 'index'].map((name) => join(warehouse, name));
   const tables = [...TABLES, 'checkpoints'].map((table) => join(warehouse, 'parquet', table));

@@ -9,7 +9,7 @@ import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
 
 const WAREHOUSE_FORMAT = 1;
-/** DuckDB reads these in a file's name as a pattern, and offers no way to escape them. */
+/** DuckDB reads these in a file name as a pattern and has no way to escape them. */
 const PATTERN_CHARACTERS = /[*?[\]{}]/;
 
 const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string() });
@@ -18,15 +18,15 @@ const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string
 export class WarehouseError extends UsageError {}
 
 /**
- * Makes the folder of a new warehouse, or checks that an existing one is of this configuration.
+ * Creates the folder of a new warehouse, or checks that an existing one matches this configuration.
  *
- * @throws WarehouseError another time zone than the one its dates were made in; a newer format; an unusable path
+ * @throws WarehouseError if its dates are in another time zone, its format is newer, or the path is unusable
  */
 export async function prepareWarehouse(path: string, timeZone: string, memoryLimit: number): Promise<void> {
   const isThere = await checkIdentity(path, timeZone);
   await writeSchemas(path, memoryLimit);
   if (isThere) return;
-  // Last: where it is, every table can be read.
+  // Written last: if it exists, every table can be read.
   const identity = { warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone };
   await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
 }
@@ -34,8 +34,8 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
 /**
  * Checks, without writing, whether the warehouse can be used with this configuration.
  *
- * @returns false where there is no warehouse yet
- * @throws WarehouseError as `prepareWarehouse` does
+ * @returns false if there is no warehouse yet
+ * @throws WarehouseError like `prepareWarehouse`
  */
 export async function checkIdentity(path: string, timeZone: string): Promise<boolean> {
   checkPath('warehouse.path', path);
@@ -57,30 +57,30 @@ export async function checkIdentity(path: string, timeZone: string): Promise<boo
 }
 
 /**
- * The time zone that the warehouse's dates were made in; null where only its Parquet files are there.
+ * The time zone of the warehouse's dates; null if only its Parquet files exist.
  *
- * @throws WarehouseError where the file that says so is damaged
+ * @throws WarehouseError if the file with the time zone is damaged
  */
 export async function timeZoneOf(path: string): Promise<string | null> {
   return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
 }
 
-/** @throws WarehouseError for a path that DuckDB would not take as it is */
+/** @throws WarehouseError for a path that DuckDB would not take literally */
 export function checkPath(name: string, path: string): void {
   if (PATTERN_CHARACTERS.test(path)) {
     throw new WarehouseError(`${name} contains one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
   }
 }
 
-/** @throws WarehouseError where there is no warehouse */
+/** @throws WarehouseError if there is no warehouse */
 export async function checkWarehouseThere(warehouse: string): Promise<void> {
-  // A copy may hold the Parquet files alone; they are the truth.
+  // A copy may consist of the Parquet files alone: they are the source of truth.
   const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
   const found = await Promise.all(marks.map((mark) => exists(mark)));
   if (!found.includes(true)) throw new WarehouseError(`no warehouse at ${warehouse}: run \`indexhouse sync\` first`);
 }
 
-/** @throws WarehouseError for a folder that keeps what was fetched from a bucket: files of its commits are missing */
+/** @throws WarehouseError for a cache of a bucket, which lacks files of its commits */
 export async function checkWhole(warehouse: string): Promise<void> {
   const from = await readIfThere(warehouseFolder(warehouse).cacheOf);
   if (from === null) return;
@@ -99,12 +99,12 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
   }
 }
 
-/** Where it says what this version says, the empty files beside it have all columns. */
+/** If its content is that of this version, the empty files beside it have all columns. */
 function schemaStamp(path: string): string {
   return join(path, 'schema', 'columns.json');
 }
 
-/** Writes the empty file of each table, where these are not there or of another version. */
+/** Writes the empty file of each table, if they are missing or from another version. */
 export async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
   await makeFolder(join(path, 'schema'));
   if (await hasSchemas(path)) return;
@@ -119,7 +119,10 @@ export async function writeSchemas(path: string, memoryLimit: number): Promise<v
   await writeDurably(schemaStamp(path), columnsText());
 }
 
-/** Whether the empty file of each table is there, with the columns of this version: a look at the files' ends. */
+/**
+ * Whether the empty file of each table exists, with the columns of this version. Reads only the start and end of the
+ * files.
+ */
 async function hasSchemas(path: string): Promise<boolean> {
   if ((await readIfThere(schemaStamp(path)).catch(() => null)) !== columnsText()) return false;
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
@@ -127,9 +130,9 @@ async function hasSchemas(path: string): Promise<boolean> {
 }
 
 /**
- * Checks that the empty file of each table is there with the columns of this version, without writing any.
+ * Checks that the empty file of each table exists with the columns of this version, without writing any.
  *
- * @throws WarehouseError where it is not: another version wrote them, or it is a copy of the Parquet files alone
+ * @throws WarehouseError if not: another version wrote them, or it is a copy of the Parquet files alone
  */
 export async function checkSchemas(path: string): Promise<void> {
   if (await hasSchemas(path)) return;
@@ -139,8 +142,8 @@ export async function checkSchemas(path: string): Promise<void> {
 }
 
 /**
- * The folder whose empty files give each table its columns, for readers: the warehouse, or `temporary`, where they are
- * created if the warehouse lacks some (an older version wrote it, or it is a copy of the Parquet files alone).
+ * The folder whose empty files define the columns of each table, for readers: the warehouse, or `temporary`, where they
+ * are created if the warehouse lacks some (an older version wrote it, or it is a copy of the Parquet files alone).
  */
 export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
   if (await hasSchemas(warehouse)) return warehouse;
@@ -157,23 +160,24 @@ function emptyQuery(table: Table): string {
     .join(', ')} where false`;
 }
 
-/** With the empty file of the table first: no files are no rows then, and older files get later columns. */
+/** Puts the empty file of the table first, so that no files mean no rows, and older files get later columns. */
 export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
   return [schemaFile(schemas, table), ...files];
 }
 
-/** A query over some Parquet files of a table: exactly these, one state of the world. */
+/** A query over exactly these Parquet files of a table. */
 export function tableQuery(schemas: string, table: Table, files: readonly string[]): string {
   const list = withEmpty(schemas, table, files).map(literal).join(', ');
   return `select * from read_parquet([${list}], union_by_name = true, hive_partitioning = false)`;
 }
 
-/** How DuckDB refuses a query over the files of something that `listFiles` has not named yet. */
+/** The error of a query over a source whose files `listFiles` has not named yet. */
 const UNLISTED = /files of (\w+) are not listed yet/;
 
 /**
- * The same over the files that `listFiles` names for `source` whenever the query runs; until then it fails with an error
- * that `unlistedIn` recognises. By name: DuckDB refuses a view whose files have other columns than when it was made.
+ * Like `tableQuery`, over the files that `listFiles` names for `source` by the time the query runs; without them it
+ * fails with an error that `unlistedIn` recognises. Columns are selected by name, because DuckDB refuses a view whose
+ * files have other columns than when it was created.
  */
 export function listedQuery(table: Table, source: string): string {
   const names = columnsOf(table).map(({ name }) => identifier(name));
@@ -181,12 +185,12 @@ export function listedQuery(table: Table, source: string): string {
   return `select ${names.join(', ')} from read_parquet(${files}, union_by_name = true, hive_partitioning = false)`;
 }
 
-/** @param files null: none, and none may be read */
+/** @param files null: the source is not listed, and reading it fails */
 export function listFiles(engine: Engine, source: string, files: string[] | null): Promise<void> {
   return engine.set({ [`files_of_${source}`]: files });
 }
 
-/** What a query failed for, if its files were not listed. */
+/** The source whose files were not listed, if a query failed for that; else null. */
 export function unlistedIn(error: unknown): string | null {
   return error instanceof Error ? (UNLISTED.exec(error.message)?.[1] ?? null) : null;
 }

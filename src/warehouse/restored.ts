@@ -6,7 +6,7 @@ import { warehouseFolder } from './layout.js';
 const restoredSchema = z.object({
   /** Such as `s3://lake/indexhouse`. */
   from: z.string(),
-  /** Data files of earlier dates were left where they are, `YYYY-MM-DD`. */
+  /** Data files of dates before this one were left in the bucket, `YYYY-MM-DD`. */
   history_from: z.string(),
 });
 /** `restored.json`: what a restored warehouse lacks. */

@@ -24,7 +24,7 @@ import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from './ta
 
 const ROW_GROUP_SIZE = 20_480;
 
-/** What stands in the files of a commit, sorted so that equal values lie together. */
+/** How the files of a commit are sorted, so that equal values are next to each other. */
 const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', string> = {
   coverage: 'url',
   coverage_summary: 'directory, index_summary, index_coverage_state, canonicals_match',
@@ -34,7 +34,7 @@ const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', 
   drift_observations: 'source, kind, field, value',
 };
 const COMPARED_SORTED_BY = { page_changes: 'url, change', page_state: 'url' };
-/** Taken from the journal alone; the summary, the changes and the state then stand over these. */
+/** Made from the journal alone; the summary, the changes and the state are derived from these. */
 const FROM_THE_JOURNAL = [
   'coverage',
   'url_reports',
@@ -42,7 +42,7 @@ const FROM_THE_JOURNAL = [
   'rejected_records',
   'drift_observations',
 ] as const satisfies DataTable[];
-/** Those that `stage/coverage_summary` stands over. */
+/** The macros that `stage/coverage_summary` uses. */
 const SUMMARY_MACROS = ['macros/001_directory_of', 'macros/002_summary_of'];
 
 const manifestSchema = z.object({
@@ -52,17 +52,17 @@ const manifestSchema = z.object({
   files: z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() })),
   /** The table of the marker. */
   marker: z.enum(MARKER_TABLES).default('snapshots'),
-  /** The columns of the marker's row, and of that of `runs`, which a replay has none in. */
+  /** The columns of the marker's row and of the row of `runs`; a replay has none there. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   /** SHA-256 of the other staged files: the state, the marker and the run's row. */
   others: z.record(z.string(), z.string()).default({}),
-  /** A damaged journal that the commit comes from in part: where it is kept. */
+  /** Where a damaged journal is kept, if the commit was recovered from part of it. */
   set_aside: z.string().optional(),
-  /** How many commits of the website it follows. */
+  /** The number of earlier commits of the website. */
   follows: z.int().optional(),
 });
-/** What a commit consists of; once it is written, every file of the commit lies beside it. */
+/** What a commit consists of. It is written last: every other file of the commit is staged by then. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export interface StageInput {
@@ -74,12 +74,15 @@ export interface StageInput {
   previousState: string | null;
   compression: 'zstd' | 'snappy' | 'gzip';
   engine: EngineOptions;
-  /** The rows of the marker and of `runs`, but for the counts, which are of what was staged. A replay is no run. */
+  /**
+   * The rows of the marker and of `runs`, without the counts, which are taken from the staged files. A replay has no
+   * row in `runs`.
+   */
   snapshot: Record<string, Scalar>;
   run: Record<string, Scalar>;
-  /** Where a damaged journal is kept that the commit comes from in part. */
+  /** Where a damaged journal is kept, if the commit is recovered from part of it. */
   setAside?: string | undefined;
-  /** How many commits of the website are known. */
+  /** The number of known commits of the website. */
   follows?: number;
 }
 
@@ -88,8 +91,8 @@ export function stagedFile(folder: JournalFolder, table: string): string {
 }
 
 /**
- * Makes every file of a commit from the journal and the state before it: sorted, typed Parquet for each table that has
- * rows, the changes, the new state, the marker and the run's row. Nothing of it is visible yet.
+ * Writes every file of a commit, from the journal and the previous state: sorted, typed Parquet for each table that has
+ * rows, the changes, the new state, the marker and the run's row. None of it is visible yet.
  */
 export async function stageCommit(
   input: StageInput,
@@ -102,7 +105,9 @@ export async function stageCommit(
   }
 }
 
-/** The same from views of a journal that are made already, under the names of those in `sql/stage`. */
+/**
+ * Like `stageCommit`, for an engine that already has the views of a journal, under the names of those in `sql/stage`.
+ */
 export async function stageViews(engine: Engine, input: StageInput): Promise<Manifest> {
   const { folder, warehouse } = input;
   await rm(folder.staged, { recursive: true, force: true });
@@ -119,7 +124,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   for (const name of SUMMARY_MACROS) await engine.run(sql(name));
   rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
-  // Of the staged files DuckDB knows the sizes.
+  // DuckDB knows the sizes of the staged files.
   await engine.run('reset disabled_optimizers');
   await viewComparison(engine, input.facts);
   const bounds = await rangeBounds(engine);
@@ -131,7 +136,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   return writeManifest(engine, input, rows);
 }
 
-/** What follows from this commit and the one before. */
+/** Stages a table that is derived by comparing this commit with the one before. */
 async function stageComparison(
   engine: Engine,
   input: StageInput,
@@ -149,21 +154,21 @@ async function stageComparison(
 async function stageTable(engine: Engine, input: StageInput, table: keyof typeof SORTED_BY): Promise<number> {
   const file = stagedFile(input.folder, table);
   const sorted = `select * from (${sql(`stage/${table}`)}\n) order by ${SORTED_BY[table]}`;
-  // The summary's macro, which views use as well, names the commit itself.
+  // The summary's macro, which views use too, adds the commit itself.
   const query = table === 'coverage_summary' ? sorted : ofTheCommit(sorted);
   const rows = await engine.copy(query, file, parquetFormat(input.compression));
   if (rows === 0) await rm(file, { force: true });
   return rows;
 }
 
-/** Each row of a query with the commit that it belongs to. Materialized, they would take the time of one more reading. */
+/** Adds the commit to each row of a query. Materializing the rows would take as long as reading them again. */
 function ofTheCommit(query: string): string {
   return `with own_rows as not materialized (${query}\n) ${sql('stage/of_the_commit')}`;
 }
 
 /**
- * Snappy and gzip are chosen for readers that know no zstd. The same readers give the values of a dictionary back as
- * text, so there is none then: 10 to 20% more bytes.
+ * Snappy and gzip are for readers without zstd support. The same readers return the values of a dictionary as text, so
+ * those files have none and are 10 to 20% larger.
  */
 export function parquetFormat(compression: string): string {
   const format = `format parquet, compression ${compression}, row_group_size ${ROW_GROUP_SIZE}`;
@@ -180,7 +185,7 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   const snapshot = { ...input.snapshot, ...(await countStaged(engine, marker)), files: JSON.stringify(files) };
   await stageRow(engine, marker, snapshot, input);
   if (!isReplay) await stageRow(engine, 'runs', input.run, input);
-  // The manifest says that every file is whole, so they reach the disk before it does.
+  // The manifest says that every file is complete, so the files reach the disk first.
   const others: Record<string, string> = {};
   for (const table of ['page_state', marker, ...(isReplay ? [] : ['runs'])]) {
     others[table] = await sha256Of(stagedFile(input.folder, table));
@@ -209,14 +214,14 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
 
 const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
 
-/** The counts by the names of the columns that they stand in; those by reason are JSON. */
+/** The counts by the columns of the marker that hold them; counts by reason are JSON. */
 async function countStaged(engine: Engine, marker: MarkerTable): Promise<Record<string, number | string>> {
   const counted = z.record(z.string(), z.union([z.int(), z.string()]));
   const [counts] = await engine.rows(counted, sql(COUNTED_BY[marker]));
   return counts ?? {};
 }
 
-/** Makes the one-row file of a marker. */
+/** Writes the one-row file of a marker. */
 export async function stageRow(
   engine: Engine,
   table: MarkerTable | 'runs',
@@ -228,8 +233,8 @@ export async function stageRow(
 }
 
 /**
- * The manifest of a commit that is staged, or null where staging did not end. One that a broken disk has damaged counts
- * as none: nothing is visible without the marker, and the journal gives the same files again.
+ * The manifest of a staged commit, or null if staging did not complete. A manifest that a broken disk has damaged
+ * counts as missing: nothing is visible without the marker, and the same files can be staged from the journal again.
  */
 export async function readManifest(folder: JournalFolder): Promise<Manifest | null> {
   const text = await readIfThere(folder.manifest);

@@ -34,15 +34,15 @@ export async function currentState(
   return file;
 }
 
-/** The newest state of each website, as readers find it. */
+/** The newest state of each website, as found by a reader. */
 export interface StatesSeen {
-  /** The newest marker of each website whose state file is whole. */
+  /** The newest marker of each website whose state file is intact. */
   present: { newest: Marker; file: string }[];
   /** The newest marker of each website whose state has to be rebuilt. */
   lacking: Marker[];
 }
 
-/** Finds the state that follows each website's newest commit; one that is missing or cannot be read is only named. */
+/** Finds the state after each website's newest commit; does not rebuild those that are missing or cannot be read. */
 export async function findStates(
   engine: Engine,
   { path, markers }: { path: string; markers: readonly Marker[] },
@@ -77,16 +77,16 @@ export async function readStates(
 
 /** How readers rebuild a state. */
 export interface StateOptions extends EngineOptions {
-  /** Called for each rebuilt state with the website and the state's file. */
+  /** Called for each rebuilt state with its website and file. */
   onRebuilt?: ((websiteId: string, file: string) => void | Promise<void>) | undefined;
 }
 
 /**
- * Rebuilds the state of a website for a reader. It is kept in the warehouse if that can be written and the whole log of
- * the website can be read. Commits with damaged files are ignored.
+ * Rebuilds the state of a website for a reader. It is kept in the warehouse if the warehouse is writable and the whole
+ * log of the website can be read. Commits with damaged files are ignored.
  *
  * @param log all of the warehouse
- * @returns its file, null where no commit is whole; and the damaged files that were found on the way
+ * @returns its file, null if no commit is intact; and the damaged files found on the way
  * @throws CheckpointError where the checkpoint that stands for deleted files is missing
  */
 export async function makeState(
@@ -105,7 +105,7 @@ export async function makeState(
   return { file, damaged };
 }
 
-/** Looks for damaged files only where DuckDB refuses one. */
+/** Looks for damaged files only if DuckDB refuses one. */
 async function rebuildReadable(
   warehouse: string,
   markers: Marker[],
@@ -123,7 +123,7 @@ async function rebuildReadable(
   }
 }
 
-/** The files that the state after these commits follows from. */
+/** The files that the state after these commits is derived from. */
 function followedBy(warehouse: string, markers: readonly Marker[]): string[] {
   return Object.values(FOLLOWED).flatMap((table) => filesOf(warehouse, markers, table));
 }
@@ -136,7 +136,7 @@ async function damagedOf(engine: Engine, warehouse: string, markers: readonly Ma
   return damaged;
 }
 
-/** Puts a copy in its place, whole or not at all. */
+/** Copies the state into its place, completely or not at all. */
 async function keepState(warehouse: string, made: string, target: string): Promise<boolean> {
   const scratch = scratchFolder(warehouse);
   const temporary = join(scratch, `state.${randomUUID()}`);
@@ -152,14 +152,14 @@ async function keepState(warehouse: string, made: string, target: string): Promi
     return false;
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
-    // Only where nobody else of this process uses it.
+    // Fails if something else in this process still uses it.
     await rmdir(scratch).catch(() => {});
   }
 }
 
 /**
- * Replays the log of a website, commit by commit, into the state that follows the last of these commits: from its
- * beginning, or from the newest checkpoint.
+ * Replays the log of a website, commit by commit, from its beginning or the newest checkpoint, into the state after the
+ * last of these commits.
  *
  * @param markers all of this website, oldest first
  * @throws CheckpointError where the checkpoint that stands for deleted files is missing
@@ -190,12 +190,12 @@ export async function rebuildState(
   });
 }
 
-/** Without all of its files, its pages would seem to be absent. */
+/** If files were missing, their pages would seem absent. */
 function isDamaged({ unreadable }: Marker): boolean {
   return Object.values(FOLLOWED).some((table) => Object.hasOwn(unreadable, table));
 }
 
-/** What a state follows from: the views of `sql/stage`, and the tables whose files they read. */
+/** What a state is derived from: the views of `sql/stage`, and the tables whose files they read. */
 const FOLLOWED = {
   now_coverage: 'coverage',
   now_url_reports: 'url_reports',
@@ -204,7 +204,7 @@ const FOLLOWED = {
 } as const satisfies Record<string, DataTable>;
 const VIEWS: Readonly<Record<string, Table>> = { ...FOLLOWED, previous_state: 'page_state' };
 
-/** Makes one state after the other: the views are made once, and read other files for each commit. */
+/** Builds one state after another: the views are created once, and read other files for each commit. */
 class StateReplay {
   #schemas = '';
 
@@ -224,7 +224,7 @@ class StateReplay {
     }
   }
 
-  /** @returns the file of the state after this commit, under a name that no other state had */
+  /** @returns the file of the state after this commit, under a name that no other state has used */
   async follow(marker: Marker, earlier: readonly Marker[], before: string | null): Promise<string> {
     const facts = factsOf(marker, earlier);
     await setCommitFacts(this.engine, facts);
@@ -253,7 +253,7 @@ export function factsOf(marker: Marker, earlier: readonly Marker[]): CommitFacts
     snapshotAt: new Date(marker.snapshotAt),
     date: marker.date,
     listingComplete: marker.listingComplete,
-    // What a replay holds was received with its snapshot, so only what came before that can lack the page.
+    // The records of a replay were received with its snapshot, so only earlier listings can lack the page.
     hadComplete: hasComplete(earlier.filter(({ commitId }) => commitId < marker.snapshotId)),
     isReplay: marker.kind === 'replay',
   };

@@ -23,7 +23,7 @@ export type DataTable = (typeof DATA_TABLES)[number];
 export const MARKER_TABLES = ['snapshots', 'replays'] as const;
 export type MarkerTable = (typeof MARKER_TABLES)[number];
 
-/** The tables whose old rows retention may drop. Every other one is kept for good. */
+/** The tables whose old rows retention may drop. All others are kept for good. */
 export const THINNED_TABLES = ['coverage', 'url_reports'] as const satisfies DataTable[];
 export type ThinnedTable = (typeof THINNED_TABLES)[number];
 
@@ -34,12 +34,12 @@ export function isThinned(table: Table): table is ThinnedTable {
 export const TABLES = [...MARKER_TABLES, 'runs', 'tombstones', ...DATA_TABLES, 'page_state'] as const;
 export type Table = (typeof TABLES)[number];
 
-/** Whether each file of a table holds one row: nearly every question that names such a table reads all of them. */
+/** Whether each file of a table holds one row: nearly every query of such a table reads all of them. */
 export function hasRowPerFile(table: Table): table is 'runs' | MarkerTable {
   return table === 'runs' || MARKER_TABLES.some((marker) => marker === table);
 }
 
-/** A column of a table: its name and DuckDB's name of its type, such as `INTEGER`. */
+/** A column of a table: its name and its DuckDB type, such as `INTEGER`. */
 export interface Column {
   name: string;
   type: string;
@@ -53,21 +53,21 @@ const columnsSchema = z.record(
 let text: string | undefined;
 let known: z.infer<typeof columnsSchema> | undefined;
 
-/** `sql/columns.json`: the columns that the statements of `sql/tables` make. A test holds one against the other. */
+/** `sql/columns.json`: the columns that the statements of `sql/tables` create. A test compares the two. */
 export function columnsText(): string {
   text ??= readFileSync(join(packageFolder(), 'sql', 'columns.json'), 'utf8');
   return text;
 }
 
-/** The columns that this version gives a table, in their order. */
+/** The columns that a table has in this version, in order. */
 export function columnsOf(table: Table): readonly Column[] {
   known ??= columnsSchema.parse(JSON.parse(columnsText()));
   return known[table];
 }
 
 /**
- * A query for rows of a table, whose values are bound by the names of the columns: one row, or one for each element of
- * those that are lists. JSON is text: many readers cannot open a file whose columns carry Parquet's JSON type.
+ * A query that returns rows for a table, with values bound by column name: one row, or one per element if values are
+ * lists. JSON is written as text: many readers cannot open a file with columns of Parquet's JSON type.
  */
 export function rowsQuery(table: Table, values: Parameters): string {
   const columns = columnsOf(table).map(({ name, type }) => {
@@ -77,12 +77,12 @@ export function rowsQuery(table: Table, values: Parameters): string {
   return `select ${columns.join(', ')}`;
 }
 
-/** The statements of `sql/tables` that make all tables, in order. */
+/** The statements of `sql/tables` that create all tables, in order. */
 export function tableStatements(): string[] {
   return sqlNames('tables');
 }
 
-/** Adds the columns of fields that the contract has and the statements of `sql/tables` do not name. */
+/** Statements that add a column for each field of the contract that `sql/tables` does not name. */
 export function contractColumns(): string[] {
   return Object.entries({ coverage: coverageEntrySchema, url_reports: urlReportSchema }).flatMap(([table, { shape }]) =>
     Object.entries(shape).map(
@@ -91,7 +91,7 @@ export function contractColumns(): string[] {
   );
 }
 
-/** Makes all tables, empty. */
+/** Creates all tables, empty. */
 export async function createTables(engine: Engine): Promise<void> {
   const statements = tableStatements().map((name) => sql(name));
   for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
@@ -106,7 +106,7 @@ export function macroStatements(): string[] {
  * The ready-made views with the macros that they use, the same text over Parquet files and over the tables of
  * `indexhouse.duckdb`.
  *
- * @param unsummarized the statement that makes the macro `unsummarized_coverage`
+ * @param unsummarized the statement that creates the macro `unsummarized_coverage`
  */
 export function viewStatements(unsummarized = sql('summary/unsummarized_coverage')): string[] {
   return [...macroStatements(), unsummarized, ...sqlNames('views').map((name) => sql(name))];
