@@ -75,13 +75,13 @@ export async function publishAnalytics(file: string, statements: string[], engin
 /** The warehouse whose files the views read. */
 export interface AnalyticsPlace {
   warehouse: string;
-  /** The path where readers see it: absolute, and possibly not of this machine. */
+  /** The path under which readers see it: absolute, and possibly on another machine. */
   root: string;
 }
 
 /**
  * Replaces `read_parquet` in this engine by empty tables with our columns. A view created meanwhile keeps the call as
- * written, so it reads the files when it is opened later.
+ * it is written, so it reads the files when it is opened later.
  */
 async function standInForFiles(engine: Engine): Promise<void> {
   const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
@@ -94,8 +94,8 @@ async function standInForFiles(engine: Engine): Promise<void> {
 }
 
 /**
- * The statements that create all views over the Parquet files, in order; see `standInForFiles` for running them. Files
- * without a marker and files with a tombstone do not count, so each view filters by these.
+ * The statements that create all views over the Parquet files, in order; see `standInForFiles` for running them. Each
+ * view filters by markers and tombstones, because files without a marker or with a tombstone do not count.
  */
 export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {
   const views: string[] = [];

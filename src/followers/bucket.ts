@@ -21,10 +21,10 @@ import { currentState } from '../warehouse/state.js';
 import { MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { type CheckedCopy, type Commit, type Difference, type FollowerState, lagging } from './follower.js';
 
-/** States and checkpoints of a website that stay: whoever has just begun to restore may still fetch the older one. */
+/** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
 const KEPT = 2;
 
-/** For who waits for an answer. */
+/** For callers that wait for an answer. */
 export const AWAITED: BucketOptions = { attempts: 2, timeout: 5 * SECOND_MS };
 
 /** Opens the bucket of the configuration as a copy of the log. @throws BucketError */
@@ -38,8 +38,8 @@ export function withBucketCopy<T>(
 }
 
 /**
- * Sends the newest commit of a website, without asking for all that is there. Where the one before it is not there
- * either, the bucket catches up at the end of the run: a website's commits are sent in their order.
+ * Sends the newest commit of a website without listing the whole bucket. If the one before it is missing too, the
+ * bucket catches up at the end of the run, because a website's commits are sent in order.
  */
 export async function sendNewest(
   { bucket: config, warehouse: path, memoryLimit }: { bucket: BucketConfig; warehouse: string; memoryLimit: number },
@@ -64,12 +64,12 @@ export async function commitsIn(bucket: Bucket): Promise<ReadonlySet<string>> {
   return new Set(keys.flat().map(idOfKey));
 }
 
-/** The same for callers that cannot wait long. @throws BucketError */
+/** Like `commitsIn`, for callers that cannot wait long. @throws BucketError */
 export function readCommits(config: BucketConfig): Promise<ReadonlySet<string>> {
   return withBucket(config, commitsIn, AWAITED);
 }
 
-/** The bucket, whose keys are the paths of the warehouse. */
+/** The bucket as a copy of the log. Its keys are the paths of the warehouse. */
 export class BucketCopy implements CheckedCopy {
   readonly title: string;
 
@@ -96,10 +96,13 @@ export class BucketCopy implements CheckedCopy {
     crashPoint('sent the marker');
   }
 
-  /** Most have their place since they were committed; what was committed while the bucket was down has none yet. */
+  /**
+   * Claims the place of a commit. Most have had one since they were committed; those committed while the bucket was
+   * down have none yet.
+   */
   async #claim(marker: Marker): Promise<void> {
     const { websiteId, commitId, path } = marker;
-    // Where a marker cannot be read, nobody knows how many there are.
+    // If a marker cannot be read, the number of commits is unknown.
     if (this.log.damaged.some((file) => file.websiteId === websiteId)) return;
     const n = markersOf(this.log.markers, websiteId).indexOf(marker);
     const winner = await claimPlace(this.bucket, { websiteId, n, commitId, marker: keyOf(this.log.path, path) });
@@ -111,8 +114,8 @@ export class BucketCopy implements CheckedCopy {
   }
 
   /**
-   * The checkpoint comes before the tombstone that makes it needed, and that an hour before the data that it puts out of
-   * use goes, so that whoever has begun to read there ends in peace.
+   * Sends the checkpoint before the tombstone that requires it, and deletes the data that the tombstone puts out of use
+   * an hour later, so that readers that have already started can finish.
    */
   async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
     await this.#checkIdentity();
@@ -124,7 +127,7 @@ export class BucketCopy implements CheckedCopy {
     await this.#sendLacking('parquet/checkpoints/', await listTableFiles(path, 'checkpoints'));
     await this.#sendLacking('parquet/tombstones/', tombstoneFiles);
     crashPoint('sent the tombstones');
-    // What a restored warehouse lacks has no tombstone, and stays here.
+    // Files that a restored warehouse lacks have no tombstone, and are kept here.
     const due = tombstones.filter(({ tombstone_id }) => old.has(tombstone_id));
     const gone = new Set(due.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));
     for (const table of THINNED_TABLES) {
@@ -144,8 +147,8 @@ export class BucketCopy implements CheckedCopy {
   }
 
   /**
-   * By their sizes, and by the MD5 that servers list as the ETag of what was sent in one piece. Where that is another one
-   * because they encrypt with a key of the owner's, fetching a file tells.
+   * Compares files by size and by the MD5 that servers list as the ETag of objects sent in one piece. If the ETag
+   * differs because the server encrypts with a key of the owner, the file is fetched and compared.
    */
   async differences({ path, markers, runs }: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
     const there = new Map<string, Listed>();
@@ -205,7 +208,7 @@ export class BucketCopy implements CheckedCopy {
     await this.bucket.put(keyOf(this.log.path, content.file), content);
   }
 
-  /** @returns the keys that are there then */
+  /** @returns the keys that are there afterwards */
   async #sendLacking(prefix: string, files: readonly string[]): Promise<ReadonlySet<string>> {
     const there = new Set(await this.bucket.keys(prefix));
     for (const file of files) {

@@ -18,8 +18,8 @@ import { RebuildError, rebuildDuckdb } from './rebuild.js';
 const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
 
 /**
- * Compares `indexhouse.duckdb` row for row with the commits that it has taken. Being behind is no difference. Where it
- * differs or lags and `repair` is asked for, it is rebuilt.
+ * Compares `indexhouse.duckdb` row by row with the commits that it holds. Being behind is not a difference. With
+ * `repair`, it is rebuilt if it differs or lags.
  */
 export async function compareDuckdb(
   warehouse: string,
@@ -38,8 +38,8 @@ export async function compareDuckdb(
 }
 
 /**
- * The markers are read when the file is open: nobody can write to it then, so whatever it holds has a marker. Files of
- * the log that cannot be read are no difference of this one: they are findings of their own.
+ * The markers are read while the file is open: nobody can write to it then, so everything in it has a marker. Files of
+ * the log that cannot be read are not differences here: they are separate findings.
  *
  * @param temporary a folder outside the warehouse
  */
@@ -70,7 +70,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
 const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ rows: z.coerce.number() });
 
-/** A file that a death left behind its first tables, or that an older version made. */
+/** A file without all tables: the process that created it died, or an older version created it. */
 async function isHalfMade(engine: Engine): Promise<boolean> {
   const tables = await engine.rows(
     nameRow,
@@ -87,8 +87,8 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   const has = markers.filter(({ commitId }) => taken.has(commitId));
   const { retainedFrom } = await readRetention(engine, 'follower');
   const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
-  // Those that the file lacks still hide from this engine what it holds of the files that they put out of use: it may
-  // have those rows yet, and nothing is left to compare them with.
+  // Includes tombstones that the file lacks: it may still hold rows of the files that they put out of use, and nothing
+  // is left to compare those rows with.
   const tombstones = log.query('tombstones', log.tombstoneFiles);
   await engine.run(
     `create or replace temp table untaken as
@@ -107,9 +107,9 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   for (const table of MARKER_TABLES) {
     findings.push(...(await compareTable(engine, table, log.query(table, markerPaths(has, table)))));
   }
-  // What a damaged file held cannot be compared, and is not this file's fault.
+  // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
   if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
-    // A run's row comes last, or alone where it failed: without it the file is only behind.
+    // A run's row comes last, or alone if the run failed: without it, the file is only behind.
     const lagging = (rows: number) =>
       [`runs in indexhouse.duckdb is ${rows} rows behind`, 'the next sync catches up'] as const;
     findings.push(
@@ -121,7 +121,7 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   return [...findings, lag(`indexhouse.duckdb is ${lacking} snapshots behind`, 'the next sync catches up')];
 }
 
-/** Compares the rows that the file has of a table whose rows it takes one by one; those that it lacks are no difference. */
+/** Compares the rows of a table that the file takes over row by row; rows that it lacks are not a difference. */
 async function compareTaken(
   engine: Engine,
   table: 'runs' | 'tombstones',
@@ -148,7 +148,7 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
   return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }
 
-/** Only a file that lacks nothing has to have the newest state, and only a state that can be read tells which. */
+/** Compares the state, unless the newest one cannot be read. Only for a file that lacks nothing. */
 async function compareState(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { present, lacking } = await findStates(engine, log);
   if (lacking.length > 0) return [];

@@ -21,13 +21,13 @@ export const DATABASE = 'indexhouse';
 const RETRY_INTERVAL_MS = 250;
 /**
  * Rows in a row group of the file, twice as many as in the Parquet files. DuckDB compresses a full row group with all
- * threads while it reads rows, and once only. The rows that do not fill one are compressed by a single thread, together
+ * threads while it reads rows, and only once. Rows that do not fill one are compressed by a single thread, together
  * with those of the commit before.
  */
 const ROW_GROUP_SIZE = 40_960;
-/** Half of a row group: a commit of so many rows is not worth merging with the row groups of the one before. */
+/** Half of a row group: a commit with this many rows is not worth merging with the row groups of the one before. */
 const LARGE_COMMIT_ROWS = ROW_GROUP_SIZE / 2;
-/** Every transaction reaches this, so its rows are written to the file alone and not to the WAL as well. */
+/** Every transaction exceeds this, so its rows are only written to the file and not to the WAL as well. */
 const NO_LOG_THRESHOLD = '1KB';
 
 export interface FollowDuckdbInput {
@@ -43,9 +43,9 @@ export interface FollowDuckdbInput {
 }
 
 /**
- * Brings `indexhouse.duckdb` up to date: it takes every commit that it lacks, oldest first, one transaction each. The
- * file is open read-write only for these seconds. A reader that has it open makes it lag but never fails a sync. A commit
- * whose files cannot be read is skipped, reported, and tried again next time.
+ * Brings `indexhouse.duckdb` up to date: it inserts every commit that it lacks, oldest first, one transaction each. The
+ * file is open read-write only for these few seconds. A reader that has it open makes it lag but never fails a sync. A
+ * commit whose files cannot be read is skipped, reported, and tried again next time.
  */
 export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
   let engine: Engine;
@@ -66,7 +66,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWareho
   }
 }
 
-/** The same with the log as it is now. */
+/** Like `followWithDuckdb`, with the current log. */
 export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
   return withEngine(scratch(input), async (engine) =>
     followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
@@ -177,7 +177,7 @@ class DuckdbFile implements LogCopy {
   }
 }
 
-/** The files of runs that it has no row of, by their names: there is one for each night. */
+/** The files of runs that it has no row for, by file name: there is one per night. */
 async function lackingRuns(engine: Engine, log: OpenWarehouse): Promise<string[]> {
   const ids = z.object({ website_id: z.string(), run_id: z.string() });
   const rows = await engine.rows(ids, 'select website_id, run_id from runs');
@@ -211,8 +211,8 @@ export async function migrate(engine: Engine): Promise<void> {
 }
 
 /**
- * Tunes the engine to the size of a commit. DuckDB merges small row groups at every checkpoint. For a large commit that
- * doubles the time; for small ones the file would grow to three times its size without it.
+ * Tunes the engine to the size of a commit. DuckDB merges small row groups at every checkpoint. For a large commit,
+ * this doubles the time; without it, small commits would let the file grow to three times its size.
  */
 async function suit(engine: Engine, { files }: Marker): Promise<void> {
   const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);
@@ -233,7 +233,7 @@ async function inTransaction<T>(engine: Engine, work: () => Promise<T>): Promise
     await engine.run('commit');
     return done;
   } catch (error) {
-    // Where the commit itself failed, DuckDB has rolled back already.
+    // If the commit itself failed, DuckDB has already rolled back.
     await engine.run('rollback').catch(() => {});
     throw error;
   }

@@ -14,9 +14,9 @@ import { type AnalyticsPlace, analyticsStatements, publishAnalytics } from './an
  * Writes the views of `analytics.duckdb` for readers that see the warehouse under another path. Takes no lock, and does
  * not change the warehouse.
  *
- * @param input the root is where the readers see the warehouse: an absolute path of theirs
+ * @param input the root is where the readers see the warehouse: an absolute path on their machine
  * @returns the names of the views, too
- * @throws WarehouseError where there is none that can be read; UsageError for a root or a file that cannot be meant
+ * @throws WarehouseError if there is none that can be read; UsageError for an unusable root or file
  */
 export async function exportAnalytics(input: AnalyticsPlace & { out: string; memoryLimit: number }) {
   const { warehouse, out, memoryLimit } = input;

@@ -15,11 +15,11 @@ export interface FollowInput {
   config: Config;
   warehouse: string;
   log: Logger;
-  /** Only into the bucket, and only the newest commit of this website. */
+  /** If set, only the bucket catches up, and only with the newest commit of this website. */
   websiteId?: string;
 }
 
-/** Lets all followers catch up. One that cannot lags behind: nothing here can fail a sync. */
+/** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
 export async function followAll({ config, warehouse, log, websiteId }: FollowInput): Promise<FollowerState[]> {
   const { memory_limit: memoryLimit } = config.warehouse;
   const { bucket } = config;
@@ -34,13 +34,13 @@ export async function followAll({ config, warehouse, log, websiteId }: FollowInp
   return states;
 }
 
-/** Lets these followers catch up, one after the other, with the log as it is now. */
+/** Lets these followers catch up with the current log, one after the other. */
 export async function follow(followers: readonly Follower[], { warehouse }: Config): Promise<FollowerState[]> {
   const scratch = { memoryLimit: warehouse.memory_limit, temporary: scratchFolder(warehouse.path) };
   const states: FollowerState[] = [];
   const followOne = (follower: Follower, log: OpenWarehouse) => {
     const upstream = states.find(({ name }) => name === follower.after);
-    // Its reason is theirs.
+    // It lags for the same reason as the follower before it.
     if (upstream && upstream.behind > 0) return { name: follower.name, behind: upstream.behind };
     return follower.follow(log, scratch).catch((error: unknown) => couldNot(follower.name, error));
   };
@@ -60,7 +60,7 @@ function couldNot(name: string, error: unknown): FollowerState {
   return { name, behind: 1, reason };
 }
 
-/** Everything that follows the log, in the order in which it catches up. Libraries are loaded when they are used. */
+/** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
 export function followersOf(config: Config): Follower[] {
   const { iceberg, clickhouse, bucket, warehouse } = config;
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
@@ -88,7 +88,7 @@ export function followersOf(config: Config): Follower[] {
   if (bucket && iceberg.enabled) {
     const inBucket: WithCopy = async (log, work, isAwaited) =>
       (await import('./iceberg/bucket.js')).withIcebergInBucket({ bucket, ...iceberg }, log, work, isAwaited);
-    // What is not there cannot be in a table.
+    // These tables can only name files that are in the bucket.
     followers.push(followerOf('bucket_iceberg', inBucket, 'bucket'));
   }
   return followers;

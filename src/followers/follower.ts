@@ -21,7 +21,7 @@ export function titleOf({ name }: { name: string }): string {
   return TITLES[name] ?? name;
 }
 
-/** How far a follower is, as the receipt tells it. */
+/** How far a follower is, for the receipt. */
 export interface FollowerState {
   name: string;
   /** Markers that it lacks. */
@@ -30,20 +30,20 @@ export interface FollowerState {
   reason?: string;
 }
 
-/** How far a follower is, as `status` finds out without writing to it. */
+/** How far a follower is, as `status` determines it without writing to it. */
 export interface FollowerLag {
   name: string;
   /** Snapshots, and replays of them, that it lacks. */
   behind: number;
-  /** False where that is not known: then all count, or those that are newer than a file which is locked. */
+  /** False if the number is unknown: all commits count then, or, if the file is locked, those newer than the file. */
   exact: boolean;
   /** Who has the file open. */
   held: LockHolder | null;
-  /** Why it cannot be read; null where it can, or is only locked. */
+  /** Why it cannot be read; null if it can be read or is only locked. */
   error: string | null;
 }
 
-/** What is wrong with a follower, and what to do; null where it is up to date. */
+/** What is wrong with a follower, and what to do; null if it is up to date. */
 export function lagText({ name, behind, exact, held, error }: FollowerLag): { message: string; remedy: string } | null {
   const title = titleOf({ name });
   if (error && name === 'duckdb') {
@@ -65,7 +65,7 @@ export interface Difference {
   level: 'note' | 'lag' | 'difference';
   message: string;
   remedy: string;
-  /** Takes away what is wrong, so that the next sync brings it again. */
+  /** Removes what is wrong, so that the next sync brings it again. */
   takeAway?: () => Promise<void>;
 }
 
@@ -75,59 +75,58 @@ export interface Compared {
   repaired: string[];
 }
 
-/** What follows the log, for everybody who lets it catch up or asks how it is doing. */
+/** A follower of the log, for code that lets it catch up or queries its condition. */
 export interface Follower {
-  /** In the receipt, in `status` and in metrics. */
+  /** Its name in the receipt, in `status` and in metrics. */
   readonly name: string;
-  /** The follower without which it has nothing to follow. */
+  /** The follower that must be up to date before this one can catch up. */
   readonly after?: string;
-  /** Lets it catch up. @throws where it cannot: it lags then */
+  /** Lets it catch up. @throws if it cannot: then it lags */
   follow(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerState>;
-  /** How far it is, without writing to it or waiting for whoever has it open. */
+  /** How far it is, without writing to it or waiting for the process that has it open. */
   lag(log: OpenWarehouse, engine: EngineOptions): Promise<FollowerLag>;
-  /** How it differs from the commits that it holds. Being behind is no difference. */
+  /** How it differs from the commits that it holds. Being behind is not a difference. */
   compare(log: OpenWarehouse, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }
 
 /** One commit of the log, as a copy takes it. */
 export interface Commit {
   marker: Marker;
-  /** The file of the state that follows it; null unless it is the newest commit of its website. */
+  /** The file of the state after it; null unless it is the newest commit of its website. */
   state: string | null;
 }
 
 /**
- * What holds a copy of the log. It keeps track of what it holds in that place alone, so that being killed, resumed and
- * rebuilt are one path. Data comes first, then the state, then the marker: a commit whose marker is there is there as a
- * whole.
+ * A copy of the log. It records what it holds only in the copy itself, so that interruption, resumption and rebuilding
+ * share one path. Data comes first, then the state, then the marker: a commit whose marker is there is complete.
  */
 export interface LogCopy {
   /** What messages call it. */
   readonly title: string;
   /** Ids of the commits that it holds, of snapshots and of replays. */
   known(): Promise<ReadonlySet<string>>;
-  /** Takes a commit that it lacks, over whatever an attempt that died left of it. @throws UnreachableError */
+  /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
   take(commit: Commit): Promise<void>;
-  /** Removes the rows or files that tombstones put out of use. Called first, and with all tombstones each time. */
+  /** Removes the rows or files that tombstones put out of use. Called first, each time with all tombstones. */
   drop(log: OpenWarehouse): Promise<void>;
-  /** Brings over what belongs to no commit, such as `runs`, once all commits are taken. @returns what was skipped */
+  /** Copies what belongs to no commit, such as `runs`, after all commits. @returns what was skipped */
   finish(log: OpenWarehouse): Promise<string[]>;
 }
 
-/** A copy that can tell whether it is right. */
+/** A copy that can be checked against the log. */
 export interface CheckedCopy extends LogCopy {
-  /** How it differs from the commits that it holds. Reads only. */
+  /** How it differs from the commits that it holds. Read-only. */
   differences(log: OpenWarehouse, engine: EngineOptions): Promise<Difference[]>;
 }
 
-/** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody waits for a short answer. */
+/** Opens a copy for some work, and closes it afterwards; `isAwaited`: somebody is waiting for a short answer. */
 export type WithCopy = <T>(
   log: OpenWarehouse,
   work: (copy: CheckedCopy) => Promise<T>,
   isAwaited?: boolean,
 ) => Promise<T>;
 
-/** A copy as one of the followers: it is opened when something is wanted of it. */
+/** Makes a copy a follower, which opens the copy whenever it needs it. */
 export function followerOf(name: string, withCopy: WithCopy, after?: string): Follower {
   return {
     name,
@@ -175,10 +174,10 @@ export function lagging(message: string): Difference {
 
 /**
  * Brings a copy up to date: every marker that it lacks, oldest first. A commit whose files cannot be read is skipped,
- * named, and tried again next time.
+ * reported, and tried again next time.
  *
  * @param engine for a state that has to be rebuilt
- * @throws UnreachableError, and where a disk is full
+ * @throws UnreachableError; also if a disk is full
  */
 export async function catchUp(
   copy: LogCopy,
@@ -190,7 +189,7 @@ export async function catchUp(
   const known = await copy.known();
   const newest = new Set(newestMarkers(markers));
   const skipped = log.damaged.map(({ path, reason }) => `${path} ${reason}`);
-  // The state of a website follows from all of its commits.
+  // The state of a website is derived from all of its commits.
   const torn = new Set(log.damaged.map(({ websiteId }) => websiteId));
   for (const marker of lackingIn(known, markers)) {
     const needsState = newest.has(marker) && !torn.has(marker.websiteId);

@@ -20,14 +20,14 @@ export interface Retention {
   deletedRows: number;
 }
 
-/** Creates that record, a table of one row, which exists only in this file. */
+/** Creates this record: a table of one row that exists only in a native file. */
 export const RETENTION = [
   'create table if not exists retention (retained_from date, deleted_rows bigint not null)',
   'insert into retention select null, 0 where not exists (from retention)',
 ];
 
 /**
- * Reads that record. A file of an older version has none, because nothing was dropped from it.
+ * Reads the record of dropped rows. A file of an older version has none, because nothing was dropped from it.
  *
  * @param database the name that the file is attached by; left out: the one that the engine has open
  */
@@ -88,8 +88,8 @@ async function countDeleted(engine: Engine, rows: number): Promise<void> {
 }
 
 /**
- * The ids of the commits that a native DuckDB file holds, of snapshots and of replays. A file that an older version
- * wrote has no table of replays yet.
+ * The ids of the commits, snapshots and replays, that a native DuckDB file holds. A file that an older version wrote
+ * has no table of replays yet.
  *
  * @param database the name that the file is attached by; left out: the one that the engine has open
  */
@@ -106,7 +106,7 @@ export async function knownCommits(engine: Engine, database: string | null = nul
 /**
  * How far `indexhouse.duckdb` is, without writing to it or waiting for a process that has it open.
  *
- * @param engine with a temporary folder outside the warehouse, where nothing may be written into it
+ * @param engine with a temporary folder outside the warehouse, if nothing may be written into it
  */
 export async function duckdbLag(
   { path, markers }: Pick<OpenWarehouse, 'path' | 'markers'>,
@@ -121,7 +121,7 @@ export async function duckdbLag(
     const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
     return { ...lag, behind: lackingIn(known, markers).length, held };
   } catch (error) {
-    // Taken by a writer since we looked.
+    // A writer has opened it since we checked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };
     return { ...lag, behind: markers.length, exact: false, held, error: messageOf(error) };
   }

@@ -15,10 +15,10 @@ export class RebuildError extends Failure {}
  * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. The caller holds
  * the run lock.
  *
- * @param retainedFrom the date that rows of `coverage` and `url_reports` are kept from, or null for all; left out: as in
+ * @param retainedFrom the date from which rows of `coverage` and `url_reports` are kept, or null for all; left out: as in
  *   the old file
- * @returns a follower that lacks snapshots only where there was no usable file before
- * @throws BusyError where somebody has the old file open, RebuildError; the old file stays as it is then
+ * @returns the state of the follower, which can only lack snapshots if there was no usable file before
+ * @throws BusyError if another process has the old file open, RebuildError; in both cases the old file is unchanged
  */
 export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout' | 'file'>): Promise<FollowerState> {
   const { warehouse, memoryLimit, retainedFrom } = input;
@@ -42,7 +42,7 @@ export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout'
 }
 
 /**
- * @returns what was dropped from the file; null where there is none that can be opened
+ * @returns what was dropped from the file; null if there is none that can be opened
  * @throws BusyError
  */
 async function lookAtOld(database: string, warehouse: string): Promise<Retention | null> {

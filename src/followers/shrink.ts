@@ -15,9 +15,9 @@ import { hasTable, OLD_ROWS, type Retention, readRetention, removeDatabase, repl
 export interface Shrunk {
   /** Rows of `coverage` and `url_reports` are kept from this date on; null: all of them. */
   retained_from: string | null;
-  /** Rows that the copy left out, or would leave out in a dry run. */
+  /** Rows that the copy left out, or in a dry run would leave out. */
   rows_dropped: number;
-  /** Null where there is no file. */
+  /** Null if there is no file. */
   bytes_before: number | null;
   bytes_after: number | null;
   /** Why it could not be done; nothing is lost, and the next `maintain` tries again. */
@@ -52,7 +52,7 @@ export async function shrinkDuckdb(
 /**
  * What `shrinkDuckdb` would do, read without writing to the warehouse.
  *
- * @param dropping the date that rows would be kept from, and how many of those would go with files of the log
+ * @param dropping the date from which rows would be kept, and how many of those would be dropped with files of the log
  */
 export async function lookAtShrinking(
   warehouse: string,

@@ -11,9 +11,9 @@ import { DATA_TABLES } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
- * Holds every file of every commit against its marker: there, the bytes of its SHA-256, and the rows it should have.
+ * Checks every file of every commit against its marker: it exists, and its SHA-256 and number of rows match.
  *
- * @returns with the commits whose files are all there and whole: the only ones whose rows can be looked at
+ * @returns among others the commits whose files are all there and intact: only their rows can be checked
  */
 export async function checkFiles(engine: Engine, warehouse: string, markers: readonly Marker[]) {
   const whole: Marker[] = [];
@@ -50,7 +50,7 @@ async function whatIsWrong(
 
 const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });
 
-/** Whether the index of old markers holds what their files hold, if there is one. */
+/** Whether the index of old markers, if there is one, matches their files. */
 export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<boolean> {
   if (!(await hasIndex(log.path))) return true;
   const index = await readIndex(log.path);
@@ -70,8 +70,8 @@ export async function isIndexRight(engine: Engine, log: OpenWarehouse): Promise<
 }
 
 /**
- * Whether each website whose older files are out of use has the state that was kept for them, and each checkpoint that
- * a tombstone names is what it was. An older one may be gone: a newer one stands for it.
+ * Checks that each website whose older files are out of use has the checkpoint that replaces them, and that each
+ * checkpoint named by a tombstone is unchanged. An older checkpoint may be gone once there is a newer one.
  */
 export async function checkCheckpoints({ path, markers, tombstones }: OpenWarehouse): Promise<Finding[]> {
   const findings: Finding[] = [];

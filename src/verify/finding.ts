@@ -1,6 +1,6 @@
 /**
  * One thing that `verify` found. `difference`: the warehouse is not what it claims to be. `lag`: something is only
- * behind. `note`: worth knowing, nothing wrong.
+ * behind. `note`: worth knowing, but nothing is wrong.
  */
 export interface Finding {
   check: string;
@@ -15,7 +15,7 @@ export interface Verified {
   files: number;
   rows: number;
   findings: Finding[];
-  /** What `--repair` mended; not among the findings any more. */
+  /** What `--repair` fixed; no longer among the findings. */
   repaired: string[];
 }
 
@@ -25,7 +25,7 @@ export function damaged(message: string): Finding {
   return { check: 'files', level: 'difference', message, remedy: RESTORE };
 }
 
-/** 1 for a difference, 3 where something only lags, else 0. */
+/** 1 for a difference, 3 if something only lags, else 0. */
 export function exitCodeOf({ findings }: Verified): 0 | 1 | 3 {
   if (findings.some(({ level }) => level === 'difference')) return 1;
   return findings.some(({ level }) => level === 'lag') ? 3 : 0;

@@ -11,19 +11,19 @@ import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 import { damaged, type Finding } from './finding.js';
 
 /**
- * Files of data and state that no marker names. They do not exist for any reader; a crash before the marker left them,
- * or somebody put them there. What an unfinished run is about to mark is not among them, and nothing of a website
- * whose journal cannot be read. A marker counts by its name: one that is damaged still says whose its data are.
+ * Files of data and state that no marker names. Readers ignore them; a crash before the marker left them, or someone
+ * put them there. Not included are the files that an unfinished run is about to mark, and all files of a website whose
+ * journal cannot be read. Markers count by their file name, so the data of a damaged marker are not orphans.
  */
 export async function orphans(warehouse: string): Promise<string[]> {
-  // In this order: a run that goes on meanwhile renames its data, then its marker, and drops its journal last.
+  // In this order, because a run in progress renames its data, then its marker, and drops its journal last.
   const files = await dataFiles(warehouse);
   const { ids, unknown } = await aboutToBeMarked(warehouse);
   for (const id of await markedIds(warehouse)) ids.add(id);
   return files.filter((file) => !ids.has(basename(file, '.parquet')) && !unknown.some((part) => file.includes(part)));
 }
 
-/** Commits that a row of `runs` tells of and that have no marker: somebody or a broken disk took it. */
+/** Commits that a row of `runs` names but that have no marker: someone deleted it, or a disk failed. */
 export async function lostMarkers(
   warehouse: string,
   committed: readonly CommittedRun[],
@@ -64,7 +64,7 @@ async function aboutToBeMarked(warehouse: string): Promise<{ ids: Set<string>; u
   return { ids, unknown };
 }
 
-/** Null where the run had not begun, undefined where its header cannot be read. */
+/** Null if the run had not begun, undefined if its header cannot be read. */
 async function snapshotOf(folder: JournalFolder): Promise<string | null | undefined> {
   try {
     return (await readHeader(folder))?.snapshot_id ?? null;
@@ -79,7 +79,7 @@ export type CommittedRun = z.infer<typeof committedRow>;
 /** The rows of `runs`, as far as their files can be read. */
 export interface RunsRead {
   files: string[];
-  /** Those that say that a snapshot was committed. */
+  /** Runs that committed a snapshot, according to their row. */
   committed: CommittedRun[];
   /** `<run id>/<website id>` of runs that are not finished: their row is still to come. */
   unfinished: string[];
@@ -88,10 +88,10 @@ export interface RunsRead {
 
 /** Reads each file of `runs`; one that cannot be read is a finding. */
 export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<RunsRead> {
-  // Before the rows: a journal is dropped behind its run's row, so one of both is always seen.
+  // Before the rows: a journal is dropped after its run's row is written, so one of the two is always seen.
   const journals = await unfinishedJournals(log.path);
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);
-  // Again: the list of the log is older than the journals.
+  // Listed again, because the log's list is older than that of the journals.
   const files = await listTableFiles(log.path, 'runs');
   try {
     return { files, committed: await committedIn(engine, log, files), unfinished, findings: [] };

@@ -8,16 +8,16 @@ import { markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { rebuildState } from '../warehouse/state.js';
 
-/** A website whose state is not what its log gives. */
+/** A website whose state differs from the one that its log gives. */
 export interface WrongState {
   websiteId: string;
   file: string;
-  /** `missing`: derived, so the next sync makes it anew. */
+  /** `missing`: the next sync rebuilds it, because it is derived. */
   kind: 'missing' | 'different';
   message: string;
 }
 
-/** Replays the log of each website and compares what it gives with the state that lies there. */
+/** Replays the log of each website and compares the result with its state file. */
 export async function checkStates(engine: Engine, log: OpenWarehouse, options: EngineOptions): Promise<WrongState[]> {
   const { path: warehouse, markers } = log;
   const wrong: WrongState[] = [];
@@ -38,7 +38,7 @@ export async function checkStates(engine: Engine, log: OpenWarehouse, options: E
   return wrong;
 }
 
-/** A file that cannot be read differs too. */
+/** Why a state differs; null if it does not. A file that cannot be read differs, too. */
 async function stateDiffers(engine: Engine, log: OpenWarehouse, file: string, rebuilt: string): Promise<string | null> {
   try {
     await engine.view('state_rebuilt', log.query('page_state', [rebuilt]));

@@ -21,7 +21,7 @@ import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
 const PROBLEMS_TOLD = 5;
-/** Of a follower. */
+/** How many differences of a follower are reported. */
 const DIFFERENCES_TOLD = 20;
 
 export interface VerifyOptions {
@@ -29,16 +29,16 @@ export interface VerifyOptions {
   /** Bytes. */
   memoryLimit: number;
   engine: EngineOptions;
-  /** What follows the log; only the DuckDB files if left out. */
+  /** The followers to check; left out: only the DuckDB files. */
   followers?: readonly Follower[];
-  /** Mends what is provably safe to mend. The caller holds the run lock. */
+  /** Fixes what is provably safe to fix. The caller holds the run lock. */
   repair: boolean;
 }
 
 /**
- * `verify` of a warehouse with scratch space of its own, under the run lock where it repairs.
+ * Runs `verify` on a warehouse with its own scratch space, under the run lock if it repairs.
  *
- * @throws WarehouseError where there is no warehouse; BusyError
+ * @throws WarehouseError if there is no warehouse; BusyError
  */
 export async function verifyWarehouse(config: Config, repair = false) {
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
@@ -57,8 +57,8 @@ export async function verifyWarehouse(config: Config, repair = false) {
 
 /**
  * Proves that the warehouse is what it claims to be: every marked file has its bytes and rows, every listed entry and
- * planned report is accounted for, no key is doubled, nothing is orphaned, the state is what the log gives, and the
- * native DuckDB file holds what the Parquet files hold. Reads only, unless `repair` is asked for.
+ * planned report is accounted for, no key is duplicated, no file is orphaned, the state is the one that the log gives,
+ * and the native DuckDB file holds what the Parquet files hold. Read-only unless `repair` is set.
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return withEngine(options.engine, async (engine) => {
@@ -78,7 +78,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const lost = await lostMarkers(options.warehouse, runs.committed);
     findings.push(...lost.map(({ message }) => damaged(message)));
     await lookAtOrphans(options, new Set(lost.map(({ snapshotId }) => snapshotId)), verified);
-    // What follows from the log can be compared only where the whole log can be read.
+    // What is derived from the log can only be compared if the whole log can be read.
     const absent = markers.filter((marker) => Object.keys(marker.absent).length > 0).length;
     const restored = await readRestored(options.warehouse);
     if (restored && absent > 0) {
@@ -100,7 +100,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
 
 const problemRow = z.object({ website_id: z.string(), snapshot_id: z.string(), problem: z.string() });
 
-/** Asks each statement of `sql/checks`, which returns the rows that break an invariant. */
+/** Runs each statement of `sql/checks`, which returns the rows that break an invariant. */
 async function checkRows(
   engine: Engine,
   log: OpenWarehouse,
@@ -127,7 +127,7 @@ async function checkRows(
   return findings;
 }
 
-/** @param lost commits whose marker is gone: their files are all that is left of them, so they stay */
+/** @param lost commits whose marker is gone: their files are kept, because nothing else is left of them */
 async function lookAtOrphans(
   { warehouse, repair }: VerifyOptions,
   lost: ReadonlySet<string>,

@@ -17,11 +17,11 @@ import { ClickhouseServer } from './server.js';
 const IDS_AT_ONCE = 200;
 
 const idRow = z.object({ id: z.string() });
-/** Counts are text, because they may be beyond JavaScript's numbers. */
+/** Counts arrive as text, because they may exceed JavaScript's numbers. */
 const countRow = z.object({ id: z.string(), rows: z.coerce.number() });
 const runRow = z.object({ website_id: z.string(), run_id: z.string() });
 const summaryRow = z.record(z.string(), z.coerce.string());
-/** A null list is an empty one there. */
+/** Lists are left out: ClickHouse has empty lists instead of null ones. */
 const STATE_COLUMNS = columnsOf('page_state').flatMap(({ name, type }) => (type.endsWith('[]') ? [] : [name]));
 const STATE_SUMMARY = [
   'count() as pages',
@@ -30,7 +30,7 @@ const STATE_SUMMARY = [
   ...STATE_COLUMNS.map((name) => `count(${name}) as "values in ${name}"`),
 ].join(', ');
 
-/** The tables of a warehouse in a database of ClickHouse, into which the Parquet files go as they are. */
+/** The tables of a warehouse in a ClickHouse database, which receives the Parquet files unchanged. */
 export class ClickhouseTables implements CheckedCopy {
   readonly title: string;
   readonly #remedy: string;
@@ -75,7 +75,7 @@ export class ClickhouseTables implements CheckedCopy {
       crashPoint(`sent ${table} to ClickHouse`);
     }
     if (state !== null) await this.#replaceState(marker.websiteId, state);
-    // A statement of an attempt that died may have gone on for a while over there.
+    // A statement of an interrupted attempt may have continued for a while on the server.
     for (const [table, rows] of await this.#counts(marker)) {
       const expected = marker.files[table]?.rows ?? 0;
       if (rows !== expected) throw new Error(`${table} in ClickHouse has ${rows} rows of it, not ${expected}`);
@@ -123,7 +123,10 @@ export class ClickhouseTables implements CheckedCopy {
     return [...messages.map(differs), ...(await this.#runDifferences(log, differs))];
   }
 
-  /** Of each website the rows, the values in each column, and the newest listing and report that they are from. */
+  /**
+   * Compares, for each website, the number of rows, the number of values in each column, and the newest listing and
+   * report.
+   */
   async #stateDifferences(log: OpenWarehouse, known: ReadonlySet<string>, engine: EngineOptions): Promise<string[]> {
     const newest = newestMarkers(log.markers).filter(({ commitId }) => known.has(commitId));
     const files = newest.map((marker) => stateFileOf(log.path, marker)).filter((file) => existsSync(file));
@@ -152,7 +155,7 @@ export class ClickhouseTables implements CheckedCopy {
     ];
   }
 
-  /** How many rows of a commit each table has. */
+  /** The number of rows of a commit in each table. */
   async #counts({ websiteId, commitId }: Marker): Promise<[DataTable, number][]> {
     const selects = DATA_TABLES.map(
       (table) =>
@@ -165,7 +168,7 @@ export class ClickhouseTables implements CheckedCopy {
     return DATA_TABLES.map((table) => [table, rows.get(table) ?? 0]);
   }
 
-  /** Each run of a website, once for each row. */
+  /** `<website id> <run id>` of each row of `runs`. */
   async #runs(): Promise<string[]> {
     const rows = await this.#server.rows(runRow, 'select website_id, run_id from runs');
     return rows.map(({ website_id, run_id }) => `${website_id} ${run_id}`);
@@ -176,13 +179,13 @@ export class ClickhouseTables implements CheckedCopy {
     return new Map(rows.map(({ id, rows: count }) => [id, count]));
   }
 
-  /** What an attempt that was killed has left. */
+  /** Removes what an interrupted attempt has left. */
   async #remove(table: DataTable, { websiteId, commitId }: Marker): Promise<void> {
     const query = `delete from ${table} where website_id = {website:String} and commit_id = {commit:String}`;
     await this.#server.run(query, { website: websiteId, commit: commitId });
   }
 
-  /** All pages of a website at once: whoever asks meanwhile sees those of before. */
+  /** Replaces all pages of a website at once: queries meanwhile see the previous ones. */
   async #replaceState(website: string, file: string): Promise<void> {
     const server = this.#server;
     await server.run(`truncate table ${NEXT_STATE}`);

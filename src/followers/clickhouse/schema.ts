@@ -4,7 +4,7 @@ import { identifier, literal, sql, sqlNames } from '../../storage/sql.js';
 import { type Column, columnsOf, columnsText, TABLES, type Table } from '../../warehouse/tables.js';
 import { type ClickhouseServer, isMissing } from './server.js';
 
-/** The state of one website, until it replaces the one that `page_state` has. */
+/** Holds the new state of one website until it replaces the one in `page_state`. */
 export const NEXT_STATE = 'page_state_next';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -19,19 +19,19 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Columns that rows are sorted by, in this order, if a table has them; none of them is ever null. */
 const SORTED_BY = ['website_id', 'snapshot_date', 'commit_id'];
-/** Tables of pages, which are sorted by them, too. */
+/** Tables of pages, which are also sorted by URL. */
 const OF_PAGES: readonly Table[] = ['coverage', 'url_reports', 'page_changes', 'page_state'];
 
 const thereRow = z.object({ name: z.string(), comment: z.string(), columns: z.array(z.string()) });
 
-/** Makes the tables, columns and views that the database lacks. Columns are only ever added. */
+/** Creates the tables, columns and views that the database lacks. Columns are only ever added. */
 export async function migrate(server: ClickhouseServer): Promise<void> {
   const there = new Map((await described(server)).map((table) => [table.name, table]));
   for (const table of TABLES) await makeTable(server, table, table, there.get(table)?.columns);
   await makeTable(server, 'page_state', NEXT_STATE, there.get(NEXT_STATE)?.columns);
   for (const name of sqlNames('clickhouse')) {
     const text = sql(name);
-    // A view keeps the columns that its tables had when it was made.
+    // A view keeps the columns that its tables had when it was created.
     const version = createHash('sha256')
       .update(text + columnsText())
       .digest('hex')

@@ -9,14 +9,18 @@ import { identifier } from '../../storage/sql.js';
 import { MINUTE_MS, SECOND_MS } from '../../time.js';
 import { firstLine } from '../../warehouse/damage.js';
 
-/** Without a byte from the server: a question that somebody may wait for, and a statement that writes. */
+/**
+ * How long the server may stay silent: during a query that somebody may be waiting for, and during a statement that
+ * writes.
+ */
 const QUESTION_MS = 10 * SECOND_MS;
 const WRITE_MS = 10 * MINUTE_MS;
 const LONGEST_MESSAGE = 300;
 
 /**
- * Written at once and whole: the answer to a statement says what became of it. Without deduplication, because a server
- * that replicates its tables would take rows that were deleted and come again for rows that it has.
+ * Inserts are synchronous and complete, so the answer to a statement is its final result. There is no deduplication,
+ * because a server that replicates its tables would mistake rows that were deleted and inserted again for rows that it
+ * already has.
  */
 const SETTINGS = {
   async_insert: 0,
@@ -26,7 +30,7 @@ const SETTINGS = {
   wait_end_of_query: 1,
 } as const;
 
-/** Refused for the same reason will be whatever comes next, so that no other commit need be tried. */
+/** Errors that every further statement would run into as well, so that no other commit needs to be tried. */
 const REFUSED = new Map([
   ['AUTHENTICATION_FAILED', 'check clickhouse.user and clickhouse.password'],
   ['REQUIRED_PASSWORD', 'set clickhouse.password'],
@@ -47,7 +51,7 @@ const MISSING: readonly (string | undefined)[] = ['UNKNOWN_TABLE', 'UNKNOWN_DATA
 /** Values that are bound to `{name:Type}` in a statement. */
 export type Bound = Readonly<Record<string, string | readonly string[]>>;
 
-/** The database of the configuration on its server. Each statement has a connection of its own, so nothing stays open. */
+/** The database of the configuration on its server. Each statement has its own connection, so nothing stays open. */
 export class ClickhouseServer {
   readonly #url: string;
   readonly #database: string;
@@ -81,7 +85,7 @@ export class ClickhouseServer {
     });
   }
 
-  /** The same, of tables that may not be there yet: none. */
+  /** Like `rows`, but returns none if a table does not exist yet. */
   async rowsIfThere<T>(row: z.ZodType<T>, query: string): Promise<T[]> {
     try {
       return await this.rows(row, query);
@@ -100,7 +104,7 @@ export class ClickhouseServer {
     await this.#told(() => this.#connect(QUESTION_MS, 'default').command({ query }));
   }
 
-  /** Sends the bytes of a Parquet file: its columns are found by their names. */
+  /** Inserts a Parquet file; its columns are matched by name. */
   async insertFile(table: string, path: string): Promise<void> {
     const file = await open(path);
     try {

@@ -4,8 +4,8 @@ import avro, { type Schema } from 'avsc';
 import type { z } from 'zod';
 
 /**
- * An Avro file of some records, with metadata of its own in the header. What else the fields of the schema carry, such as
- * `field-id`, stays in the header, too.
+ * An Avro file with these records, and with custom metadata in its header. Other attributes of the schema's fields,
+ * such as `field-id`, are kept in the header, too.
  */
 export async function writeAvro(
   schema: Schema,
@@ -13,7 +13,7 @@ export async function writeAvro(
   metadata: Readonly<Record<string, string>>,
 ): Promise<Buffer> {
   const entries = Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)]);
-  // Its types know nothing of `metadata`.
+  // The types of the library lack `metadata`.
   const options = { codec: 'deflate', writeHeader: 'always' as const, metadata: Object.fromEntries(entries) };
   const encoder = new avro.streams.BlockEncoder(schema, options);
   for (const record of records) encoder.write(record);
@@ -21,7 +21,7 @@ export async function writeAvro(
   return buffer(encoder);
 }
 
-/** The records of an Avro file. @throws where it is damaged, or holds something else */
+/** The records of an Avro file. @throws if it is damaged or holds something else */
 export async function readAvro<T>(bytes: Uint8Array, row: z.ZodType<T>): Promise<T[]> {
   const decoder = new avro.streams.BlockDecoder();
   const records: T[] = [];

@@ -7,7 +7,7 @@ import type { CheckedCopy } from '../follower.js';
 import { IcebergTables } from './follower.js';
 import type { Place } from './place.js';
 
-/** A bucket, whose keys are the paths of the warehouse. */
+/** A bucket as a place for metadata. Its keys are the paths of the warehouse. */
 export function bucketPlace(bucket: Bucket): Place {
   const put = async (path: string, bytes: Uint8Array) => {
     await bucket.put(escaped(path), bytes, { ifAbsent: false });
@@ -38,7 +38,7 @@ async function sizesIn(bucket: Bucket, prefix: string): Promise<Map<string, numb
   return sizes;
 }
 
-/** The files that are in the bucket as tables there. @throws BucketError */
+/** Opens the Iceberg tables over the files in the bucket. @throws BucketError */
 export function withIcebergInBucket<T>(
   { bucket: config, history }: { bucket: BucketConfig; history: number },
   log: OpenWarehouse,

@@ -12,7 +12,7 @@ import { fieldIds } from './schema.js';
 import { IcebergTable, type NamedFile, type TableFile } from './table.js';
 
 const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
-/** In the order in which they are published: what a snapshot names comes before it. */
+/** In the order in which they are published: what a row of `snapshots` names comes before it. */
 export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'tombstones', 'replays', 'snapshots'] as const;
 
 export interface IcebergOptions {
@@ -24,13 +24,13 @@ export interface IcebergOptions {
 
 /**
  * Publishes the log as Apache Iceberg tables: metadata under `iceberg/<table>/metadata` that names the Parquet files
- * where they are. The commits of a run, or of a replay, are one snapshot of the tables that they have rows in.
+ * where they are. The commits of a run or a replay become one Iceberg snapshot of each table in which they have rows.
  */
 export class IcebergTables implements CheckedCopy {
   readonly title = 'the Iceberg tables';
   /** Tables whose earlier snapshots name files that are deleted. */
   readonly #withoutHistory = new Set<Table>(['page_state']);
-  /** The run whose commits are no snapshot yet, and when the newest of them was made. */
+  /** The run whose commits are not in an Iceberg snapshot yet, and when the newest of them was made. */
   #run: { id: string; at: number } | null = null;
 
   private constructor(
@@ -38,7 +38,7 @@ export class IcebergTables implements CheckedCopy {
     private readonly tables: ReadonlyMap<Table, IcebergTable>,
     private readonly place: Place,
     private readonly now: () => number,
-    /** Older commits are one snapshot together. Milliseconds since 1970. */
+    /** Older commits share one Iceberg snapshot. Milliseconds since 1970. */
     private readonly historyFrom: number,
   ) {}
 
@@ -49,7 +49,7 @@ export class IcebergTables implements CheckedCopy {
     return new IcebergTables(log, tables, place, now, now() - history);
   }
 
-  /** None where a table is missing: each commit is taken again, and the tables that have it stay as they are. */
+  /** None if a table is missing: every commit is taken again, and tables that already have it do not change. */
   async known(): Promise<ReadonlySet<string>> {
     if ([...this.tables.values()].some(({ isNew }) => isNew)) return new Set();
     return new Set([...(await this.#idsIn('snapshots')), ...(await this.#idsIn('replays'))]);
@@ -74,7 +74,7 @@ export class IcebergTables implements CheckedCopy {
     const files: [Table, string][] = dataFilesOf(this.log.path, marker);
     if (state !== null) files.push(['page_state', state]);
     files.push([tableOf(marker), marker.path]);
-    // Of all first: one that cannot be read leaves the whole commit out.
+    // For all files first: if one cannot be read, the whole commit is left out.
     const facts = await this.#facts(files);
     const at = Date.parse(marker.committedAt);
     if (marker.runId !== this.#run?.id && at >= this.historyFrom) await this.#endRun();
@@ -127,7 +127,7 @@ export class IcebergTables implements CheckedCopy {
     return differences;
   }
 
-  /** Of the newest states that are published, those that were rebuilt since: the same rows may take other bytes. */
+  /** The newest published states that have been rebuilt since: the same rows may have a different size in bytes. */
   async #resizedStates({ path: warehouse, markers }: OpenWarehouse) {
     const published = new Map((await this.#table('page_state').files()).map((file) => [file.address, file.bytes]));
     const resized: { path: string; published: number; bytes: number }[] = [];
@@ -170,7 +170,7 @@ export class IcebergTables implements CheckedCopy {
     for (const [, file] of await this.#facts(paths.map((path) => [table, path]))) this.#table(table).add(file);
   }
 
-  /** What a table tells its readers of files. */
+  /** What the metadata of a table says about its files. */
   async #facts(files: readonly (readonly [Table, string])[]): Promise<[Table, TableFile][]> {
     const counts = await this.log.counts(files.map(([, path]) => path));
     const facts = async ([table, path]: readonly [Table, string]): Promise<[Table, TableFile]> => {
@@ -179,7 +179,7 @@ export class IcebergTables implements CheckedCopy {
         const count = nulls?.has(column) ? nulls.get(column) : rows;
         return count === null || count === undefined ? [] : [[id, count]];
       });
-      // A state that was rebuilt here need not have the bytes of the one that is there.
+      // A state that was rebuilt here may differ in size from the published one.
       const bytes = (table === 'page_state' ? await this.#stateSize(path) : null) ?? (await stat(path)).size;
       return [table, { ...this.#named(path), rows, nulls: new Map(known), bytes }];
     };

@@ -10,18 +10,18 @@ const DELETED = 2;
 const DATA = 0;
 const EMPTY = Buffer.alloc(0);
 
-/** A data file of a table, and when it came into it. */
+/** A data file of a table, and when it was added. */
 export interface DataFile {
-  /** What readers find it by. */
+  /** The address under which readers find it. */
   address: string;
   websiteId: string;
-  /** `YYYY-MM-DD`; null where the table has no dates. */
+  /** `YYYY-MM-DD`; null if the table has no dates. */
   date: string | null;
   rows: number;
   bytes: number;
   /**
-   * How many values are null, by the id of their field; what is not known is left out. Readers may do without, but DuckDB
-   * 1.4, which then finds no rows by `is null` and by `is not null`.
+   * How many values are null, by field id; unknown counts are left out. Readers do not need them, except DuckDB 1.4,
+   * which without them finds no rows by `is null` and `is not null`.
    */
   nulls: ReadonlyMap<number, number>;
   /** The Iceberg snapshot that added it, whose id is its sequence number. */
@@ -98,7 +98,7 @@ export async function readManifest(table: Table, manifest: Uint8Array): Promise<
     });
 }
 
-/** A file is of one website and one date, so both bounds of these columns are their value. */
+/** A file holds one website and one date, so both bounds of these columns equal their value. */
 function boundsOf(table: Table, file: DataFile): { key: number; value: Buffer }[] {
   return boundedColumns(table).map(({ name, id }) => {
     const value = name === 'website_id' ? Buffer.from(file.websiteId) : dayBytes(file.date ?? '');

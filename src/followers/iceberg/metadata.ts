@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Table } from '../../warehouse/tables.js';
 import { fieldsOf, nameMapping, partitionFields, schemaSchema } from './schema.js';
 
-/** What makes tables right that cannot be read. */
+/** How to recover tables that cannot be read. */
 export const REMEDY = "delete the warehouse's folder iceberg, and the next sync publishes the tables again";
 /** The id of the current snapshot before there is one. */
 export const NO_SNAPSHOT = -1;
@@ -15,7 +15,7 @@ const snapshotSchema = z.looseObject({
   summary: z.record(z.string(), z.string()),
 });
 
-/** What a version of a table's metadata says, as far as we read it. */
+/** The parts of a table's metadata that we read. */
 const metadataSchema = z.looseObject({
   location: z.string(),
   'last-sequence-number': z.int(),
@@ -31,7 +31,10 @@ export function parseMetadata(bytes: Uint8Array): Metadata {
   return metadataSchema.parse(JSON.parse(Buffer.from(bytes).toString()));
 }
 
-/** The metadata of a table without a snapshot. What the one before wrote keeps other names than what is to come. */
+/**
+ * The metadata of a table without a snapshot. It continues the numbering of the one before, so that new files get other
+ * names than its files.
+ */
 export function emptyMetadata(table: Table, location: string, before: Metadata | null): Metadata {
   return {
     'format-version': 2,
@@ -56,7 +59,7 @@ export function emptyMetadata(table: Table, location: string, before: Metadata |
   };
 }
 
-/** Takes over the columns that this version of indexhouse has. @returns whether they were others */
+/** Takes over the columns that this version of indexhouse has. @returns whether they have changed */
 export function adoptSchema({ metadata, table }: { metadata: Metadata; table: Table }): boolean {
   const fields = fieldsOf(table);
   if (JSON.stringify(metadata.schemas.at(-1)?.fields) === JSON.stringify(fields)) return false;

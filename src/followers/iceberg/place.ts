@@ -5,21 +5,21 @@ import { namesIn } from '../../warehouse/layout.js';
 
 /** Where the metadata of tables is kept. Paths are relative to the warehouse, with `/`. */
 export interface Place {
-  /** What readers call a file of the warehouse: an absolute address. */
+  /** The absolute address under which readers find a file of the warehouse. */
   address(path: string): string;
   /** Null where there is no such file. */
   read(path: string): Promise<Buffer | null>;
-  /** The bytes of a state, whose name does not tell them: it may be rebuilt. Null where there is no such file. */
+  /** The size in bytes of a state, which may have been rebuilt. Null if there is no such file. */
   stateSize(path: string): Promise<number | null>;
   /** Writes a file under a name that nobody else uses. Nobody reads it before another file names it. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** Writes a file whole, unless one of this name is there. @returns whether it wrote it */
+  /** Writes a complete file unless one of this name exists. @returns whether it wrote it */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
-  /** Writes a file whole, in the place of the one that is there. */
+  /** Writes a complete file, replacing an existing one. */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /** The names in a folder; none if it does not exist. */
   names(folder: string): Promise<string[]>;
-  /** Removes a file, if it is there. */
+  /** Removes a file if it exists. */
   remove(path: string): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function localPlace(warehouse: string): Place {
   };
 }
 
-/** A link, unlike a rename, replaces nothing. The names of what was written before reach the disk with it. */
+/** Uses a link, which unlike a rename replaces nothing. The names of files written before reach the disk with it. */
 async function createDurably(file: string, bytes: Uint8Array): Promise<boolean> {
   const made = `${file}.new`;
   await makeFolder(dirname(file));

@@ -2,7 +2,7 @@ import type { Schema } from 'avsc';
 import { z } from 'zod';
 import { columnsOf, type Table } from '../../warehouse/tables.js';
 
-/** What DuckDB's types are called in Iceberg. JSON is kept as text. */
+/** Iceberg's names of DuckDB's types. JSON is stored as text. */
 const TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'string',
   JSON: 'string',
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   DATE: 'date',
   'TIMESTAMP WITH TIME ZONE': 'timestamptz',
 };
-/** Ids of a list's elements: those of columns, and so many. */
+/** Added to the id of a list column, this is the id of its elements. */
 const ELEMENT_IDS_FROM = 500;
 const PARTITION_IDS_FROM = 1000;
 
@@ -40,7 +40,7 @@ function typeOf(type: string, at: number): unknown {
   return known;
 }
 
-/** The id of each column's field. */
+/** The field id of each column. */
 export function fieldIds(table: Table): Map<string, number> {
   return new Map(columnsOf(table).map(({ name }, at) => [name, at + 1]));
 }
@@ -55,13 +55,13 @@ export function nameMapping(table: Table): string {
   return JSON.stringify(fields);
 }
 
-/** A column that has one value in each file, and the field id of it. */
+/** A column with one value in each file, and its field id. */
 export interface FileColumn {
   name: 'website_id' | 'snapshot_date';
   id: number;
 }
 
-/** The columns whose bounds are told, so that readers open no file in vain. The state has no date. */
+/** The columns whose bounds are recorded, so that readers open no file needlessly. The state has no date. */
 export function boundedColumns(table: Table): FileColumn[] {
   const ids = fieldIds(table);
   return (['website_id', 'snapshot_date'] as const).flatMap((name) => {
@@ -71,8 +71,8 @@ export function boundedColumns(table: Table): FileColumn[] {
 }
 
 /**
- * The specification's partition fields: the website as it is. Not the date: DuckDB 1.4 finds no row by `<` or `>` where a
- * table is partitioned by a date, whoever wrote it.
+ * The fields of the partition spec: the website, untransformed. Not the date: in a table partitioned by a date, whoever
+ * wrote it, DuckDB 1.4 finds no rows by `<` or `>`.
  */
 export function partitionFields(table: Table) {
   const websites = boundedColumns(table).filter(({ name }) => name === 'website_id');

@@ -18,35 +18,34 @@ import type { Place } from './place.js';
 
 /** A property of the table: the metadata files that no new reader needs, and since when, in milliseconds since 1970. */
 const EXPIRED = 'indexhouse.expired';
-/** A property of a snapshot: the manifests of the one before that it has others for. */
+/** A property of a snapshot: the manifests of the previous one that it replaced. */
 const REPLACED = 'indexhouse.replaced';
 
 const expiredSchema = z.record(z.string(), z.number());
 
-/** A file as it comes into a table, or leaves it. */
+/** A file that is added to or removed from a table. */
 export type TableFile = Omit<DataFile, 'since'>;
 export type NamedFile = Pick<DataFile, 'address' | 'websiteId' | 'date'>;
 
-/** A snapshot that was made of what was added and removed. */
+/** A snapshot made from additions and removals. */
 interface Made {
   sequence: number;
   /** Milliseconds since 1970. */
   at: number;
   operation: 'append' | 'overwrite';
-  /** Addresses of manifests that it has others for. */
+  /** Addresses of the manifests that it replaced. */
   replaced: readonly string[];
 }
 
 interface Month {
   line: ManifestFile;
-  /** Null until somebody asks for them. */
+  /** Null until they are needed. */
   files: DataFile[] | null;
 }
 
 /**
- * One Iceberg v2 table over files that lie elsewhere: it writes metadata alone. There is one manifest for each month of
- * `snapshot_date`, so that a night writes that of its month again and leaves the others as they are. A snapshot's id is
- * its sequence number.
+ * One Iceberg v2 table over files that are stored elsewhere: it only writes metadata. There is one manifest per month
+ * of `snapshot_date`, so that a night only rewrites the manifest of its month. A snapshot's id is its sequence number.
  */
 export class IcebergTable {
   #months = new Map<string, Month>();
@@ -56,7 +55,7 @@ export class IcebergTable {
   private constructor(
     private readonly place: Place,
     readonly table: Table,
-    /** Of the newest metadata file; 0 before there is one. */
+    /** Version of the newest metadata file; 0 before there is one. */
     private version: number,
     private readonly metadata: Metadata,
     /** Whether the metadata differs from that file. */
@@ -65,7 +64,7 @@ export class IcebergTable {
     readonly isNew: boolean,
   ) {}
 
-  /** The table as it was published last. One that was published under another address begins anew. */
+  /** The table as last published. One that was published under another address starts from scratch. */
   static async open(place: Place, table: Table): Promise<IcebergTable> {
     const folder = folderOf(table);
     const names = await place.names(folder);
@@ -99,7 +98,7 @@ export class IcebergTable {
     this.#removed.push(file);
   }
 
-  /** Makes a snapshot of what was added and removed since the last one; none where nothing was. */
+  /** Makes a snapshot of what was added and removed since the last one; none if nothing was. */
   async snapshot(at: number): Promise<void> {
     const [added, removed] = [this.#added, this.#removed];
     [this.#added, this.#removed] = [[], []];
@@ -125,10 +124,10 @@ export class IcebergTable {
   }
 
   /**
-   * Publishes the snapshots that were made: the next version of the metadata, unless somebody else wrote it, and then
-   * the hint of which one it is. Last, what nobody has needed for an hour is removed.
+   * Publishes the snapshots that were made: the next version of the metadata, unless another process wrote it first,
+   * and then the version hint. Finally removes files that have not been needed for an hour.
    *
-   * @param historyFrom snapshots that were superseded before this go; milliseconds since 1970
+   * @param historyFrom snapshots superseded before this are removed; milliseconds since 1970
    */
   async publish(historyFrom: number, now: number): Promise<void> {
     const folder = folderOf(this.table);
@@ -148,7 +147,7 @@ export class IcebergTable {
     for (const name of unneeded) await this.place.remove(`${folder}/${name}`);
   }
 
-  /** How many rows the newest snapshot holds. */
+  /** The number of rows in the newest snapshot. */
   get rows(): number {
     return [...this.#months.values()].reduce(
       (rows, { line }) => rows + line.added_rows_count + line.existing_rows_count,
@@ -214,7 +213,7 @@ export class IcebergTable {
     metadata['refs'] = { main: { 'snapshot-id': sequence, type: 'branch' } };
   }
 
-  /** Under a name that no other attempt has: what one that died wrote is replaced by nobody. */
+  /** Writes under a name that no other attempt uses: files of interrupted attempts are never overwritten. */
   async #write(name: string, bytes: Uint8Array): Promise<string> {
     const path = `${folderOf(this.table)}/${name}-${randomUUID().slice(0, 8)}.avro`;
     await this.place.write(path, bytes);
@@ -226,8 +225,9 @@ export class IcebergTable {
   }
 
   /**
-   * Leaves what was current at a time, and all since. Files that these do not need, what died attempts wrote included,
-   * are noted with the time at which that was seen, so that who has just begun to read with an older version ends in peace.
+   * Keeps the snapshot that was current at a time, and all later ones. Files that these do not need, including those of
+   * interrupted attempts, are recorded with the time at which that was noticed, so that readers that started with an
+   * older version can finish.
    *
    * @returns the files that have not been needed for long
    */
@@ -239,7 +239,7 @@ export class IcebergTable {
       'version-hint.text',
       ...kept.map((one) => nameOf(one['manifest-list'])),
       ...[...this.#months.values()].map(({ line }) => nameOf(line.manifest_path)),
-      // A manifest was needed last by the snapshot before the one that replaced it.
+      // The last snapshot that needed a manifest is the one before the snapshot that replaced it.
       ...kept.slice(1).flatMap((one) => one.summary[REPLACED]?.split(' ') ?? []),
     ]);
     const names = await this.place.names(folderOf(this.table));
