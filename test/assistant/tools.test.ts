@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
+import { testAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, HOSTILE, NIGHTS } from './given.js';
 
@@ -186,7 +187,7 @@ it('what websites chose stands in structured content and JSON alone', async () =
   expect(JSON.parse(parts[0]?.text ?? '')).toEqual({ error: expect.stringContaining(HOSTILE) });
 });
 
-it('report is its story and figures, and a file that can be read', async () => {
+testAtLength('report is its story and figures, and a file that can be read', async () => {
   const { content, parts } = await call(client, 'report', { website: 'shop' });
   expect(content).toMatchObject({
     since: '2025-02-25',

@@ -264,7 +264,7 @@ testAtLength('an index of old markers is no obstacle to late commits, nor to oth
   expect((await sql(LISTED)).stdout).toContain('"n":2');
 });
 
-test('a state that the bucket lacks is made of the data', async () => {
+testAtLength('a state that the bucket lacks is made of the data', async () => {
   const { stdout } = await sql(PAGES);
   caches = temporaryFolder();
   tampered('state/', () => null);

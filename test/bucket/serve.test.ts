@@ -6,7 +6,7 @@ import { startService } from '../../src/cli/running-service.js';
 import { settingsWithoutFile } from '../../src/config/load.js';
 import { addKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copyTo } from '../given/bucket-copy.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -114,7 +114,7 @@ test('answers from what it has while the bucket is down or silent, and says how 
   expect(told.filter((line) => line === 'the bucket can be read again')).toHaveLength(faults.length);
 });
 
-test('ends at once while it waits for a silent bucket', async () => {
+testAtLength('ends at once while it waits for a silent bucket', async () => {
   const { service, cache } = await served({ timeout: 60_000 });
   const asked = server.requests.length;
   server.fault = () => 'silent';

@@ -162,29 +162,32 @@ test('what follows the bucket waits for it', async () => {
   expect(tables).toEqual({ name: 'bucket_iceberg', behind: 1 });
 });
 
-test('Iceberg tables in the bucket name only files that are there, by the addresses of the bucket', async () => {
-  const warehouse = copyOf(built.path);
-  await copyTo(server, warehouse);
-  // Rebuilt here, it is not sent again.
-  const states = [...copiedFiles(warehouse).keys()].filter((key) => key.startsWith('state/website=shop'));
-  await rewrite(join(warehouse, `${states.sort().at(-1)}`), 'from self');
-  const publish = () => followNamed(warehouse, 'bucket_iceberg');
-  expect(await publish()).toEqual([{ name: 'bucket_iceberg', behind: 0 }]);
-  const bucket = new Bucket(server.config, { env: {} });
-  const named: string[] = [];
-  for (const table of PUBLISHED) {
-    const files = await (await IcebergTable.open(bucketPlace(bucket), table)).files();
-    const keys = files.map(({ address }) => address.replace('s3://lake/nights/', ''));
-    expect(keys.map((key) => held().get(key)?.length)).toEqual(files.map(({ bytes }) => bytes));
-    named.push(...keys);
-  }
-  await bucket.close();
-  const data = [...held().keys()].filter((key) => /^(parquet|state)\//.test(key));
-  expect(named.sort()).toEqual(data.sort());
-  server.requests.length = 0;
-  await publish();
-  expect(server.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
-});
+testAtLength(
+  'Iceberg tables in the bucket name only files that are there, by the addresses of the bucket',
+  async () => {
+    const warehouse = copyOf(built.path);
+    await copyTo(server, warehouse);
+    // Rebuilt here, it is not sent again.
+    const states = [...copiedFiles(warehouse).keys()].filter((key) => key.startsWith('state/website=shop'));
+    await rewrite(join(warehouse, `${states.sort().at(-1)}`), 'from self');
+    const publish = () => followNamed(warehouse, 'bucket_iceberg');
+    expect(await publish()).toEqual([{ name: 'bucket_iceberg', behind: 0 }]);
+    const bucket = new Bucket(server.config, { env: {} });
+    const named: string[] = [];
+    for (const table of PUBLISHED) {
+      const files = await (await IcebergTable.open(bucketPlace(bucket), table)).files();
+      const keys = files.map(({ address }) => address.replace('s3://lake/nights/', ''));
+      expect(keys.map((key) => held().get(key)?.length)).toEqual(files.map(({ bytes }) => bytes));
+      named.push(...keys);
+    }
+    await bucket.close();
+    const data = [...held().keys()].filter((key) => /^(parquet|state)\//.test(key));
+    expect(named.sort()).toEqual(data.sort());
+    server.requests.length = 0;
+    await publish();
+    expect(server.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
+  },
+);
 
 /** Lets some of the followers of a warehouse catch up that has Iceberg tables here and in the bucket. */
 function followNamed(warehouse: string, ...names: string[]) {

@@ -111,7 +111,7 @@ describe('ClickHouse', () => {
     ]);
   });
 
-  test('is compared with the newest state, not with an older one of as many pages', async () => {
+  testAtLength('is compared with the newest state, not with an older one of as many pages', async () => {
     await follow(built.path);
     const [shop] = await server.rows(`select max(listed_snapshot_id) as id from page_state where website_id = 'shop'`);
     await server.rows(`update page_state set listed_snapshot_id = 'older' where website_id = 'shop'`);

@@ -81,26 +81,29 @@ test('snapshots is published last', async () => {
   expect(published.at(-1)).toBe('published iceberg snapshots');
 });
 
-test('metadata that no version needs stays for an hour, and then goes; what a version needs stays', async () => {
-  const warehouse = until(1);
-  await publishIceberg(warehouse, { history: 0, now: () => NOW });
-  writeFileSync(join(folderOf(warehouse), 'snap-9-0.avro'), 'of an attempt that died');
-  const first = readdirSync(folderOf(warehouse)).sort();
-  addNights(warehouse, 2);
-  await publishIceberg(warehouse, { history: 0, now: () => NOW });
-  const second = readdirSync(folderOf(warehouse)).sort();
-  expect(second).toEqual(expect.arrayContaining(first));
+testAtLength(
+  'metadata that no version needs stays for an hour, and then goes; what a version needs stays',
+  async () => {
+    const warehouse = until(1);
+    await publishIceberg(warehouse, { history: 0, now: () => NOW });
+    writeFileSync(join(folderOf(warehouse), 'snap-9-0.avro'), 'of an attempt that died');
+    const first = readdirSync(folderOf(warehouse)).sort();
+    addNights(warehouse, 2);
+    await publishIceberg(warehouse, { history: 0, now: () => NOW });
+    const second = readdirSync(folderOf(warehouse)).sort();
+    expect(second).toEqual(expect.arrayContaining(first));
 
-  addNights(warehouse, 3);
-  await publishIceberg(warehouse, { history: 0, now: () => NOW + HOUR_MS });
-  const third = readdirSync(folderOf(warehouse)).sort();
-  // Superseded a moment ago: version 2 with its list and its manifest.
-  const superseded = second.filter((name) => !first.includes(name));
-  expect(superseded.length).toBe(3);
-  expect(third).toEqual(expect.arrayContaining(superseded));
-  expect(third.filter((name) => first.includes(name))).toEqual(['version-hint.text']);
-  expect(await sizesOf(warehouse)).toEqual([5]);
-});
+    addNights(warehouse, 3);
+    await publishIceberg(warehouse, { history: 0, now: () => NOW + HOUR_MS });
+    const third = readdirSync(folderOf(warehouse)).sort();
+    // Superseded a moment ago: version 2 with its list and its manifest.
+    const superseded = second.filter((name) => !first.includes(name));
+    expect(superseded.length).toBe(3);
+    expect(third).toEqual(expect.arrayContaining(superseded));
+    expect(third.filter((name) => first.includes(name))).toEqual(['version-hint.text']);
+    expect(await sizesOf(warehouse)).toEqual([5]);
+  },
+);
 
 testAtLength('killed behind any step, the next sync publishes the same', async () => {
   const steps = PUBLISHED.flatMap((table) => [`wrote iceberg ${table}`, `published iceberg ${table}`]);

@@ -177,7 +177,7 @@ testAtLength('verify tells where it differs from the markers', async () => {
   );
 });
 
-test('verify drops it where it differs from the markers and is to be repaired', async () => {
+testAtLength('verify drops it where it differs from the markers and is to be repaired', async () => {
   const warehouse = await misled();
   const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
   const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
