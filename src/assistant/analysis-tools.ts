@@ -25,7 +25,7 @@ const answerOutput = z.object({
 });
 type Answer = z.infer<typeof answerOutput>;
 
-/** Runs an analysis in the websites of a client. Its own limit is lifted: the window takes its place. */
+/** Runs an analysis on a client's websites. The window replaces the analysis's own limit. */
 async function runAnalysis(
   client: Client,
   { name, given, window }: { name: string; given: Readonly<Record<string, unknown>>; window: Window },
@@ -80,7 +80,7 @@ function inputField({ type, default: preset, description }: Parameter): z.ZodTyp
   return TYPES[type]().optional().describe(`${description} (${kind}default: ${preset})`);
 }
 
-/** An analysis as a tool of its own. */
+/** Makes an analysis a separate tool. */
 function analysisTool(name: string, example: string): Tool {
   const { title, description, grain, ...analysis } = findAnalysis(name);
   return toolOf({

@@ -15,15 +15,15 @@ export const TIME_LIMIT_MS = 20_000;
 const COUNT_MS = 3000;
 export const MEMORY_LIMIT_BYTES = 512_000_000;
 const SPILL_LIMIT_BYTES = 1_000_000_000;
-/** What Node and DuckDB need besides. */
+/** What Node.js and DuckDB need in addition. */
 const PROCESS_BYTES = 400_000_000;
 const HEAP_MB = 256;
 
 /**
- * Runs one statement in a process of its own, which can open no files but those of these websites, and has neither the
+ * Runs one statement in a separate process, which can only open the files of these websites, and has neither the
  * environment nor the time to do harm.
  *
- * @throws QuestionError for what is refused
+ * @throws QuestionError if the statement is refused
  */
 export async function runSql(
   request: Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset' | 'now'>,
@@ -61,7 +61,7 @@ export async function runSql(
   }
 }
 
-/** Null where the process ended without one. */
+/** The answer of the process; null if it ended without one. */
 async function answerOf(child: ChildProcess) {
   const message = await new Promise<unknown>((resolve, reject) => {
     child.once('message', resolve);

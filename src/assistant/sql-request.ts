@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { basisSchema } from './basis.js';
 import { rowsSchema } from './rows.js';
 
-/** What the process that runs somebody's SQL is asked. */
+/** The request to the process that runs a client's SQL. */
 export const sqlRequest = z.object({
   warehouse: z.string(),
   /** Ids; null: all. */
@@ -21,7 +21,7 @@ export const sqlRequest = z.object({
 });
 export type SqlRequest = z.infer<typeof sqlRequest>;
 
-/** What it answers; `refused`: what the client is told, `failed`: what only the log is. */
+/** Its answer; `refused` is reported to the client, `failed` only to the log. */
 export const sqlAnswer = z.union([
   z.object({ rows: rowsSchema, basis: basisSchema }),
   z.object({ refused: z.string() }),
