@@ -11,7 +11,9 @@ export interface Answer {
   body: Buffer;
 }
 
-/** Gathers one answer. Never makes undici wait for it: a paused answer whose connection ends kills the process there. */
+/**
+ * Collects one answer. Never makes undici wait for it: a paused answer whose connection ends kills the process there.
+ */
 export class Collector implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;

@@ -20,21 +20,21 @@ import { BucketError } from './errors.js';
 import { idOfKey, keyOf } from './keys.js';
 import { heldByOthers, Lease, leases, touch } from './leases.js';
 
-/** What is fetched when a question needs it, and may go again. */
+/** Folders of files that are fetched when a query needs them, and may be removed again. */
 const FETCHED = [...DATA_TABLES.map((table) => join('parquet', table)), 'state'];
 const OWNER_ONLY = 0o700;
-/** Somebody waits for the answer. */
+/** Short, because somebody is waiting for the answer. */
 const PATIENCE = { attempts: 3, timeout: 20 * SECOND_MS };
 
 export interface CacheOptions {
   bucket: BucketConfig;
   folder: string;
-  /** Bytes of data files that stay for later questions. */
+  /** Bytes of data files that are kept for later queries. */
   limit: number;
   /** Bytes, of DuckDB. */
   memoryLimit: number;
   options?: BucketOptions;
-  /** How long another process may take that fetches the same. Default: a minute. */
+  /** How long to wait for another process that fetches the same, in milliseconds. Default: one minute. */
   waitMs?: number;
 }
 
@@ -45,7 +45,7 @@ type Environment = NonNullable<BucketOptions['env']>;
 /**
  * The cache of a warehouse whose path is a bucket's address.
  *
- * @throws BucketError where there are no credentials; WarehouseError where DuckDB would not take the folder's path
+ * @throws BucketError if there are no credentials; WarehouseError if DuckDB would not take the folder's path literally
  */
 export function cacheOf(settings: PlaceSettings, env: Environment): Promise<BucketCache> {
   const { cache_size: limit, memory_limit: memoryLimit } = settings.warehouse;
@@ -55,12 +55,12 @@ export function cacheOf(settings: PlaceSettings, env: Environment): Promise<Buck
   return BucketCache.open({ bucket: bucketOf(settings), folder, limit, memoryLimit, options });
 }
 
-/** The bucket that is to be read. */
+/** The bucket to read. */
 export function bucketOf({ warehouse, bucket }: PlaceSettings): BucketConfig {
   return { journal: false, ...bucket, url: warehouse.path };
 }
 
-/** Where its files are kept. Two servers may have a bucket of the same name. */
+/** The folder of the cache. It depends on the server, because two servers may have a bucket of the same name. */
 export function cacheFolder(settings: PlaceSettings, env: Environment = process.env): string {
   const { endpoint, url } = bucketOf(settings);
   const server = endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '');
@@ -70,8 +70,8 @@ export function cacheFolder(settings: PlaceSettings, env: Environment = process.
 }
 
 /**
- * A warehouse in a bucket, for readers: a folder that has all of its markers, and of its data files those that questions
- * needed lately. Several processes may share it.
+ * A warehouse in a bucket, for readers: a folder with all of its markers, and the data files that queries needed
+ * lately. Several processes may share it.
  */
 export class BucketCache {
   readonly folder: string;
@@ -88,7 +88,7 @@ export class BucketCache {
     this.#bucket = new Bucket(options.bucket, options.options);
   }
 
-  /** Makes the folder where it is missing. @throws BucketError where there are no credentials */
+  /** Creates the folder if it is missing. @throws BucketError if there are no credentials */
   static async open(options: CacheOptions): Promise<BucketCache> {
     const cache = new BucketCache(options);
     const { folder } = options;
@@ -108,21 +108,20 @@ export class BucketCache {
     return this.#bucket.url;
   }
 
-  /** When the markers were those of the bucket, in milliseconds since 1970. */
+  /** When the markers were last read from the bucket, in milliseconds since 1970. */
   get readAt(): number {
     return this.#readAt;
   }
 
-  /** Why the bucket could not be read when it was last asked what is new; null where it could. */
+  /** Why the last attempt to read the bucket failed; null if it succeeded. */
   get failure(): string | null {
     return this.#failure;
   }
 
   /**
-   * Fetches the markers that are new. Where the bucket cannot be read, what was fetched before stays, and `failure` says
-   * why.
+   * Fetches new markers. If the bucket cannot be read, what was fetched before remains, and `failure` says why.
    *
-   * @throws BucketError where nothing was fetched before; Failure where the bucket holds no warehouse
+   * @throws BucketError if nothing was fetched before; Failure if the bucket holds no warehouse
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -141,11 +140,11 @@ export class BucketCache {
       if (!isPassing || !(await exists(identity))) throw error;
       this.#failure = error.message;
     }
-    // The last time, of any process.
+    // The last read by any process.
     this.#readAt = (await stat(identity)).mtimeMs;
   }
 
-  /** The files that commits name, and the states that follow them. */
+  /** The files that commits name, and the states after them. */
   sourceOf(log: { readonly markers: readonly Marker[] }): FileSource {
     const commits = new Commits(log);
     const lease = new Lease(this.folder);
@@ -185,7 +184,7 @@ export class BucketCache {
     await fetching;
   }
 
-  /** A state that is missing can be made of the data. */
+  /** A missing state can be rebuilt from the data. */
   async #fetch(file: string, commits: Commits): Promise<void> {
     const key = keyOf(this.folder, file);
     const isState = key.startsWith('state/');
@@ -200,7 +199,7 @@ export class BucketCache {
     );
   }
 
-  /** Removes what was not used for longest, until the rest is within the limit; nothing that anybody holds. */
+  /** Removes the least recently used files until the rest is within the limit, except files that a reader holds. */
   async #removeUnused(): Promise<void> {
     if (!this.#isGrown) return;
     const files = await this.#dataFiles();
@@ -211,7 +210,7 @@ export class BucketCache {
     for (const { file, size, mtimeMs } of files.sort((a, b) => a.mtimeMs - b.mtimeMs)) {
       if (bytes <= this.options.limit) break;
       if (held.has(relative(this.folder, file)) || [...this.#leases].some((lease) => lease.holds(file))) continue;
-      // Whoever wants it touches it before looking whether it is there.
+      // A reader that wants a file touches it before checking whether it exists.
       if (statSync(file, { throwIfNoEntry: false })?.mtimeMs !== mtimeMs) continue;
       rmSync(file, { force: true });
       bytes -= size;
@@ -232,14 +231,14 @@ export class BucketCache {
   }
 }
 
-/** What the markers say of their files. More of them may be loaded while questions are asked. */
+/** What the markers say about their files. More markers may be loaded while queries run. */
 class Commits {
   #markers: readonly Marker[] = [];
   #byId = new Map<string, Marker>();
 
   constructor(private readonly log: { readonly markers: readonly Marker[] }) {}
 
-  /** @throws Error for a file that is of none of them */
+  /** @throws Error for a file that belongs to none of them */
   sha256Of(key: string): string {
     if (this.log.markers !== this.#markers) {
       this.#markers = this.log.markers;

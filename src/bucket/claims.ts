@@ -6,21 +6,26 @@ import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
 import { escaped } from './keys.js';
 
-/** Who claims a place and has not sent its commit after so long, by the server's clock, is taken for dead. */
+/**
+ * A machine that claims a place and has not sent its commit after this long, by the server's clock, is presumed dead.
+ */
 const STALE_MS = HOUR_MS;
 
-/** Who is at work on a run and has given no sign of life for so long is taken for dead, too: it gives one each minute. */
+/**
+ * A machine that has not renewed its claim of a run for this long is presumed dead, too: it renews the claim each
+ * minute.
+ */
 const SILENT_MS = 2.5 * MINUTE_MS;
 const LOOK_AGAIN_MS = 10 * SECOND_MS;
-/** Written by who stops in peace, so that nobody waits for its signs of life. */
+/** Written by a machine that stops normally, so that no other waits for it. */
 const RELEASED = 'released';
 
 const claimSchema = z.object({ commit_id: z.string(), marker: z.string() });
 
-/** A commit, and where it stands among those of its website. */
+/** A commit, and its place among its website's commits. */
 export interface Place {
   websiteId: string;
-  /** The commits before it. */
+  /** The number of commits before it. */
   n: number;
   commitId: string;
   /** The key of its marker. */
@@ -28,9 +33,10 @@ export interface Place {
 }
 
 /**
- * Claims the place of a commit, `log/website=<id>/<n>`, which only one can have. May be called again by who has it.
+ * Claims the place of a commit, `log/website=<id>/<n>`, which only one commit can have. May be called again by its
+ * owner.
  *
- * @returns null where it is this commit's; else the commit that has it
+ * @returns null if this commit has it; else the commit that does
  * @throws BucketError
  */
 export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marker }: Place): Promise<Place | null> {
@@ -42,7 +48,7 @@ export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marke
     const found = await bucket.get(key);
     const holder = claimSchema.safeParse(jsonOf(String(found?.body)));
     if (!found || !holder.success) throw new BucketError(`${bucket.url}/${key} is damaged: delete it`);
-    // Somebody took it for dead.
+    // Another machine presumed it dead.
     if ((await bucket.get(`${root}.${taken + 1}`)) !== null) continue;
     if (holder.data.commit_id === commitId) return null;
     const isAlive = found.ageMs < STALE_MS || (await bucket.get(holder.data.marker)) !== null;
@@ -51,9 +57,9 @@ export async function claimPlace(bucket: Bucket, { websiteId, n, commitId, marke
 }
 
 /**
- * Which runs this machine is at work on. Of all that have a run's journal only one may be, or each would ask for the same
- * reports:
- * `runs/<run>/website=<id>/claim-<n>` has the id of its commit, and how often it has given a sign of life.
+ * The runs that this machine is working on. Only one of the machines that have a run's journal may do so, or each would
+ * request the same reports: `runs/<run>/website=<id>/claim-<n>` has the id of its commit, and how often the claim was
+ * renewed.
  */
 export class RunClaims {
   readonly #held = new Map<string, { key: string; id: string; signs: number }>();
@@ -61,12 +67,12 @@ export class RunClaims {
   constructor(private readonly bucket: Bucket) {}
 
   /**
-   * Claims a run. Where another machine has it, a sign of life is waited for.
+   * Claims a run. If another machine has it, waits to see whether it renews its claim.
    *
    * @param run `runs/<run>/website=<id>`
    * @param id of this machine's commit of the run
-   * @param sleep null: nothing is waited for
-   * @returns how many had it before this machine; null where another one is at work on it
+   * @param sleep null: does not wait
+   * @returns how many machines had it before; null if another one is working on it
    */
   async take(run: string, id: string, sleep: ((ms: number) => Promise<void>) | null): Promise<number | null> {
     let seen: string | null = null;
@@ -97,7 +103,7 @@ export class RunClaims {
     return this.#held.has(run);
   }
 
-  /** Gives a sign of life. @returns the runs that another machine has taken over meanwhile */
+  /** Renews all claims. @returns the runs that another machine has taken over meanwhile */
   async renew(): Promise<string[]> {
     const lost: string[] = [];
     for (const [run, held] of this.#held) {
@@ -108,7 +114,7 @@ export class RunClaims {
     return lost;
   }
 
-  /** Another machine may take it over at once. */
+  /** Gives up a run, so that another machine may take it over at once. */
   async release(run: string): Promise<void> {
     const held = this.#held.get(run);
     if (held) await this.#write(held, RELEASED);

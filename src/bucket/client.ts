@@ -18,9 +18,9 @@ const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
 const DEFAULT_REGION = 'us-east-1';
 const CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 250;
-/** What passes by itself. */
+/** Temporary errors. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
-/** How undici and Node.js name what is wrong with a connection. */
+/** Error codes of undici and Node.js for connection problems. */
 const CONNECTION =
   /^(UND_ERR_|HPE_|E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_|HOSTUNREACH|NETUNREACH|PROTO)|ERR_(TLS|SSL)|.*(CERT|SIGNATURE))|PREMATURE/;
 const PASSING_CODES = new Set([
@@ -28,25 +28,25 @@ const PASSING_CODES = new Set([
   'OperationAborted',
   'ConditionalRequestConflict',
   'IncompleteBody',
-  // What was sent is what was hashed, so the network changed it.
+  // The sent bytes are the hashed ones, so the network changed them.
   'XAmzContentSHA256Mismatch',
   'BadDigest',
 ]);
 
 export interface BucketOptions {
-  /** What the configuration leaves out comes from here: the variables that every tool for S3 reads. */
+  /** The environment, for what the configuration leaves out: the variables that every tool for S3 reads. */
   env?: Readonly<Record<string, string | undefined>>;
   effects?: Pick<Effects, 'now' | 'sleep' | 'random'>;
-  /** Of each request. */
+  /** Attempts per request. */
   attempts?: number;
-  /** For each attempt, in milliseconds without an answer. */
+  /** How long each attempt waits for an answer, in milliseconds. */
   timeout?: number;
 }
 
-/** What is sent: a text or bytes, or a file with the SHA-256 that it must have. */
+/** What is sent: text, bytes, or a file with its expected SHA-256. */
 export type Content = string | Uint8Array | { file: string; sha256?: string | undefined };
 
-/** What is there under a key. */
+/** The object under a key. */
 export interface Found {
   body: Buffer;
   /** Milliseconds since it was written, by the server's own clock. */
@@ -59,15 +59,15 @@ interface Ask {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   content?: Content;
-  /** The file that takes the answer. */
+  /** The file that the answer is written to. */
   into?: string;
-  /** A status other than 200 and 204 that is no error. 404 says that there is no such object. */
+  /** A status besides 200 and 204 that is not an error. 404 says that there is no such object. */
   also?: 404 | 412;
 }
 
 /**
- * A bucket of S3, or of a server that speaks like it. Keys count from the prefix of `bucket.url`. What passes by itself
- * (500, 503, a cut connection) is tried again; all else is a `BucketError` that says what to do.
+ * A bucket of S3, or of a compatible server. Keys are relative to the prefix of `bucket.url`. Temporary errors (500,
+ * 503, a broken connection) are retried; all others are a `BucketError` that says what to do.
  */
 export class Bucket {
   readonly #path: string;
@@ -78,7 +78,7 @@ export class Bucket {
   readonly #effects: Pick<Effects, 'now' | 'sleep' | 'random'>;
   readonly #attempts: number;
 
-  /** @throws BucketError where there are no credentials */
+  /** @throws BucketError if there are no credentials */
   constructor(
     private readonly config: BucketConfig,
     { env = process.env, effects = realEffects, attempts = 5, timeout = 60 * SECOND_MS }: BucketOptions = {},

@@ -11,12 +11,12 @@ import { BucketError } from './errors.js';
 
 const AT_ONCE = 8;
 
-/** Where a cache's files are until they are whole. */
+/** Where a cache keeps files until they are complete. */
 export function downloads(folder: string): string {
   return join(folder, 'downloads');
 }
 
-/** Removes what killed processes have left. */
+/** Removes files that killed processes have left. */
 export async function removeLeft(folder: string): Promise<void> {
   for (const name of await namesIn(downloads(folder))) {
     const file = join(downloads(folder), name);
@@ -25,9 +25,11 @@ export async function removeLeft(folder: string): Promise<void> {
   }
 }
 
-/** Does something with each of them, several at once. After a failure none is begun any more, and it ends with the last. */
+/**
+ * Processes all items, several at once. After a failure no more are started, and it ends when the running ones have.
+ */
 export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  // Shared: a loop that throws ends it for all.
+  // Shared by the loops: one that throws ends it for all.
   const left = (function* () {
     yield* all;
   })();
@@ -39,10 +41,10 @@ export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>
 }
 
 /**
- * Fetches a file of a warehouse under a name of its own, since another process may fetch the same.
+ * Fetches a file of a warehouse under a unique name, because another process may be fetching the same file.
  *
- * @returns its path, to be placed; null where the bucket has no such object
- * @throws BucketError also where it is damaged
+ * @returns its path, to be passed to `place`; null if the bucket has no such object
+ * @throws BucketError also if it is damaged
  */
 export async function fetchFile(bucket: Bucket, folder: string, key: string, sha256?: string): Promise<string | null> {
   const file = join(downloads(folder), randomUUID());
@@ -59,7 +61,7 @@ export async function fetchFile(bucket: Bucket, folder: string, key: string, sha
   }
 }
 
-/** Puts a fetched file in its place. */
+/** Moves a fetched file into its place. */
 export async function place(fetched: string, file: string): Promise<void> {
   await makeFolders(dirname(file));
   await rename(fetched, file);

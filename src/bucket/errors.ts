@@ -1,11 +1,11 @@
 import { UnreachableError } from '../exit.js';
 
-/** The bucket refuses, or cannot be reached; nothing else would succeed there now. */
+/** The bucket refuses requests or cannot be reached, so nothing else would succeed now. */
 export class BucketError extends UnreachableError {}
 
 const WRONG_KEY = 'check access_key_id and secret_access_key, or the AWS_… variables that stand for them';
 const CHANGED = 'the bytes changed on their way: look at the proxies and the network between';
-/** The codes that S3 and its like give in their answers. What they say beside them is not repeated: it may hold secrets. */
+/** The error codes of S3 and compatible servers. Their messages are not repeated, because they may hold secrets. */
 const REMEDIES: Readonly<Record<string, string>> = {
   AccessDenied: 'allow this key s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject there',
   AllAccessDisabled: 'look at its account',
@@ -35,7 +35,7 @@ export function codeIn(xml: string): string {
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(xml)?.[1] ?? '';
 }
 
-/** What an answer other than those that were asked for means. */
+/** The error for an unexpected answer. */
 export function refusal(what: string, status: number, code: string): BucketError {
   const remedy =
     REMEDIES[code] ?? REMEDIES[OF_STATUS[status] ?? ''] ?? 'try again later; if it stays, look at its logs';

@@ -12,17 +12,17 @@ import { idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
 const MAX_PART_BYTES = 16e6;
-/** Enough of what was sent last to tell whether a file was written over: each line ends with a checksum. */
+/** Enough of the last sent bytes to tell whether a file was overwritten: each line ends with a checksum. */
 const TAIL_BYTES = 64;
-/** In the order in which a run makes them: each is about those before it. */
+/** In the order in which a run writes them: each refers to those before it. */
 const FILES = ['header', 'listing', 'plan', 'planned', 'remaining', 'reports'] as const;
 /** `runs/<run>/website=<id>/<file>/<generation>-<offset>` */
 const PART = /^runs\/([^/]+)\/website=([^/]+)\/(\w+)\/(\d{6})-(\d{14})$/;
 
-/** Whose a run is. */
+/** Whether a run belongs to this machine. */
 export type Claimed = 'ours' | 'taken' | 'ended';
 
-/** How far a file is in the bucket. One that is written over begins a new generation there. */
+/** How much of a file is in the bucket. A file that is overwritten begins a new generation there. */
 interface Sent {
   generation: number;
   inode: number;
@@ -31,13 +31,13 @@ interface Sent {
 }
 
 /**
- * Keeps what unfinished runs have received in a bucket, for a machine that may vanish: of files that grow only what is
- * new, in parts.
+ * Keeps what unfinished runs have received in a bucket, for machines that may vanish. Only the new part of a growing
+ * file is sent.
  */
 export class JournalMirror {
   readonly #sent = new Map<string, Sent>();
   readonly #claims: RunClaims;
-  /** Runs that are not this machine's to send: those that it found and has not claimed. */
+  /** Runs that this machine must not send: those that it found and has not claimed. */
   readonly #others = new Set<string>();
 
   constructor(
@@ -47,15 +47,15 @@ export class JournalMirror {
     this.#claims = new RunClaims(bucket);
   }
 
-  /** To be called before anything is resumed. */
+  /** Must be called before anything is resumed. */
   async begin(): Promise<void> {
     for (const folder of await unfinishedJournals(this.warehouse)) this.#others.add(prefixOf(folder));
   }
 
   /**
-   * Claims a run that was found here, and fetches its journal again where another machine has received more meanwhile.
+   * Claims a run that was found here, and fetches its journal again if another machine has received more meanwhile.
    *
-   * @returns `taken` by another machine, or `ended` by one: then its journal is of no use here
+   * @returns `taken` if another machine has it, `ended` if one ended it, so that its journal is of no more use here
    * @throws BucketError
    */
   async claim(folder: JournalFolder, sleep: (ms: number) => Promise<void>): Promise<Claimed> {
@@ -66,7 +66,7 @@ export class JournalMirror {
     const [, , website = ''] = run.split('/');
     const runs = await this.bucket.keys(`parquet/runs/${website}/`);
     if (runs.some((key) => idOfKey(key) === folder.runId) || (before > 0 && !(await this.#fetchAgain(folder, id)))) {
-      // What is left of it goes with the next sync.
+      // The next sync removes what is left of it.
       await this.#claims.release(run);
       return 'ended';
     }
@@ -79,31 +79,31 @@ export class JournalMirror {
     this.#others.delete(prefixOf(folder));
   }
 
-  /** Others need not wait until this machine is taken for dead. @throws BucketError */
+  /** Releases all runs, so that others need not wait until this machine is presumed dead. @throws BucketError */
   async release(): Promise<void> {
     for (const folder of await unfinishedJournals(this.warehouse)) await this.#claims.release(prefixOf(folder));
   }
 
-  /** @returns false where it was committed */
+  /** @returns false if it was committed */
   async #fetchAgain(folder: JournalFolder, id: string): Promise<boolean> {
     const parts: Listed[] = [];
     for await (const part of this.bucket.list(`${prefixOf(folder)}/`)) if (PART.test(part.key)) parts.push(part);
     const sizes = await Promise.all(FILES.map((name) => sizeOf(folder[name])));
     const there = FILES.flatMap((name) => newestParts(parts, name)).map(({ size }) => size);
-    // Where the bucket could not be reached, more was received here.
+    // More was received here while the bucket could not be reached.
     if (sum(sizes) > sum(there)) return true;
     return fetchJournal(this.bucket, { warehouse: this.warehouse, folder, id }, parts);
   }
 
   /** Sends what is new since the last time. @throws BucketError */
   async send(): Promise<void> {
-    // Of a first night nothing else is there yet.
+    // On a first night there is nothing else yet.
     const identity = await readIfThere(warehouseFolder(this.warehouse).identity);
     if (this.#sent.size === 0 && identity !== null) await this.bucket.put('warehouse.json', identity);
     for (const run of await this.#claims.renew()) this.#others.add(run);
     for (const folder of await unfinishedJournals(this.warehouse)) {
       if (!(await this.#isOurs(folder))) continue;
-      // How long they are is asked in the other order, so that nothing is sent without what it is about.
+      // Sizes are taken in reverse order, so that nothing is sent without what it refers to.
       const opened: { name: string; handle: FileHandle; bytes: number; inode: number }[] = [];
       try {
         for (const name of [...FILES].reverse()) {
@@ -119,7 +119,10 @@ export class JournalMirror {
     }
   }
 
-  /** A run that began here is claimed as well: whoever restores it can tell that this machine is at work on it. */
+  /**
+   * A run that began here is claimed as well, so that a machine that restores it can tell that this one is working on
+   * it.
+   */
   async #isOurs(folder: JournalFolder): Promise<boolean> {
     const run = prefixOf(folder);
     if (this.#others.has(run)) return false;
@@ -159,8 +162,8 @@ export async function removeEnded(bucket: Bucket, runs: ReadonlySet<string>): Pr
 }
 
 /**
- * Fetches the journals of runs that nobody has recorded. The machine that wrote them may be alive: their commits get ids
- * of their own here, so that only one of both has its place.
+ * Fetches the journals of unfinished runs. The machine that wrote them may be alive, so their commits get new ids here,
+ * and only one of the two commits can have the place.
  *
  * @returns how many there were
  */
@@ -186,9 +189,9 @@ export async function fetchJournals(bucket: Bucket, warehouse: string): Promise<
 }
 
 /**
- * Beside its place first, so that a run is there as a whole or not at all.
+ * Fetches next to the final place first, so that a run is there completely or not at all.
  *
- * @returns false where the run was committed, and only its row was not sent any more
+ * @returns false if the run was committed and only its row was not sent
  */
 async function fetchJournal(
   bucket: Bucket,
@@ -214,7 +217,7 @@ async function fetchJournal(
       .filter(({ key }) => PART.exec(key)?.[3] === name)
       .map(({ modified }) => new Date(modified))
       .sort((a, b) => b.getTime() - a.getTime());
-    // How long ago the run received something decides whether it is resumed.
+    // The age of what a run received last decides whether it is resumed.
     if (last && (await exists(made[name]))) await utimes(made[name], last, last);
   }
   await makeFolder(dirname(folder.path));
@@ -225,22 +228,22 @@ async function fetchJournal(
   return true;
 }
 
-/** @returns the id that its commit had or would have had; null where that is lost */
+/** @returns the id that its commit had or would have had; null if that is lost */
 async function renameCommit(folder: JournalFolder, id: string): Promise<string | null> {
   try {
     const header = await readHeader(folder);
     if (header) await writeHeader(folder, { ...header, snapshot_id: id });
     return header?.snapshot_id ?? null;
   } catch (error) {
-    // The next sync repairs it, and gives it a new id, too.
+    // The next sync repairs it and gives it a new id as well.
     if (!(error instanceof JournalError)) throw error;
     return null;
   }
 }
 
-/** The id that the commit of a run will have, which is this machine's alone. */
+/** The id that the commit of a run will have on this machine only. */
 async function commitOf(folder: JournalFolder): Promise<string> {
-  // One that cannot be read gets a new one when it is repaired, too.
+  // A header that cannot be read gets a new id when it is repaired as well.
   return (await readHeader(folder).catch(() => null))?.snapshot_id ?? uuidv7();
 }
 

@@ -13,7 +13,7 @@ export function escaped(path: string): string {
   return path.replaceAll('%', '!');
 }
 
-/** The file that a key stands for; null for what is no path of a warehouse. */
+/** The file that a key stands for; null if it is not a path of a warehouse. */
 export function fileOfKey(warehouse: string, key: string): string | null {
   const names = key.replaceAll('!', '%').split('/');
   if (names.some((name) => name === '' || name.startsWith('.') || /[\\\0]/.test(name))) return null;

@@ -6,7 +6,7 @@ import { codeOf, ifThere } from '../storage/durable.js';
 import { MINUTE_MS } from '../time.js';
 import { namesIn } from '../warehouse/layout.js';
 
-/** A lease that was not renewed for so long is that of a process that was killed. */
+/** A lease that was not renewed for this long belongs to a killed process. */
 const LEASE_MS = 5 * MINUTE_MS;
 const RENEWED_MS = MINUTE_MS;
 
@@ -48,7 +48,10 @@ export class Lease {
   }
 }
 
-/** What readers of other processes hold, relative to the folder of the cache. The leases of killed ones go. */
+/**
+ * The files that readers of other processes hold, relative to the folder of the cache. Removes the leases of killed
+ * processes.
+ */
 export async function heldByOthers(folder: string, own: Iterable<Lease>): Promise<Set<string>> {
   const names = new Set([...own].map(({ file }) => basename(file)));
   const held = new Set<string>();
@@ -66,7 +69,7 @@ export function leases(folder: string): string {
   return join(folder, 'leases');
 }
 
-/** Notes that a file is used now. @returns whether it is there */
+/** Marks a file as used now. @returns whether it exists */
 export async function touch(file: string): Promise<boolean> {
   try {
     await utimes(file, new Date(), new Date());

@@ -1,9 +1,9 @@
-/** An object, as a listing names it. */
+/** An object in a listing. */
 export interface Listed {
   key: string;
   /** Bytes. */
   size: number;
-  /** Without quotes. Of what was sent in one piece, and is not encrypted with a key of one's own, the MD5. */
+  /** Without quotes. The MD5, if the object was sent in one piece and is not encrypted with a customer's key. */
   etag: string;
   /** ISO 8601. */
   modified: string;
@@ -11,7 +11,7 @@ export interface Listed {
 
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" };
 
-/** Reads an answer to ListObjectsV2 that was asked for with `encoding-type=url`: flat elements without attributes. */
+/** Parses an answer to a ListObjectsV2 request with `encoding-type=url`: flat elements without attributes. */
 export function readListing(xml: string): { objects: Listed[]; next: string | null } {
   const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),

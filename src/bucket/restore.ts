@@ -15,10 +15,10 @@ const DATA = DATA_TABLES.map((table) => `parquet/${table}/`);
 const MARKERS = ['parquet/tombstones/', 'parquet/replays/', 'parquet/snapshots/', 'parquet/runs/'];
 
 export interface Fetched {
-  /** Fetched now. */
+  /** Files fetched now. */
   files: number;
   bytes: number;
-  /** Were there already. */
+  /** Files that were already there. */
   unchanged: number;
   /** Data files that were left in the bucket. */
   left: number;
@@ -27,10 +27,10 @@ export interface Fetched {
 }
 
 /**
- * Fetches the commits that a folder lacks, in the order in which they are made: data, then states, then markers, so that
- * it may be interrupted anywhere and called again.
+ * Fetches the commits that a folder lacks, in the order in which they are written: data, then states, then markers. Can
+ * be repeated after an interruption at any point.
  *
- * @param historyFrom data files of earlier dates are left in the bucket, `YYYY-MM-DD`; null: none is
+ * @param historyFrom data files of earlier dates are left in the bucket, `YYYY-MM-DD`; null: none are
  * @throws BucketError
  */
 async function fetchCommits(
@@ -42,11 +42,11 @@ async function fetchCommits(
   const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0, runs: 0 };
   const fetchAll = (objects: readonly Listed[]) =>
     each(objects, (object) => fetchOne(bucket, warehouse, object, fetched));
-  // Before the data, so that whatever is visible here has its data there.
+  // Listed before the data, so that the data of every listed marker exist.
   const markers = (await listed(bucket, MARKERS)).filter(({ key }) => isWanted(idOfKey(key)));
   const states = newestStates(await listed(bucket, ['state/']), markers);
   const data = (await listed(bucket, DATA)).filter(({ key }) => isWanted(idOfKey(key)));
-  // A website without its newest state needs all of its data, which give it again.
+  // A website without its newest state needs all of its data to rebuild it.
   const isWithin = ({ key }: Listed) =>
     historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key));
   for (const one of data) {
@@ -62,9 +62,9 @@ async function fetchCommits(
 }
 
 /**
- * Fetches a warehouse into a folder that has none, whose `warehouse.json` says that all is there.
+ * Fetches a warehouse into a folder that has none. `warehouse.json` comes last and says that it is complete.
  *
- * @returns null where the bucket holds none
+ * @returns null if the bucket holds none
  * @throws BucketError
  */
 export async function restore(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched | null> {
@@ -79,10 +79,10 @@ export async function restore(bucket: Bucket, warehouse: string, historyFrom: st
 }
 
 /**
- * Fetches the commits of other machines, and what they put out of use.
+ * Fetches the commits and tombstones of other machines.
  *
  * @returns how many there were
- * @throws BucketError where it holds another warehouse
+ * @throws BucketError also if it holds another warehouse
  */
 export async function fetchNew(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<number> {
   const identity = await bucket.get('warehouse.json');
@@ -99,14 +99,14 @@ export async function fetchNew(bucket: Bucket, warehouse: string, historyFrom: s
   return lacking.size;
 }
 
-/** Every object below some prefixes, in their order. */
+/** All objects below these prefixes, in the order of the prefixes. */
 export async function listed(bucket: Bucket, prefixes: readonly string[]): Promise<Listed[]> {
   const objects: Listed[] = [];
   for (const prefix of prefixes) for await (const object of bucket.list(prefix)) objects.push(object);
   return objects;
 }
 
-/** By website: the state that follows its newest commit, where the bucket has it. */
+/** By website: the state after its newest commit, if the bucket has it. */
 export function newestStates(states: readonly Listed[], markers: readonly Listed[]): Map<string, Listed> {
   const newest = new Map<string, string>();
   for (const { key } of markers.filter((marker) => /^parquet\/(snapshots|replays)\//.test(marker.key))) {
@@ -119,19 +119,22 @@ export function newestStates(states: readonly Listed[], markers: readonly Listed
 
 async function fetchOne(bucket: Bucket, warehouse: string, { key, size }: Listed, fetched: Fetched): Promise<void> {
   const file = fileOfKey(warehouse, key);
-  // No file of a warehouse: somebody else's.
+  // Not a file of the warehouse: somebody else put it there.
   if (file === null) return;
   if (size > 0 && (await sizeOf(file)) === size) {
     fetched.unchanged++;
     return;
   }
-  // Retention may have removed it since it was listed; the tombstone says so.
+  // Retention may have removed it since it was listed, as its tombstone shows.
   if (!(await bucket.download(key, file))) return;
   fetched.files++;
   fetched.bytes += size;
 }
 
-/** What a state follows from stays in the bucket, so that it is kept as `maintain` keeps those of removed files. */
+/**
+ * Keeps a state as a checkpoint, like `maintain` does for removed files, because what it is derived from stays in the
+ * bucket.
+ */
 async function keepAsCheckpoint(warehouse: string, key: string, markers: readonly Listed[]): Promise<void> {
   const marker = markers.find((one) => idOfKey(one.key) === idOfKey(key) && !one.key.startsWith('parquet/runs/'));
   const [from, to] = [key, marker?.key.replace(/^parquet\/\w+\//, 'parquet/checkpoints/')].map((one) =>

@@ -1,16 +1,16 @@
-/** Where files come from that may be elsewhere until a statement names them. */
+/** A source of files that may be elsewhere until a statement needs them. */
 export interface FileSource {
   /**
-   * Brings those of some files that are elsewhere to their places; the others are left alone.
+   * Fetches those of the files that are elsewhere and puts them in their places.
    *
-   * @returns what to call once they may go again
+   * @returns a function that releases the files, which may be removed again after that
    * @throws UnreachableError
    */
   bring(files: readonly string[]): Promise<() => void>;
   close(): void;
 }
 
-/** The same, but nobody waits for it after a signal: then the signal's reason is thrown. */
+/** Like `bring`, but stops waiting when the signal aborts, and then throws the signal's reason. */
 export async function bringUntil(
   signal: AbortSignal | null,
   source: FileSource,
