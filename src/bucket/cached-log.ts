@@ -13,20 +13,20 @@ import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 import { dateOf, listed, newestStates, websiteOf } from './restore.js';
 
-/** Listed in this order, so that what is seen lacks nothing that comes before it, and put in place in the other. */
+/** Listed in this order and put in place in reverse, so that no listed object refers to one that is missing. */
 const TABLES = ['runs', 'replays', 'snapshots', 'tombstones'] as const;
 const PREFIXES = TABLES.map((table) => `parquet/${table}/`);
 const COMMIT = /^parquet\/(snapshots|replays)\//;
-/** What the index of old markers holds. */
+/** Keys of what the index of old markers holds. */
 const INDEXED = /^parquet\/(snapshots|runs)\//;
 const LOOK_FOR_LOCK_MS = 50;
 
 /**
- * Makes the markers, runs and tombstones in a folder those of a bucket, as fetching a whole warehouse does, but without
- * data and states. What the bucket no longer has goes.
+ * Makes the markers, runs and tombstones in a folder equal to those of a bucket, without fetching data or states.
+ * Removes what the bucket no longer has.
  *
- * @param waitMs for another process that fetches
- * @throws BucketError; Failure where the bucket holds no warehouse; BusyError where another process fetches for longer
+ * @param waitMs how long to wait for another process that is fetching
+ * @throws BucketError; Failure if the bucket holds no warehouse; BusyError if another process fetches for longer
  */
 export async function fetchLog(
   bucket: Bucket,
@@ -46,7 +46,7 @@ export async function fetchLog(
     await fetchNew(bucket, folder);
     await withTemporary('index', (temporary) => updateIndex(folder, { memoryLimit, temporary }, Date.now()));
     if ((await readIfThere(file)) !== String(identity.body)) await writeDurably(file, identity.body);
-    // When the bucket was read last.
+    // Its time records when the bucket was last read.
     await utimes(file, new Date(), new Date());
   } finally {
     lock.release();
@@ -64,7 +64,8 @@ async function fetchNew(bucket: Bucket, folder: string): Promise<void> {
   for (const [file, { key, size }] of objects) {
     if ((await sizeOf(file)) !== size) lacking.push({ file, key, fetched: null });
   }
-  // Nobody reads the folder before the first time is over; then it may go on after an interruption.
+  // Nobody reads the folder before the first fetch has completed, so files are put in place one by one, and an
+  // interrupted fetch can resume.
   const isFirst = !(await exists(warehouseFolder(folder).identity));
   await each(lacking, async (one) => {
     one.fetched = await fetchFile(bucket, folder, one.key);
@@ -80,13 +81,16 @@ async function fetchNew(bucket: Bucket, folder: string): Promise<void> {
   for (const file of gone) await rm(file, { force: true });
 }
 
-/** Tables in the other order than they are listed, and each from its oldest row on. */
+/** Tables in the reverse order of `TABLES`, each from its oldest row on. */
 function inOrder(a: { key: string }, b: { key: string }): number {
   const rank = ({ key }: { key: string }) => PREFIXES.findIndex((prefix) => key.startsWith(prefix));
   return rank(b) - rank(a) || (idOfKey(a.key) < idOfKey(b.key) ? -1 : 1);
 }
 
-/** Where a website lacks the newest state, which its data give again, what stands for removed data is needed, too. */
+/**
+ * Fetches the checkpoints of websites without their newest state: rebuilding it needs the checkpoint that replaces
+ * removed data.
+ */
 async function fetchCheckpoints(bucket: Bucket, folder: string, markers: readonly Listed[]): Promise<void> {
   const states = newestStates(await listed(bucket, ['state/']), markers);
   const commits = markers.filter(({ key }) => COMMIT.test(key));

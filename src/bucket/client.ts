@@ -101,10 +101,10 @@ export class Bucket {
   }
 
   /**
-   * Writes an object; only where there is none if `ifAbsent`. The server refuses bytes of another SHA-256.
+   * Writes an object; with `ifAbsent`, only if there is none. The server refuses bytes with another SHA-256.
    *
-   * @returns false where one was there already; after a cut connection it may be this one
-   * @throws BucketError; Failure where a file does not have its SHA-256
+   * @returns false if there was one already, which after a broken connection may be this one
+   * @throws BucketError; Failure if a file does not have its SHA-256
    */
   async put(key: string, content: Content, { ifAbsent = true } = {}): Promise<boolean> {
     const headers: Record<string, string> = ifAbsent ? { 'if-none-match': '*' } : {};
@@ -112,7 +112,7 @@ export class Bucket {
     return status !== 412;
   }
 
-  /** @returns null where there is no such object */
+  /** @returns null if there is no such object */
   async get(key: string): Promise<Found | null> {
     const { status, body, headers } = await this.#again({ method: 'GET', key, also: 404 });
     if (status === 404) return null;
@@ -121,10 +121,10 @@ export class Bucket {
   }
 
   /**
-   * Writes an object into a file, whole or not at all.
+   * Writes an object to a file, completely or not at all.
    *
-   * @param sha256 what its bytes must have
-   * @returns false where there is no such object
+   * @param sha256 the expected SHA-256 of its bytes
+   * @returns false if there is no such object
    */
   async download(key: string, file: string, sha256?: string): Promise<boolean> {
     await makeFolder(dirname(file));
@@ -143,7 +143,7 @@ export class Bucket {
     }
   }
 
-  /** Every object whose key begins so, in the order of keys. */
+  /** All objects whose key begins with the prefix, ordered by key. */
   async *list(prefix: string): AsyncGenerator<Listed> {
     let token: string | null = null;
     do {
@@ -187,7 +187,7 @@ export class Bucket {
     throw new BucketError(`there are no credentials for ${this.url}: ${remedy}`);
   }
 
-  /** Until an answer is there that does not pass by itself. */
+  /** Sends a request, and retries it while errors are temporary and attempts are left. */
   async #again(ask: Ask): Promise<Answer> {
     const what = `${ask.method} ${this.url}/${ask.key}`;
     for (let attempt = 1; ; attempt++) {
@@ -230,7 +230,7 @@ export class Bucket {
   }
 }
 
-/** Opens a bucket, hands it to `use`, and closes it whatever happens. */
+/** Opens a bucket, passes it to `use`, and always closes it. */
 export async function withBucket<T>(
   config: BucketConfig,
   use: (bucket: Bucket) => Promise<T>,
@@ -244,7 +244,7 @@ export async function withBucket<T>(
   }
 }
 
-/** @throws Failure where a file does not have its SHA-256: not every server looks */
+/** @throws Failure if a file does not have its SHA-256: not every server checks it */
 async function bodyOf(content: Content | undefined) {
   if (content === undefined) return { sha256: SHA256_OF_NOTHING, length: 0, body: null };
   if (typeof content === 'string' || content instanceof Uint8Array) {
