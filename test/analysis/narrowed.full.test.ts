@@ -41,7 +41,7 @@ async function readerOf(warehouse: string): Promise<Reader> {
   return reader;
 }
 
-test.each(seeds(0, 0.2))(
+test.each(seeds(0, 0.04))(
   'in world %i an analysis of one website and period answers as if all files were read',
   async (seed) => {
     const random = seededRandom(seed);

@@ -10,7 +10,7 @@ import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 
 /** Few, because each is a whole run. */
-const RUNS = seeds(4, 2).length;
+const RUNS = seeds(4).length;
 const FILES = ['run.json', 'listing.ndjson', 'plan.ndjson', 'planned.json', 'reports.ndjson'] as const;
 
 let simulator: Simulator;
