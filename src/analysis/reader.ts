@@ -2,13 +2,12 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type NamedWebsite, websiteIds } from '../config/websites.js';
 import { Engine, type Parameters } from '../storage/engine.js';
-import type { FileSource } from '../storage/file-source.js';
 import { literal, sql } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
 import { websitesIn } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
+import { type FileCache, OpenWarehouse } from '../warehouse/open.js';
 import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, checkWhole, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
@@ -26,12 +25,6 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   websites?: readonly string[] | undefined;
   /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
   spillLimit?: number;
-}
-
-/** What keeps files of a warehouse that is elsewhere in a folder. */
-export interface FileCache {
-  /** The files that commits name, and their states. */
-  sourceOf(log: Pick<OpenWarehouse, 'path' | 'markers'>): FileSource;
 }
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */

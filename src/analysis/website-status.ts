@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { KNOWN_VALUES } from '../contract/known-values.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { OpenWarehouse } from '../warehouse/open.js';
+import { type FileCache, OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import type { FileCache } from './reader.js';
 
 const time = z.iso.datetime();
 

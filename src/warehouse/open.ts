@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
 import { exists, sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
-import { sql } from '../storage/sql.js';
+import type { FileSource } from '../storage/file-source.js';
 import { withTemporary } from '../storage/temporary.js';
 import { addDays } from '../time.js';
 import {
@@ -22,20 +22,12 @@ import { listOwnLog } from './own-log.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, hasRowPerFile, type Table } from './tables.js';
 
-const footerRow = z.object({
-  file: z.string(),
-  column: z.string(),
-  rows: z.coerce.number(),
-  nulls: z.coerce.number().nullable(),
-});
 const namedRow = z.object({ id: z.string(), name: z.string().nullable() });
-const listRow = z.object({ file: z.string(), nulls: z.coerce.number() });
 
-/** What a Parquet file holds. */
-export interface FileCounts {
-  rows: number;
-  /** By column; null: unknown. Columns that the file lacks are left out. */
-  nulls: Map<string, number | null>;
+/** What keeps files of a warehouse that is elsewhere in a folder. */
+export interface FileCache {
+  /** The files that commits name, and their states. */
+  sourceOf(log: Pick<OpenWarehouse, 'path' | 'markers'>): FileSource;
 }
 
 /**
@@ -58,7 +50,7 @@ export class OpenWarehouse implements Log {
   #own: ReadonlySet<string> | null = null;
 
   private constructor(
-    private readonly engine: Engine,
+    readonly engine: Engine,
     readonly path: string,
     /** The folder whose empty files define the columns of each table. */
     readonly schemas: string,
@@ -239,43 +231,6 @@ export class OpenWarehouse implements Log {
     const newest = this.markers.filter(({ date }) => date >= before);
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
     return (await Promise.all(torn)).flat();
-  }
-
-  /** The number of rows in Parquet files, from their footers. @throws EngineError if one cannot be read */
-  async rowCounts(files: readonly string[]): Promise<Map<string, number>> {
-    if (files.length === 0) return new Map();
-    const row = z.object({ file: z.string(), rows: z.coerce.number() });
-    const query = 'select file_name as file, num_rows as rows from parquet_file_metadata($files)';
-    const counts = await this.engine.rows(row, query, { files: [...files] });
-    return new Map(counts.map(({ file, rows }) => [file, rows]));
-  }
-
-  /** The numbers of rows in Parquet files and of nulls in each column. @throws EngineError if one cannot be read */
-  async counts(files: readonly string[]): Promise<Map<string, FileCounts>> {
-    const counts = new Map<string, FileCounts>();
-    if (files.length === 0) return counts;
-    const lists = new Set<string>();
-    for (const { file, column, rows, nulls } of await this.engine.rows(footerRow, sql('iceberg/footers'), {
-      files: [...files],
-    })) {
-      const of = counts.get(file) ?? { rows, nulls: new Map() };
-      counts.set(file, of);
-      const [name = ''] = column.split(', ');
-      if (name !== column) lists.add(name);
-      of.nulls.set(name, name === column ? nulls : null);
-    }
-    for (const list of lists) await this.#countLists(list, counts);
-    return counts;
-  }
-
-  /** Counts the nulls of a list column: footers only count those of its elements. */
-  async #countLists(list: string, counts: ReadonlyMap<string, FileCounts>): Promise<void> {
-    const files = [...counts].flatMap(([file, { nulls }]) => (nulls.has(list) ? [file] : []));
-    const query = `select filename as file, count(*) - count(${list}) as nulls
-      from read_parquet($files, filename = true, hive_partitioning = false) group by all`;
-    for (const { file, nulls } of await this.engine.rows(listRow, query, { files })) {
-      counts.get(file)?.nulls.set(list, nulls);
-    }
   }
 
   /** The first file of a commit that cannot be read; null if all can. */

@@ -6,6 +6,7 @@ import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
 import { type CheckedCopy, type Commit, type Difference, lagging } from '../follower.js';
+import { fileCounts } from './file-counts.js';
 import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
 import { fieldIds } from './schema.js';
@@ -172,7 +173,10 @@ export class IcebergTables implements CheckedCopy {
 
   /** What the metadata of a table says about its files. */
   async #facts(files: readonly (readonly [Table, string])[]): Promise<[Table, TableFile][]> {
-    const counts = await this.log.counts(files.map(([, path]) => path));
+    const counts = await fileCounts(
+      this.log.engine,
+      files.map(([, path]) => path),
+    );
     const facts = async ([table, path]: readonly [Table, string]): Promise<[Table, TableFile]> => {
       const { rows = 0, nulls } = counts.get(path) ?? {};
       const known = [...fieldIds(table)].flatMap(([column, id]): [number, number][] => {
