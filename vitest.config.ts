@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Random tests and crashes at every step: a few in `npm test`, and at length in `npm run test:full`. */
@@ -21,8 +22,7 @@ export default defineConfig(({ mode }) => ({
     // Only a test that hangs is late: the machine may be busy.
     testTimeout: mode === 'full' ? HOUR_MS : 10 * MINUTE_MS,
     hookTimeout: 10 * MINUTE_MS,
-    // Processes that are killed and sockets that are slow leave a core idle now and then.
-    maxWorkers: 3,
+    maxWorkers: Math.max(2, availableParallelism()),
     // Most of the time goes into DuckDB; loading every module anew for each file would only add to it.
     isolate: false,
   },

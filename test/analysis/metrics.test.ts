@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 
-test('sync --metrics-file writes what it did, and what failed, for a textfile collector', async () => {
+testAtLength('sync --metrics-file writes what it did, and what failed, for a textfile collector', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5, nasty: false }] });
   onTestFinished(() => simulator.close());
   const folder = temporaryFolder();

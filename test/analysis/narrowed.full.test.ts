@@ -45,7 +45,7 @@ test.each(seeds(0, 0.04))(
   'in world %i an analysis of one website and period answers as if all files were read',
   async (seed) => {
     const random = seededRandom(seed);
-    const built = await randomWarehouse(seed + 300, 20, 30, WEBSITES);
+    const built = await randomWarehouse(seed + 300, 12, 20, WEBSITES);
     onTestFinished(() => built.remove());
     const whole = await readerOf(built.path);
     const indexed = copyOf(built.path);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../given/folder.js';
 const SMALL = ['--pages', '40', '--nights', '4'];
 const AT_LENGTH = { timeout: 120_000, interval: 20 };
 
-test('the demo ends with the story and what to try next, in 80 columns', async () => {
+testAtLength('the demo ends with the story and what to try next, in 80 columns', async () => {
   const cwd = temporaryFolder();
   const { code, stdout } = await run(['demo', ...SMALL], { cwd });
   expect(code).toBe(0);

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
+import { testAtLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -80,7 +81,7 @@ describe('the summary of a sync', () => {
   });
 });
 
-test('cron mails nothing after a good run, and one line of text after a failed one', async () => {
+testAtLength('cron mails nothing after a good run, and one line of text after a failed one', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 3, nasty: false }] });
   onTestFinished(() => simulator.close());
   const sync = (token: string) => {

@@ -60,7 +60,7 @@ test('what was asked is not asked again until the next commit', async () => {
   expect(await indexed()).toBe(77);
 });
 
-test('what people look at first is prepared once for each commit, and makes no visitor wait', async () => {
+testAtLength('what people look at first is prepared once for each commit, and makes no visitor wait', async () => {
   const preparation = new Preparation(reader);
   const prepare = () => preparation.prepare(new AbortController().signal);
   const views = async () => {

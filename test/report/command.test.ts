@@ -91,7 +91,7 @@ describe('indexhouse report', () => {
     expect(readdirSync(folder)).toEqual(['taken']);
   });
 
-  it('writes over nothing but a report, and an empty file', async () => {
+  testAtLength('writes over nothing but a report, and an empty file', async () => {
     const folder = temporaryFolder();
     const page = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n';
     for (const [name, precious] of [

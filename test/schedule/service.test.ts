@@ -93,7 +93,7 @@ test('beyond loopback the figures need a key that may read every website', async
   expect((await get('/healthz')).status).toBe(200);
 });
 
-test('another process reads the figures, also while a sync holds the run lock', async () => {
+testAtLength('another process reads the figures, also while a sync holds the run lock', async () => {
   const config = writeConfig(temporaryFolder(), {
     baseUrl: 'http://127.0.0.1:9',
     sections: { warehouse: { path: built.path } },

@@ -5,6 +5,7 @@ import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/co
 import { pagesQuery, readPages } from '../../src/dashboard/pages/pages.js';
 import { stateText } from '../../src/dashboard/state-text.js';
 import { safe } from '../../src/observe/terminal.js';
+import { testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
 import { startScriptedService } from '../given/service.js';
@@ -70,16 +71,19 @@ it('a filter by an empty text goes along with the links', async () => {
   expect(all.pagination.prev_page).toContain('index_coverage_state=&');
 });
 
-it('the dashboard finds the pages of every state that it offers, by a text that a form sends back unchanged', async () => {
-  await withReader({ warehouse, memoryLimit: 256_000_000 }, async (reader) => {
-    const { facets } = await readPages(reader, 'w', pagesQuery.parse({}));
-    const states = facets.flatMap(({ facet, value }) => (facet === 'state' ? [value] : []));
-    expect(new Set(states)).toEqual(new Set(Object.values(STATES)));
-    for (const state of states) {
-      const text = stateText(state);
-      expect(safe(text)).toBe(text);
-      const { count, rows } = await readPages(reader, 'w', pagesQuery.parse({ state: text }));
-      expect([count, rows.map((row) => row.index_coverage_state)]).toEqual([1, [state]]);
-    }
-  });
-});
+testAtLength(
+  'the dashboard finds the pages of every state that it offers, by a text that a form sends back unchanged',
+  async () => {
+    await withReader({ warehouse, memoryLimit: 256_000_000 }, async (reader) => {
+      const { facets } = await readPages(reader, 'w', pagesQuery.parse({}));
+      const states = facets.flatMap(({ facet, value }) => (facet === 'state' ? [value] : []));
+      expect(new Set(states)).toEqual(new Set(Object.values(STATES)));
+      for (const state of states) {
+        const text = stateText(state);
+        expect(safe(text)).toBe(text);
+        const { count, rows } = await readPages(reader, 'w', pagesQuery.parse({ state: text }));
+        expect([count, rows.map((row) => row.index_coverage_state)]).toEqual([1, [state]]);
+      }
+    });
+  },
+);
