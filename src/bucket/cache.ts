@@ -14,7 +14,7 @@ import type { Marker } from '../warehouse/markers.js';
 import { checkPath } from '../warehouse/prepare.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 import { fetchLog } from './cached-log.js';
-import { Bucket, type BucketOptions } from './client.js';
+import { Bucket, type BucketOptions, endpointOf } from './client.js';
 import { downloads, each, fetchFile, place } from './downloads.js';
 import { BucketError } from './errors.js';
 import { idOfKey, keyOf } from './keys.js';
@@ -62,9 +62,11 @@ export function bucketOf({ warehouse, bucket }: PlaceSettings): BucketConfig {
 
 /** The folder of the cache. It depends on the server, because two servers may have a bucket of the same name. */
 export function cacheFolder(settings: PlaceSettings, env: Environment = process.env): string {
-  const { endpoint, url } = bucketOf(settings);
-  const server = endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '');
-  const name = createHash('sha256').update(`${server} ${url}`).digest('hex').slice(0, 16);
+  const bucket = bucketOf(settings);
+  const name = createHash('sha256')
+    .update(`${endpointOf(bucket, env) ?? ''} ${bucket.url}`)
+    .digest('hex')
+    .slice(0, 16);
   const caches = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
   return join(settings.warehouse.cache_path ?? join(caches, 'indexhouse'), name);
 }

@@ -88,8 +88,7 @@ export class Bucket {
     this.#prefix = prefix.map((part) => `${part}/`).join('');
     const region = config.region ?? (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || DEFAULT_REGION);
     this.#credentials = { ...this.#keys(env), region };
-    const configured = config.endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']);
-    this.#server = new URL(configured ?? `https://s3.${region}.amazonaws.com`).origin;
+    this.#server = new URL(endpointOf(config, env) ?? `https://s3.${region}.amazonaws.com`).origin;
     const timeouts = { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } };
     this.#dispatcher = dispatcherFor(this.#server, { connections: CONNECTIONS, ...timeouts });
     this.#effects = effects;
@@ -228,6 +227,11 @@ export class Bucket {
       this.#dispatcher.dispatch(request, new Collector(into, resolve, reject));
     });
   }
+}
+
+/** The address of the server that holds a bucket, from the configuration or the environment; undefined: AWS. */
+export function endpointOf({ endpoint }: BucketConfig, env: NonNullable<BucketOptions['env']>): string | undefined {
+  return endpoint ?? (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || undefined);
 }
 
 /** Opens a bucket, passes it to `use`, and always closes it. */
