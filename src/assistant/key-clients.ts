@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
-import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
 import { type Status, type StatusInput, warningsOf } from '../analysis/status.js';
 import type { KeyDetails } from '../contract/key.js';
 import { readableBy } from '../service/admission.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
-import { IN_BUCKET, runSql } from './run-sql.js';
+import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
 /** Each keeps an open database; more sets of websites than this at a time take turns. */
@@ -46,10 +45,7 @@ export class KeyClients {
       ask,
       status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
       query: (signal, sql, window) =>
-        ask(signal, (_, stopped) => {
-          if (cache) throw new QuestionError(IN_BUCKET);
-          return runSql({ warehouse, websites, sql, ...window, now: now() }, stopped);
-        }),
+        ask(signal, (_, stopped) => runSql({ warehouse, cache, websites, sql, ...window, now: now() }, stopped)),
     };
   }
 

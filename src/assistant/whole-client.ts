@@ -1,7 +1,6 @@
-import { QuestionError } from '../analysis/errors.js';
 import type { Status } from '../analysis/status.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
-import { IN_BUCKET, runSql } from './run-sql.js';
+import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
 export interface WholeOptions extends LiveReaderOptions {
@@ -22,8 +21,7 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     query: (signal, sql, window) =>
       reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
         const { warehouse, cache } = options;
-        if (cache) throw new QuestionError(IN_BUCKET);
-        return runSql({ warehouse, websites: null, sql, ...window, now: now() }, stopped);
+        return runSql({ warehouse, cache, websites: null, sql, ...window, now: now() }, stopped);
       }),
     close: () => reader.close(),
   };
