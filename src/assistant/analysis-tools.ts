@@ -8,8 +8,8 @@ import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Win
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
 
 /** Text after every description of rows. */
-export const WINDOW_TOLD = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
-const DATES_TOLD =
+export const WINDOW_TEXT = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
+const DATES_TEXT =
   'Dates are snapshot dates: `2026-11-01`, `today`, `yesterday` or `6 days ago`, counted from the newest snapshot; both ends of a period are included.';
 
 const names = analyses().map(({ name }) => name);
@@ -34,7 +34,7 @@ async function runAnalysis(
   const analysis = findAnalysis(name);
   const values = Object.entries(given).filter(([, value]) => value !== undefined);
   const texts = new Map(values.map(([key, value]) => [key, String(value)]));
-  if (hasLimit(analysis)) texts.set('limit', 'none');
+  if (analysis.parameters.some(isLimit)) texts.set('limit', 'none');
   const content = await client.ask(signal, async (reader) => {
     const question = await questionOf(reader, analysis, texts);
     const { limit: _, ...parameters } = question.parameters;
@@ -45,18 +45,19 @@ async function runAnalysis(
       parameters,
       ...rows,
       notes: rows.total === 0 ? await unmetFilters(reader, question) : [],
-      basis: await basisOf(
-        reader,
-        typeof parameters['website'] === 'string' ? parameters['website'] : null,
-        client.now(),
-      ),
+      basis: await basisOf(reader, question.website ?? null, client.now()),
     };
   });
   return { content, text: `${rowsText(content)} ${basisText(content.basis)}` };
 }
 
-function hasLimit({ parameters }: Analysis): boolean {
-  return parameters.some(({ name }) => name === 'limit');
+/** Tools have a limit of their own. */
+function isLimit({ name }: Parameter): boolean {
+  return name === 'limit';
+}
+
+function ownParameters({ parameters }: Analysis): Parameter[] {
+  return parameters.filter((parameter) => !isLimit(parameter));
 }
 
 const TYPES: Record<ParameterType, () => z.ZodType> = {
@@ -69,9 +70,9 @@ const TYPES: Record<ParameterType, () => z.ZodType> = {
 };
 
 /** The parameters of an analysis, by the types of its header. */
-function inputOf({ parameters }: Analysis): z.ZodObject {
-  const own = parameters.filter(({ name }) => name !== 'limit');
-  return z.strictObject({ ...Object.fromEntries(own.map((each) => [each.name, inputField(each)])), ...windowInput });
+function inputOf(analysis: Analysis): z.ZodObject {
+  const fields = ownParameters(analysis).map((parameter) => [parameter.name, inputField(parameter)]);
+  return z.strictObject({ ...Object.fromEntries(fields), ...windowInput });
 }
 
 function inputField({ type, default: preset, description }: Parameter): z.ZodType {
@@ -82,12 +83,13 @@ function inputField({ type, default: preset, description }: Parameter): z.ZodTyp
 
 /** Makes an analysis a separate tool. */
 function analysisTool(name: string, example: string): Tool {
-  const { title, description, grain, ...analysis } = findAnalysis(name);
+  const analysis = findAnalysis(name);
+  const { title, description, grain } = analysis;
   return toolOf({
     name,
     title,
-    description: `${description} Gives ${grain}. ${DATES_TOLD} ${WINDOW_TOLD} Example: ${example}`,
-    input: inputOf({ title, description, grain, ...analysis }),
+    description: `${description} Gives ${grain}. ${DATES_TEXT} ${WINDOW_TEXT} Example: ${example}`,
+    input: inputOf(analysis),
     output: answerOutput,
     run: (client, input: Readonly<Record<string, unknown>>, signal) => {
       const { limit, offset, ...given } = input;
@@ -138,24 +140,20 @@ const listTool = toolOf({
 });
 
 function briefly(analysis: Analysis) {
-  const { name, title, question, parameters } = analysis;
-  return { name, title, question, parameters: parameters.map((each) => each.name).filter((each) => each !== 'limit') };
+  const { name, title, question } = analysis;
+  return { name, title, question, parameters: ownParameters(analysis).map((parameter) => parameter.name) };
 }
 
-function detailsOf({ description, grain, parameters, shown }: Analysis) {
-  const own = parameters.filter(({ name }) => name !== 'limit');
-  return {
-    description,
-    grain,
-    parameters: own.map((each) => ({ ...each, required: each.default === null })),
-    columns: shown,
-  };
+function detailsOf(analysis: Analysis) {
+  const { description, grain, shown } = analysis;
+  const parameters = ownParameters(analysis).map((each) => ({ ...each, required: each.default === null }));
+  return { description, grain, parameters, columns: shown };
 }
 
 const runTool = toolOf({
   name: 'run_analysis',
   title: 'Run an analysis',
-  description: `Runs one of the built-in analyses that list_analyses names. They count pages of a website per night (snapshot), and shares are from 0 to 1. ${DATES_TOLD} \`website\` takes an id or a name; left out, all websites are answered for. ${WINDOW_TOLD} Example: {"name": "deindexed_pages", "parameters": {"since": "6 days ago", "directory": "/blog/"}}`,
+  description: `Runs one of the built-in analyses that list_analyses names. They count pages of a website per night (snapshot), and shares are from 0 to 1. ${DATES_TEXT} \`website\` takes an id or a name; left out, all websites are answered for. ${WINDOW_TEXT} Example: {"name": "deindexed_pages", "parameters": {"since": "6 days ago", "directory": "/blog/"}}`,
   input: z.strictObject({
     name: z.enum(names),
     parameters: z.record(z.string(), scalar).default({}).describe('By their names; those left out have their default.'),

@@ -58,7 +58,7 @@ export type Basis = z.infer<typeof basisSchema>;
  * @param now milliseconds since 1970
  */
 export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
-  const rows = await askRows(reader, 'assistant/basis', basisRow, { website });
+  const rows = await askRows(reader, 'assistant/basis', basisRow, { website }, website);
   return {
     websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
     more_websites: Math.max(0, rows.length - MOST_WEBSITES),

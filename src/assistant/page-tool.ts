@@ -42,7 +42,7 @@ export const pageTool = toolOf({
     const given = new Map(Object.entries({ url, ...(website === undefined ? {} : { website }) }));
     const content = await client.ask(signal, async (reader) => {
       const question = await questionOf(reader, findAnalysis('page'), given);
-      const asked = typeof question.parameters['website'] === 'string' ? question.parameters['website'] : null;
+      const asked = question.website ?? null;
       return {
         url,
         ...(await readRows(reader, question, { limit, offset })),
@@ -58,7 +58,7 @@ async function readPages(reader: Reader, url: string, website: string | null) {
   const listing = await askRows(reader, 'assistant/page_websites', websiteRow, { url, website, limit: MOST_WEBSITES });
   const pages: { website_id: string; state: z.infer<typeof facts>; report: z.infer<typeof facts> | null }[] = [];
   for (const { website_id } of listing) {
-    const [state] = await askRows(reader, 'dashboard/page', stateRow, { website: website_id, url });
+    const [state] = await askRows(reader, 'dashboard/page', stateRow, { website: website_id, url }, website_id);
     if (!state) continue;
     const asked = { website: website_id, url, snapshot: state.report_snapshot_id };
     const [report] = asked.snapshot === null ? [] : await askRows(reader, 'dashboard/page_report', reportRow, asked);

@@ -104,7 +104,7 @@ export function fitted(value: Value, most = MOST_VALUE_CHARACTERS): Value {
 
 /** The same in a sentence. */
 export function rowsText({ offset, returned, total, total_is_exact, next_offset }: Rows): string {
-  if (next_offset === null) return offset === 0 ? `All ${count(returned)} rows.` : `The last ${count(returned)} rows.`;
+  if (next_offset === null) return `${offset === 0 ? 'All rows' : 'The last rows'}: ${count(returned)}.`;
   const all = total === null ? '' : ` of ${total_is_exact ? '' : 'more than '}${count(total)}`;
   return `Rows ${count(offset + 1)} to ${count(next_offset)}${all}. For the next ones set \`offset\` to ${next_offset}.`;
 }
