@@ -1,5 +1,6 @@
 import { BucketError } from '../bucket/errors.js';
 import type { Claimed } from '../bucket/journals.js';
+import { messageOf } from '../exit.js';
 import type { JournalFolder } from '../journal/folder.js';
 import { MINUTE_MS, SECOND_MS } from '../time.js';
 import type { RunContext } from './context.js';
@@ -30,18 +31,17 @@ export async function mirrorJournals(
       await mirror.send();
       isDown = false;
     } catch (error) {
-      const message = error instanceof BucketError ? error.message : String(error);
-      if (!isDown) log.warn(`the journal could not be sent to the bucket: ${message}; trying again each minute`);
+      const reason = `the journal could not be sent to the bucket: ${messageOf(error)}; trying again each minute`;
+      if (!isDown) log.warn(reason);
       isDown = true;
     }
   };
-  let sending = Promise.resolve();
-  let waits = 0;
+  let sending: Promise<void> | null = null;
   const timer = setInterval(() => {
-    // At most one upload waits, however slow the bucket is.
-    if (waits > 0) return;
-    waits++;
-    sending = sending.then(send).finally(() => waits--);
+    // However slow the bucket is, one upload runs at a time.
+    sending ??= send().finally(() => {
+      sending = null;
+    });
   }, intervalMs).unref();
   return {
     async claim(folder) {
