@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BusyError, messageOf } from '../exit.js';
+import { counted } from '../observe/format.js';
 import { exists } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
@@ -11,7 +12,7 @@ import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
-import type { Compared, Difference } from './follower.js';
+import { type Compared, type Difference, lagging } from './follower.js';
 import { isDropped, knownCommits, readRetention } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
@@ -47,18 +48,19 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
-    return [lag(`${file} is missing`, 'the next sync or `indexhouse rebuild` creates it')];
+    return [lagging(`${file} is missing`, 'the next sync or `indexhouse rebuild` creates it')];
   }
   try {
     await engine.run(`attach ${literal(file)} as follower (read_only)`);
   } catch (error) {
     const holder = lockHolder(error);
-    if (holder) return [lag(`${file} cannot be compared now: ${holder} has it open`, 'try again once it is closed')];
+    if (holder)
+      return [lagging(`${file} cannot be compared now: ${holder} has it open`, 'try again once it is closed')];
     return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
     if (await isHalfMade(engine))
-      return [lag(`${file} does not have all of its tables yet`, 'the next sync creates them')];
+      return [lagging(`${file} does not have all of its tables yet`, 'the next sync creates them')];
     return await compare(engine, await OpenWarehouse.read(engine, warehouse, temporary));
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
@@ -96,10 +98,11 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   );
   const findings = await compareTaken(engine, 'tombstones', tombstones, {
     by: 'tombstone_id',
-    lagging: (files) => [
-      `indexhouse.duckdb may hold rows of ${files} removed files`,
-      'the next sync catches up; `indexhouse maintain` also makes the file smaller',
-    ],
+    behind: (files) =>
+      lagging(
+        `indexhouse.duckdb may hold rows of ${files} removed files`,
+        'the next sync catches up; `indexhouse maintain` also makes the file smaller',
+      ),
   });
   for (const table of DATA_TABLES) {
     findings.push(...(await compareTable(engine, table, log.query(table, filesOf(log.path, kept(table), table)))));
@@ -110,15 +113,14 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
   if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
     // A run's row comes last, or alone if the run failed: without it, the file is only behind.
-    const lagging = (rows: number) =>
-      [`runs in indexhouse.duckdb is ${rows} rows behind`, 'the next sync catches up'] as const;
+    const behind = (rows: number) => lagging(`runs in indexhouse.duckdb is ${rows} rows behind`);
     findings.push(
-      ...(await compareTaken(engine, 'runs', log.query('runs', log.runs), { by: 'run_id, website_id', lagging })),
+      ...(await compareTaken(engine, 'runs', log.query('runs', log.runs), { by: 'run_id, website_id', behind })),
     );
   }
   const lacking = markers.length - has.length;
   if (lacking === 0) return [...findings, ...(await compareState(engine, log))];
-  return [...findings, lag(`indexhouse.duckdb is ${lacking} snapshots behind`, 'the next sync catches up')];
+  return [...findings, lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)];
 }
 
 /** Compares the rows of a table that the file takes over row by row; rows that it lacks are not a difference. */
@@ -126,7 +128,7 @@ async function compareTaken(
   engine: Engine,
   table: 'runs' | 'tombstones',
   all: string,
-  { by, lagging }: { by: string; lagging: (rows: number) => readonly [what: string, remedy: string] },
+  { by, behind }: { by: string; behind: (rows: number) => Difference },
 ): Promise<Difference[]> {
   const findings = await compareTable(
     engine,
@@ -135,7 +137,7 @@ async function compareTaken(
   );
   const query = `select count(*) as rows from (${all}) anti join follower.${table} using (${by})`;
   const [lacking] = await engine.rows(countRow, query);
-  return lacking && lacking.rows > 0 ? [...findings, lag(...lagging(lacking.rows))] : findings;
+  return lacking && lacking.rows > 0 ? [...findings, behind(lacking.rows)] : findings;
 }
 
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
@@ -158,8 +160,4 @@ async function compareState(engine: Engine, log: OpenWarehouse): Promise<Differe
 
 function difference(message: string): Difference {
   return { level: 'difference', message, remedy: REBUILD };
-}
-
-function lag(message: string, remedy: string): Difference {
-  return { level: 'lag', message, remedy };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { counted } from '../observe/format.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
@@ -55,7 +56,7 @@ export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWareho
     const { behind } = await duckdbLag(log, scratch(input), input.file);
     const holder = lockHolder(error);
     const reason = holder
-      ? `${holder} has indexhouse.duckdb open, so it is ${behind} snapshots behind; the next sync catches up once it is closed`
+      ? `${holder} has indexhouse.duckdb open, so it is ${counted(behind, 'snapshot')} behind; the next sync catches up once it is closed`
       : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
     return { name: 'duckdb', behind, reason };
   }

@@ -1,4 +1,5 @@
 import { messageOf, UnreachableError } from '../exit.js';
+import { counted } from '../observe/format.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import type { EngineOptions } from '../storage/engine.js';
 import type { LockHolder } from '../storage/locks.js';
@@ -55,7 +56,7 @@ export function lagText({ name, behind, exact, held, error }: FollowerLag): { me
   if (name === 'analytics') {
     return { message: `${title} is missing or shows another folder`, remedy: 'the next sync writes it again' };
   }
-  const message = `${title} is ${exact ? '' : 'at least '}${behind} snapshot${behind === 1 ? '' : 's'} behind`;
+  const message = `${title} is ${exact ? '' : 'at least '}${counted(behind, 'snapshot')} behind`;
   if (!held) return { message, remedy: 'the next sync catches up' };
   return { message, remedy: `${held.holder} has it open; the next sync catches up once it is closed` };
 }
@@ -146,7 +147,7 @@ export function followerOf(name: string, withCopy: WithCopy, after?: string): Fo
         return await withCopy(log, (copy) => compared(copy, { log, engine, repair }));
       } catch (error) {
         const message = `${titleOf({ name })} cannot be compared: ${messageOf(error)}`;
-        return { differences: [{ level: 'lag', message, remedy: 'try again once it can be reached' }], repaired: [] };
+        return { differences: [lagging(message, 'try again once it can be reached')], repaired: [] };
       }
     },
   };
@@ -157,7 +158,7 @@ async function compared(
   { log, engine, repair }: { log: OpenWarehouse; engine: EngineOptions; repair: boolean },
 ): Promise<Compared> {
   const lacking = lackingIn(await copy.known(), log.markers).length;
-  const differences = lacking > 0 ? [lagging(`${copy.title}: ${lacking} snapshots behind`)] : [];
+  const differences = lacking > 0 ? [lagging(`${copy.title}: ${counted(lacking, 'snapshot')} behind`)] : [];
   const repaired: string[] = [];
   for (const found of await copy.differences(log, engine)) {
     if (repair && found.takeAway) {
@@ -168,8 +169,9 @@ async function compared(
   return { differences, repaired };
 }
 
-export function lagging(message: string): Difference {
-  return { level: 'lag', message, remedy: 'the next sync catches up' };
+/** The finding that a follower is behind, which is no difference. */
+export function lagging(message: string, remedy = 'the next sync catches up'): Difference {
+  return { level: 'lag', message, remedy };
 }
 
 /**

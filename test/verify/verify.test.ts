@@ -231,7 +231,7 @@ describe('indexhouse.duckdb', () => {
     expect(await told()).toMatchObject({
       code: 3,
       levels: ['lag'],
-      text: expect.stringContaining('1 snapshots behind'),
+      text: expect.stringContaining('1 snapshot behind'),
     });
   });
 
