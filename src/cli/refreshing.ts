@@ -2,10 +2,10 @@ import type { BucketCache } from '../bucket/cache.js';
 import type { Logger } from '../observe/log.js';
 
 const EVERY_MS = 60_000;
-/** At least so many times as long as it took lies between two times. */
-const TIMES = 10;
+/** The pause after a refresh, in multiples of the time that it took. */
+const PAUSE_FACTOR = 10;
 
-/** Asks a bucket for new commits now and then. Whether that works is logged when it changes. */
+/** Fetches new commits from a bucket each minute. Logs when the bucket stops or starts to answer. */
 export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS): NodeJS.Timeout {
   let told: string | null = null;
   const tell = () => {
@@ -21,7 +21,7 @@ export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS):
     if (begun < notBefore) return;
     await cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
     // Listing many thousands of commits takes seconds, and costs money.
-    notBefore = performance.now() + TIMES * (performance.now() - begun);
+    notBefore = performance.now() + PAUSE_FACTOR * (performance.now() - begun);
   };
   return setInterval(() => void refresh(), everyMs).unref();
 }

@@ -6,7 +6,7 @@ import { RunLock } from '../../src/warehouse/lock.js';
 import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
-import { copyTo } from '../given/bucket-copy.js';
+import { copyTo, putBack } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -40,10 +40,7 @@ afterAll(async () => {
   await server.close();
 });
 beforeEach(() => {
-  server.fault = null;
-  server.requests.length = 0;
-  server.objects.clear();
-  for (const [key, one] of stored) server.objects.set(key, one);
+  putBack(server, stored);
   caches = temporaryFolder();
 });
 

@@ -8,7 +8,7 @@ import { addKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
-import { copyTo } from '../given/bucket-copy.js';
+import { copyTo, putBack } from '../given/bucket-copy.js';
 import { temporaryFolder } from '../given/folder.js';
 import type { GivenPage } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
@@ -33,10 +33,7 @@ afterAll(async () => {
   await server.close();
 });
 beforeEach(() => {
-  server.fault = null;
-  server.requests.length = 0;
-  server.objects.clear();
-  for (const [key, one] of stored) server.objects.set(key, one);
+  putBack(server, stored);
 });
 
 /** Takes the second night out of the bucket. */

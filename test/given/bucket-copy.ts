@@ -27,6 +27,14 @@ export function copyTo({ config }: Pick<GivenBucket, 'config'>, warehouse: strin
   return withBucket(config, follow, { env: {}, effects, attempts: 2 });
 }
 
+/** Makes a bucket hold these objects again, as if nothing had been asked of it. */
+export function putBack(server: GivenBucket, stored: GivenBucket['objects']): void {
+  server.fault = null;
+  server.requests.length = 0;
+  server.objects.clear();
+  for (const [key, one] of stored) server.objects.set(key, one);
+}
+
 /** The files of a warehouse that a bucket holds, by key. */
 export function copiedFiles(warehouse: string): Map<string, Buffer> {
   const files = ['parquet', 'state', 'schema'].flatMap((folder) => {
