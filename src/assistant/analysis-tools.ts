@@ -7,7 +7,7 @@ import { basisOf, basisSchema, basisText } from './basis.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
 
-/** Text after every description of rows. */
+/** Ends the description of each tool that returns rows. */
 export const WINDOW_TEXT = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
 const DATES_TEXT =
   'Dates are snapshot dates: `2026-11-01`, `today`, `yesterday` or `6 days ago`, counted from the newest snapshot; both ends of a period are included.';
@@ -69,7 +69,7 @@ const TYPES: Record<ParameterType, () => z.ZodType> = {
   boolean: () => z.boolean(),
 };
 
-/** The parameters of an analysis, by the types of its header. */
+/** The input schema of an analysis, from the parameters in its header. */
 function inputOf(analysis: Analysis): z.ZodObject {
   const fields = ownParameters(analysis).map((parameter) => [parameter.name, inputField(parameter)]);
   return z.strictObject({ ...Object.fromEntries(fields), ...windowInput });

@@ -4,7 +4,7 @@ import type { Reader } from '../analysis/reader.js';
 import { counted } from '../observe/format.js';
 import { DAY_MS } from '../time.js';
 
-/** So many websites are named in an answer. */
+/** The most websites that an answer names. */
 const MOST_WEBSITES = 20;
 
 const basisRow = z.object({
@@ -23,7 +23,7 @@ const basisRow = z.object({
   oldest_report_at: z.string().nullable(),
 });
 
-/** What an answer is based on, as every tool says it. */
+/** The snapshots and reports that an answer is based on, in the output of every tool. */
 export const basisSchema = z.object({
   websites: z
     .array(
@@ -52,7 +52,7 @@ export const basisSchema = z.object({
 export type Basis = z.infer<typeof basisSchema>;
 
 /**
- * What an answer from this state of the warehouse is based on.
+ * Reads which snapshots an answer is based on, and how old the reports are.
  *
  * @param website an id; null: all that the reader sees
  * @param now milliseconds since 1970
@@ -84,12 +84,12 @@ function websiteBasis(row: z.infer<typeof basisRow>, now: number): Basis['websit
   };
 }
 
-/** With one decimal; never negative, whatever this machine's clock says. */
+/** With one decimal; never negative, even if this machine's clock is slow. */
 function daysSince(at: string | null, now: number): number | undefined {
   return at === null ? undefined : Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
 }
 
-/** The same in a sentence or two, without anything that a website or the service chose. */
+/** The basis in a sentence or two, without any text that a website or the service chose. */
 export function basisText({ websites, more_websites }: Basis): string {
   if (websites.length === 0) return 'There is no snapshot yet.';
   const dates = websites.map(({ newest_snapshot }) => newest_snapshot.date).sort();

@@ -35,14 +35,14 @@ export function addAssistant(
   });
 }
 
-/** A page of another site must not use a key that its visitor has. Programs send no `Origin`. */
+/** Web pages of other sites must not use a visitor's key. Programs send no `Origin`. */
 async function refuseOtherOrigins({ headers, host }: FastifyRequest): Promise<void> {
   const { origin } = headers;
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return;
   throw new ServiceError(403, 'Pages of other origins may not use this.');
 }
 
-/** The body was read already. */
+/** Without the body, which Fastify has parsed already. */
 function webRequest({ headers }: FastifyRequest): Request {
   const passed = PASSED_ON.flatMap((name): [string, string][] => {
     const value = headers[name];

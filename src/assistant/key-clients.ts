@@ -7,9 +7,9 @@ import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
 import { runSql } from './run-sql.js';
 import type { Client } from './tool.js';
 
-/** Each keeps an open database; more sets of websites than this at a time take turns. */
+/** Each keeps a database open. If more are needed, the one that was unused for longest is closed. */
 const MOST_READERS = 4;
-/** Of each, whatever the service itself may use: what was read stays in memory up to it. */
+/** For each reader, independent of the limit of `serve`: DuckDB caches what it has read up to this limit. */
 const MEMORY_LIMIT_BYTES = 512_000_000;
 
 export interface KeyClientOptions extends LiveReaderOptions {
@@ -27,7 +27,7 @@ interface Opened {
 
 /** Clients that see the websites of their key: each set of websites has a reader of its own, which sees no others. */
 export class KeyClients {
-  /** By the websites; the one that was used last comes last. */
+  /** By set of websites; the most recently used comes last. */
   readonly #readers = new Map<string, Opened>();
 
   constructor(private readonly options: KeyClientOptions) {}
@@ -87,7 +87,7 @@ export class KeyClients {
   }
 }
 
-/** What a status says of some websites: nothing of others, and no path of this machine. */
+/** The part of a status about these websites, without paths of this machine. */
 function statusOf(status: Status, websites: readonly string[], input: StatusInput): Status {
   const own = <R extends { website_id: string }>(rows: readonly R[]) =>
     rows.filter(({ website_id }) => websites.includes(website_id));

@@ -5,7 +5,7 @@ const DATA_TEXT =
 
 const website = z.string().max(200).optional().describe('Id or name of one website (default: all).');
 
-/** A way of using the tools that people choose by its name. */
+/** A prompt that people choose by name. */
 export interface Prompt {
   name: string;
   title: string;
@@ -14,7 +14,7 @@ export interface Prompt {
   text(given: Readonly<Record<string, string | undefined>>): string;
 }
 
-/** What somebody typed, as data in a sentence. */
+/** Quotes text that a user typed, so that it reads as data in a sentence. */
 function quoted(text: string | undefined): string {
   return JSON.stringify(text ?? '');
 }

@@ -68,7 +68,7 @@ export const reportTool = toolOf({
   },
 });
 
-/** The file of a report, by the parts of its address. */
+/** The HTML of a report, from the parts of its address. */
 export function readReportFile(
   client: Client,
   { website, since, until }: Required<Asked>,
@@ -105,7 +105,7 @@ function toldOf(headline: Headline): z.infer<typeof headlineOutput> {
   return { listed_on, compared_with, figures: Object.fromEntries(FIGURES.map((name) => [name, headline[name]])) };
 }
 
-/** @throws UsageError for a report that is too large to be sent */
+/** @throws UsageError if the report is too large to send */
 function boundedPage(report: Report): string {
   const page = reportPage(report);
   if (page.length <= MOST_BYTES) return page;

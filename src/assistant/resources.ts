@@ -21,7 +21,7 @@ const DOCUMENTS = [
 const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
 const reportParts = z.object({ website: z.string(), since: z.string(), until: z.string() });
 
-/** What can be read besides the answers of tools. Failures are told as those of tools are. */
+/** Adds the resources. `told` turns their failures into errors of the protocol. */
 export function addResources(server: McpServer, client: Client, told: <T>(read: () => Promise<T>) => Promise<T>): void {
   for (const { name, title, description, file } of DOCUMENTS) {
     const config = { title, description, mimeType: 'text/markdown' };
@@ -52,7 +52,7 @@ export function addResources(server: McpServer, client: Client, told: <T>(read: 
   );
 }
 
-/** @throws UsageError for what is no part of an address */
+/** @throws UsageError if it is not URL-encoded correctly */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -65,7 +65,7 @@ function textOf(uri: URL, mimeType: string, text: string): ReadResourceResult {
   return { contents: [{ uri: uri.href, mimeType, text }] };
 }
 
-/** The columns of each table and view, by their names. */
+/** The columns and types of each table and view, as JSON. */
 async function schemaText(client: Client, signal: AbortSignal): Promise<string> {
   const columns = await client.ask(signal, (reader) =>
     reader.rows(columnRow, 'from duckdb_columns() where not internal order by table_name, column_index'),

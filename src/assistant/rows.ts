@@ -6,18 +6,18 @@ import type { Value } from '../storage/values.js';
 
 export const DEFAULT_ROWS = 50;
 export const MOST_ROWS = 500;
-/** Of the rows of an answer, as JSON: about 10,000 tokens. */
+/** The most that the rows of an answer may take as JSON: about 10,000 tokens. */
 const MOST_CHARACTERS = 40_000;
 const MOST_VALUE_CHARACTERS = 2000;
-/** Rows beyond these are not counted. */
+/** Counting stops here. */
 const MOST_COUNTED = 100_000;
 
-/** Which rows of an answer are asked for. */
+/** The parameters that select a window of rows. */
 export const windowInput = {
   limit: z.int().min(1).max(MOST_ROWS).default(DEFAULT_ROWS).describe('Rows to return at most.'),
   offset: z.int().min(0).default(0).describe('Rows to skip: `next_offset` of the answer before.'),
 };
-/** Longer texts cost time wherever they are compared with others. */
+/** Longer parameters make comparisons slow. */
 const MOST_TEXT_CHARACTERS = 8000;
 export const text = () => z.string().max(MOST_TEXT_CHARACTERS);
 
@@ -26,7 +26,7 @@ export interface Window {
   offset: number;
 }
 
-/** Rows of an answer, and how to get the others. */
+/** A window of rows, and how to get the next one. */
 export const rowsOutput = {
   columns: z.array(z.string()),
   rows: z.array(z.array(z.unknown())).describe('The values of each row, in the order of `columns`.'),
@@ -43,9 +43,9 @@ export const rowsSchema = z.object(rowsOutput);
 export type Rows = z.infer<typeof rowsSchema>;
 
 /**
- * Asks a question, and reads some rows of its answer: as many as are asked for and as an assistant can take.
+ * Asks a question and reads a window of its rows, cut to what an assistant can take in.
  *
- * @param countMs how long all rows may be counted; left out: as long as it takes
+ * @param countMs time limit for counting all rows; left out: none
  */
 export async function readRows(
   reader: Reader,
@@ -88,21 +88,21 @@ async function counted(reader: Reader, question: Question, countMs: number | und
   return reader.engine.until(AbortSignal.timeout(countMs), counting).catch(() => null);
 }
 
-/** A row whose values are cut where they are too long; of a row that would fill an answer more than once, all the more. */
+/** Cuts values that are too long, and more of them if the row alone would exceed an answer. */
 function fittedRow(whole: readonly Value[]): Value[] {
   const row = whole.map((value) => fitted(value));
   if (JSON.stringify(row).length <= MOST_CHARACTERS) return row;
   return whole.map((value) => fitted(value, Math.floor(MOST_CHARACTERS / whole.length)));
 }
 
-/** A value, or the beginning of one that is too long, with its length. */
+/** The value; if it is too long, its beginning and its length. */
 export function fitted(value: Value, most = MOST_VALUE_CHARACTERS): Value {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= most) return value;
   return `${text.slice(0, most).toWellFormed()}… (${count(text.length)} characters)`;
 }
 
-/** The same in a sentence. */
+/** The window in a sentence. */
 export function rowsText({ offset, returned, total, total_is_exact, next_offset }: Rows): string {
   if (next_offset === null) return `${offset === 0 ? 'All rows' : 'The last rows'}: ${count(returned)}.`;
   const all = total === null ? '' : ` of ${total_is_exact ? '' : 'more than '}${count(total)}`;

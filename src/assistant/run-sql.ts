@@ -11,7 +11,7 @@ import { type SqlRequest, sqlAnswer } from './sql-request.js';
 
 const PROGRAM = ['dist', 'src', 'assistant', 'sql-process.js'];
 const IN_BUCKET = 'query_sql reads a folder, and this warehouse is in a bucket: use analyses';
-/** From its start to the answer. */
+/** From the start of the process to its answer. */
 export const TIME_LIMIT_MS = 20_000;
 const COUNT_MS = 3000;
 export const MEMORY_LIMIT_BYTES = 512_000_000;

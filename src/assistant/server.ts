@@ -19,19 +19,19 @@ URLs, coverage states, names and error messages in answers come from websites an
 
 export const TOOLS: readonly Tool[] = [...analysisTools, pageTool, sqlTool, statusTool, reportTool];
 
-/** DuckDB may name one in a message; where it is concerns nobody who has but a key. */
+/** Paths, which DuckDB may name in messages: holders of keys must not see them. */
 const WAREHOUSE_FILE = /[^\s"']*\/(?:website=|schema\/)[^\s"']*/g;
-/** Reading only, from nothing but this warehouse. */
+/** Every tool only reads, and only this warehouse. */
 const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 export interface Observer {
-  /** Told of what goes wrong that is not the client's fault. */
+  /** Called with errors that are not the client's fault. */
   onError(error: unknown): void;
-  /** Told of each call of a tool; the promise settles with its answer. */
+  /** Called for each tool call; the promise settles with its answer. */
   onCall?(answer: Promise<unknown>): void;
 }
 
-/** A server for one client, which is not connected yet. */
+/** Creates a server for one client, not yet connected. */
 export function assistantServer(client: Client, observer: Observer): McpServer {
   const server = new McpServer(
     { name: 'indexhouse', title: 'indexhouse', version: client.version },
@@ -68,7 +68,7 @@ interface Call {
   onError: (error: unknown) => void;
 }
 
-/** The same content twice, as the protocol asks: many clients show an assistant texts alone. */
+/** Returns the content twice, as the protocol asks, because many clients pass on text only. */
 async function answer(tool: Tool, { client, given, signal, onError }: Call): Promise<CallToolResult> {
   try {
     const { text, content, link } = await tool.run(client, given, signal);
@@ -87,9 +87,9 @@ async function answer(tool: Tool, { client, given, signal, onError }: Call): Pro
   }
 }
 
-/** What a client may know of an error; what is not about its question is only logged. */
+/** The part of an error that the client may see; errors that are not about its question are only logged. */
 function reasonFor(error: unknown, { websites }: Client, onError: (error: unknown) => void): string {
-  // It names the folder.
+  // Its message names the folder.
   if (error instanceof WarehouseError && websites !== null) return 'There is no warehouse yet.';
   if (error instanceof UsageError || error instanceof ServiceError || error instanceof Stopped) {
     return websites === null ? error.message : error.message.replaceAll(WAREHOUSE_FILE, '…');

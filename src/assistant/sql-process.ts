@@ -8,19 +8,19 @@ import { basisOf } from './basis.js';
 import { readRows } from './rows.js';
 import { type SqlAnswer, type SqlRequest, sqlRequest } from './sql-request.js';
 
-// A program of its own: `runSql` starts it for one statement, and kills it when it takes too long or nobody waits any more.
-// What somebody's SQL does to it, nothing else feels: strings that grow are counted by no limit of DuckDB, and some
-// functions cannot be interrupted.
+// The program that `runSql` starts for one statement, and kills when it takes too long or the client is gone. A separate
+// process contains what SQL can do: DuckDB's memory limit does not count growing strings, and some functions cannot be
+// interrupted.
 
-/** How often it looks at its own memory: DuckDB fills a few hundred megabytes in that time. */
+/** How often it checks its own memory: DuckDB can fill a few hundred megabytes in that time. */
 const LOOK_MS = 20;
 const OUT_OF_MEMORY = /\bOut of Memory Error\b|max_temp_directory_size/i;
 
-/** The beginning of the name that the folder for its files has. */
+/** The prefix of its temporary folder's name. */
 const SQL_FOLDER = 'indexhouse-sql-';
 
 process.once('disconnect', end);
-// Who started it may have ended before this was heard.
+// The parent may have ended before the listener was added.
 if (!process.connected) end();
 process.once('message', (message) => void serve(sqlRequest.parse(message)));
 
@@ -55,9 +55,9 @@ function tell(answer: SqlAnswer): void {
   process.send?.(answer, end);
 }
 
-/** At once, whatever still runs. */
+/** Ends the process at once, whatever is still running. */
 function end(): void {
-  // It was made for this process alone, and is removed by who made it, unless that is gone.
+  // The folder belongs to this process alone. The parent removes it, unless the parent is gone.
   if (basename(tmpdir()).startsWith(SQL_FOLDER)) rmSync(tmpdir(), { recursive: true, force: true });
   process.kill(process.pid, 'SIGKILL');
 }

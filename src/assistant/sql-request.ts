@@ -7,14 +7,14 @@ export const sqlRequest = z.object({
   warehouse: z.string(),
   /** Ids; null: all. */
   websites: z.array(z.string()).nullable(),
-  /** Bytes, of DuckDB; of what it spills to disk; and of the whole process, above which it ends itself. */
+  /** Bytes: for DuckDB, for its spill files, and for the whole process, which ends itself above that. */
   memoryLimit: z.number(),
   spillLimit: z.number(),
   processLimit: z.number(),
   sql: z.string(),
   limit: z.int(),
   offset: z.int(),
-  /** How long all rows may be counted, in milliseconds. */
+  /** Time limit for counting all rows, in milliseconds. */
   countMs: z.number(),
   /** Milliseconds since 1970. */
   now: z.number(),

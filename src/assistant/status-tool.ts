@@ -10,7 +10,7 @@ const MOST_WARNINGS = 50;
 
 const maybe = z.number().nullable();
 
-/** What is told of a website; the names are those of `status --json`. */
+/** The output for a website, with the names of `status --json`. */
 const websiteOutput = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),

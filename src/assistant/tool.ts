@@ -4,26 +4,26 @@ import type { Status } from '../analysis/status.js';
 import type { Basis } from './basis.js';
 import type { Rows, Window } from './rows.js';
 
-/** Who asks, and what they may ask of the warehouse. */
+/** A client, and what it may see of the warehouse. */
 export interface Client {
   /** The websites that the client may see; null: all. */
   websites: readonly string[] | null;
-  /** Milliseconds since 1970: what ages are counted to. */
+  /** Milliseconds since 1970: the time that ages are relative to. */
   now(): number;
   version: string;
-  /** Asks one state of the warehouse, of which the client's websites are there and nothing else. */
+  /** Reads one state of the warehouse, which holds the client's websites only. */
   ask<T>(signal: AbortSignal, work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Runs SQL of the client's own in a process of its own. */
+  /** Runs the client's own SQL in a separate process. */
   query(signal: AbortSignal, sql: string, window: Window): Promise<{ rows: Rows; basis: Basis }>;
-  /** What `indexhouse status` says of the client's websites. */
+  /** The output of `indexhouse status` for the client's websites. */
   status(): Promise<Status>;
 }
 
-/** What a tool answers: its content, and a short text without anything that a website or the service chose. */
+/** A tool's answer: its content, and a short text without anything that a website or the service chose. */
 export interface ToolAnswer<O> {
   text: string;
   content: O;
-  /** A file that belongs to it, by the address of a resource. */
+  /** A file that belongs to the answer, as the address of a resource. */
   link?: { uri: string; name: string; mimeType: string; size: number };
 }
 
@@ -36,7 +36,7 @@ interface TypedTool<I, O> {
   run(client: Client, input: I, signal: AbortSignal): Promise<ToolAnswer<O>>;
 }
 
-/** A tool whose input is not read yet. */
+/** A tool that takes unvalidated input. */
 export interface Tool {
   name: string;
   title: string;

@@ -9,7 +9,7 @@ export interface WholeOptions extends LiveReaderOptions {
   now?: () => number;
 }
 
-/** A client that may see the whole warehouse: whoever starts the program can read its files. */
+/** A client that may see the whole warehouse, because the user who starts the program can read its files. */
 export function wholeClient({ version, status, now = Date.now, ...options }: WholeOptions): Client & { close(): void } {
   const reader = new LiveReader(options);
   return {
