@@ -13,6 +13,7 @@ import { Clients } from '../src/run/clients.js';
 import { engineOptions, realRunEffects, type WebsiteRun } from '../src/run/context.js';
 import { fetchReports } from '../src/run/fetch-reports.js';
 import { Outage } from '../src/run/outage.js';
+import { RunClock } from '../src/run/run-clock.js';
 import { RunProgress } from '../src/run/run-progress.js';
 import { DEMO_WEBSITE_ID, World } from '../src/simulator/world.js';
 import { reportPath } from '../src/source/links.js';
@@ -172,7 +173,7 @@ async function indexhouse(site: Site): Promise<Side> {
         hadComplete: false,
         commits: 0,
         newest: null,
-        newestAt: null,
+        latest: null,
       });
       const whole = status === 'complete' && run.requests.sent === site.urls.length;
       if (!whole) throw new Error(`the reports ended as ${status}: ${message}`);
@@ -204,7 +205,8 @@ function runOf(config: Config, clients: Clients): WebsiteRun {
     config,
     warehouse,
     runId: 'bench',
-    outage: new Outage({ ...told, retryFor: 0 }),
+    outage: new Outage({ ...told, retryFor: 0, long: null, onWaiting: () => {} }),
+    clock: new RunClock({ ...told, config }),
     oneAtATime: pLimit(1),
     website: { id: DEMO_WEBSITE_ID, name: null, ...apiAccess(config) },
     folder,

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { unfinishedJournals } from '../src/journal/folder.js';
 import { lastActivity } from '../src/journal/header.js';
-import { toldRun } from '../src/notify/notify.js';
+import { notifiedRun } from '../src/notify/notify.js';
 import { createProgress } from '../src/observe/progress.js';
 import { exitCodeOf } from '../src/run/receipt.js';
 import { sync } from '../src/run/sync.js';
@@ -20,7 +20,7 @@ export const nightlySync: Job = {
       log: (line) => log.info(line),
     });
     const options = { config, version, log, signal, progress, websites: [], recoverOnly: false, retryFor };
-    const receipt = await toldRun({ config, log }, () => sync(options));
+    const receipt = await notifiedRun({ config, log }, (onLongOutage) => sync({ ...options, onLongOutage }));
     const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
     const level = exitCode === 0 ? 'info' : 'warn';
     log[level]({ exit_code: exitCode, receipt }, exitCode === 1 ? 'a website got no snapshot' : 'synced');

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withReader } from '../src/analysis/reader.js';
+import { ageRuleOf } from '../src/analysis/status-input.js';
 import { EXIT } from '../src/exit.js';
 import { reportPage } from '../src/report/page.js';
 import { readReport } from '../src/report/report.js';
@@ -15,7 +16,8 @@ export const reportJob: Job = {
   async run({ config, version, log }) {
     const { folder, keep } = config.report;
     const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
-    const { report, damaged } = await withReader({ warehouse, memoryLimit }, async (reader) => ({
+    const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config) };
+    const { report, damaged } = await withReader(options, async (reader) => ({
       report: await readReport(reader, { version, now: Date.now() }),
       damaged: reader.damaged,
     }));

@@ -1,3 +1,4 @@
+import { statusInputOf } from '../src/analysis/status-input.js';
 import type { Job } from '../src/schedule/job.js';
 import { exitCodeOf } from '../src/verify/finding.js';
 import { verifyWarehouse } from '../src/verify/verify.js';
@@ -5,7 +6,7 @@ import { verifyWarehouse } from '../src/verify/verify.js';
 /** Proves that the warehouse holds what was committed; each finding is a line in the log. Repairs nothing. */
 export const verifyJob: Job = {
   async run({ config, log }) {
-    const { findings, ...counts } = await verifyWarehouse(config);
+    const { findings, ...counts } = await verifyWarehouse(statusInputOf(config));
     for (const { level, message, remedy } of findings) {
       log[level === 'difference' ? 'error' : level === 'lag' ? 'warn' : 'info']({ remedy }, message);
     }

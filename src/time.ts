@@ -1,3 +1,5 @@
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+
 /** Times in milliseconds. */
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -18,4 +20,10 @@ export function isCalendarDate(text: string): boolean {
 /** When a UUID of version 7 was made, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+}
+
+/** A new UUID of version 7, which sorts after another one even if the clock ran back since that was made. */
+export function idAfter(other: string | null = null): string {
+  const id = uuidv7();
+  return other !== null && isUuid(other) && other >= id ? uuidv7({ msecs: timeOfId(other) + 1 }) : id;
 }

@@ -2,10 +2,10 @@
 -- description: Every figure of two dates, or with `other` of two directories on one date: pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. If retention removed the rows of a listing, the one before it is used; older reports that it removed are missing.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
--- param from (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
--- param to (date, default today): the right side, and both sides with `other`: the last complete listing up to this date
+-- param since (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
+-- param until (date, default today): the right side, and both sides with `other`: the last complete listing up to this date
 -- param directory (text, default all): only pages below one directory of the URL's path, such as /blog/, or / for those at the root
--- param other (text, default none): compares `directory` with this one, on the date `to`
+-- param other (text, default none): compares `directory` with this one, on the date `until`
 -- grain: one row per website and figure
 -- show website_id (website): website
 -- show figure (text): figure
@@ -17,9 +17,9 @@
 -- show left_share (share): left share
 -- show right_share (share): right share
 with asked as (
-  select 'left' as side, if($other::varchar is null, $from::date, $to::date) as day, $directory::varchar as directory
+  select 'left' as side, if($other::varchar is null, $since::date, $until::date) as day, $directory::varchar as directory
   union all
-  select 'right', $to::date, coalesce($other::varchar, $directory::varchar)
+  select 'right', $until::date, coalesce($other::varchar, $directory::varchar)
 ),
 chosen as (
   select

@@ -1,5 +1,5 @@
--- The indexed pages of a complete listing are those of the one before, plus what `page_changes` says since. The check
--- first compares sums of the pages' hashes in buckets, which needs no join, and then goes page by page through the
+-- The indexed pages of a complete listing are those of the one before, plus what `page_changes` says since; in the order
+-- of the commits, whatever the clock said. The check first compares sums of the pages' hashes in buckets, which needs no join, and then goes page by page through the
 -- buckets that differ: a page in both listings has no other change than the one between them, a page that appeared had
 -- none before, and a page that is no longer listed left the index at most once. Rows of a replay may be older than what
 -- was known by then, and record no change.
@@ -7,12 +7,9 @@ with listings as (
   select
     website_id,
     snapshot_id,
-    snapshot_at,
-    lag(snapshot_id) over by_time as before_id,
-    lag(snapshot_at) over by_time as before_at
+    lag(snapshot_id) over (partition by website_id order by snapshot_id) as before_id
   from snapshots
   where listing_status = 'complete'
-  window by_time as (partition by website_id order by snapshot_at, snapshot_id)
 ),
 compared as (
   select *
@@ -27,8 +24,8 @@ since_before as (
   from snapshots
   join compared
     on snapshots.website_id = compared.website_id
-    and snapshots.snapshot_at > compared.before_at
-    and snapshots.snapshot_at <= compared.snapshot_at
+    and snapshots.snapshot_id > compared.before_id
+    and snapshots.snapshot_id <= compared.snapshot_id
 ),
 told as materialized (
   select listing_id, url, sum(index_step(change, from_value, to_value)) as step, bool_or(change = 'appeared') as appeared

@@ -5,7 +5,7 @@ select
   goes_first(url) as goes_first,
   never_fetched(url) as is_never_fetched,
   reason,
-  reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before') as is_wanted,
+  reason <> 'oldest' or refresh_due(url, report_fetched_at) as is_wanted,
   days_between(report_fetched_at, getvariable('planned_at'))::integer as age_days,
   count(*)::integer as pages
 from candidates

@@ -1,5 +1,5 @@
 -- The newest snapshots of each website, oldest first, each with the complete listing before it and, if partial, the
--- number of partial nights in a row. View `snapshots`: the markers.
+-- number of partial nights in a row. Views `snapshots`: the markers; `runs`: one row per website and run.
 with ordered as (
   select
     *,
@@ -27,12 +27,16 @@ select
   listing_status,
   pages_listed,
   pages_rejected,
+  reports_status,
   reports_planned,
+  reports_failed,
   reports_rejected,
+  runs.error,
   before_id,
   before_date,
   if(listing_status = 'partial', nights, 0)::integer as partial_nights,
   nights_since as partial_since
 from counted
+left join (select website_id, run_id, error from runs) as runs using (website_id, run_id)
 where age <= $newest::integer
 order by website_id, snapshot_id

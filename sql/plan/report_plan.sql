@@ -1,7 +1,7 @@
 -- The pages whose reports to fetch, the most informative first.
 select url, reason
 from candidates
-where (reason <> 'oldest' or report_fetched_at <= getvariable('refresh_before')) and not never_fetched(url)
+where (reason <> 'oldest' or refresh_due(url, report_fetched_at)) and not never_fetched(url)
 order by
   keeps_failing,
   goes_first(url) desc,

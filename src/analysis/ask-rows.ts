@@ -34,9 +34,7 @@ export async function questionOf(
   const { name } = analysis;
   const parameters = valuesOf(analysis, given, reader.today);
   // The default end is the newest snapshot's date. A period may begin after it, and then has no rows.
-  const ends = given.has('until') || given.has('to');
-  const begins = given.has('since') || given.has('from');
-  if (ends && (begins || !reader.isEmpty)) checkPeriod(analysis, parameters);
+  if (given.has('until') && (given.has('since') || !reader.isEmpty)) checkPeriod(analysis, parameters);
   // Before the first snapshot, no website or page is known, so naming one is not an error.
   if (reader.isEmpty) return { name, sql: analysis.sql, parameters };
   const { website, url } = parameters;

@@ -5,6 +5,7 @@ import type { Question } from './question.js';
 import type { Reader } from './reader.js';
 
 const MOST_NAMED = 5;
+const NEED_TWO = ', and two are needed to compare: there will be rows after the next `indexhouse sync`.';
 const texts = z.array(z.string()).nullable();
 const knownFilters = z.object({
   has_directory: z.boolean(),
@@ -13,8 +14,16 @@ const knownFilters = z.object({
   states: texts,
 });
 
-/** Sentences for an answer without rows: which filters match no page of the warehouse, and which values exist. */
-export async function unmetFilters(reader: Reader, { parameters, website: only }: Question): Promise<string[]> {
+/** What analyses read that need two snapshots: changes between nights, or an earlier listing. */
+const COMPARES_NIGHTS = /\bpage_changes\b|\bearlier listing\b/;
+const nights = z.object({ snapshots: z.int() });
+
+/** Why an answer has no rows: there is nothing to compare yet, or filters match no page; and which values exist. */
+export async function whyNoRows(reader: Reader, { sql, parameters, website: only }: Question): Promise<string[]> {
+  if ('since' in parameters && COMPARES_NIGHTS.test(sql)) {
+    const [{ snapshots } = { snapshots: 0 }] = await askRows(reader, 'query/snapshot_counts', nights, {}, only);
+    if (snapshots < 2) return [`${snapshots === 1 ? 'There is one snapshot' : 'There is no snapshot yet'}${NEED_TWO}`];
+  }
   const { website = null, directory = null, state = null } = parameters;
   if (directory === null && state === null) return [];
   const asked = { website, directory, state };

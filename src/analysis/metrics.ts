@@ -78,6 +78,14 @@ const OF_THE_WAREHOUSE: Record<string, { help: string; value: (status: Status) =
     value: ({ notices }) => notices.reduce((sum, waiting) => sum + waiting.notices, 0),
   },
   warnings: { help: 'Lines that `indexhouse status` warns with.', value: ({ warnings }) => warnings.length },
+  exit_code: {
+    help: 'Exit code of `indexhouse status`: 0, 1 if a website got no snapshot in its last run, 3 for other warnings.',
+    value: ({ exit_code }) => exit_code,
+  },
+  waiting_since_timestamp_seconds: {
+    help: 'Since when the run waits for an outage or a pause to end.',
+    value: ({ waiting }) => waiting && Date.parse(waiting.since) / 1000,
+  },
   running: {
     help: 'Whether a sync or another writing command is running.',
     value: ({ running }) => running !== null,
@@ -119,7 +127,7 @@ export function metricsText(figures: readonly Figure[]): Promise<string> {
  * followers, so there are never many series.
  */
 export function metricsOf(status: Status): Promise<string> {
-  const websites = status.websites.slice(0, MOST_WEBSITES);
+  const websites = status.websites.filter(({ is_configured }) => is_configured).slice(0, MOST_WEBSITES);
   const labelsOf = (website: WebsiteStatus) => ({
     website_id: website.website_id,
     website: nameOf(website).slice(0, NAME_CHARACTERS),

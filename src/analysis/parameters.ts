@@ -43,19 +43,11 @@ export function valuesOf(analysis: Asked, given: ReadonlyMap<string, string>, to
   );
 }
 
-/** The names of the dates that begin and end a period. */
-const PERIODS = [
-  ['since', 'until'],
-  ['from', 'to'],
-] as const;
-
 /** @throws QuestionError if a period begins after its end */
 export function checkPeriod(analysis: Asked, values: Readonly<Record<string, Scalar>>): void {
-  for (const [first, last] of PERIODS) {
-    const [begin, end] = [values[first], values[last]];
-    if (typeof begin !== 'string' || typeof end !== 'string' || begin <= end) continue;
-    throw refusal(analysis, `${first} (${begin}) lies after ${last} (${end})`);
-  }
+  const { since, until } = values;
+  if (typeof since !== 'string' || typeof until !== 'string' || since <= until) return;
+  throw refusal(analysis, `since (${since}) lies after until (${until})`);
 }
 
 /** One line for each parameter, for people. */

@@ -12,6 +12,7 @@ import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, checkWhole, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
+import type { AgeRule } from './data-age.js';
 import { lockDown, SOURCES, type Source, UNSUMMARIZED, unsummarizedFiles, viewSources } from './sources.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
@@ -25,7 +26,12 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   websites?: readonly string[] | undefined;
   /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
   spillLimit?: number;
+  /** When its data is too old. Left out: `DEFAULT_AGE_RULE`. */
+  ageRule?: AgeRule | undefined;
 }
+
+/** A website, its name in its newest snapshot or else its id, and when that began, ISO 8601. */
+export interface Newest extends Record<'id' | 'name' | 'snapshotAt', string> {}
 
 /** How DuckDB refuses a file whose inside is damaged; it does not always say which file. */
 const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to read file|in Parquet file/;
@@ -58,7 +64,7 @@ export class Reader {
     private readonly ownFolder: string | null,
     /** A temporary folder: the only one besides the warehouse that the engine may read. */
     readonly folder: string,
-    private readonly options: ReaderOptions,
+    readonly options: ReaderOptions,
     private readonly seen: Seen,
     /** The first reader's, which lists files for all. */
     private readonly first: Engine = engine,
@@ -121,9 +127,11 @@ export class Reader {
     return id;
   }
 
-  /** Those that have a snapshot, the newest name of each last. */
-  namedWebsites(): Promise<NamedWebsite[]> {
-    return this.seen.log.named();
+  /** The newest snapshot of one website, or of each (null), by id. */
+  async newest(websiteId: string | null): Promise<Newest[]> {
+    const all = new Map((await this.seen.log.named()).map((one) => [one.id, { ...one, name: one.name ?? one.id }]));
+    const asked = [...all.values()].filter(({ id }) => websiteId === null || id === websiteId);
+    return asked.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
   /** Some files of a table, in the form that our own statements expect. */

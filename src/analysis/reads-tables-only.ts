@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { nearest } from '../config/suggest.js';
 import type { Engine } from '../storage/engine.js';
+import { packageFolder, sqlNames } from '../storage/sql.js';
 
 /** What is allowed in FROM besides tables and views: functions that make rows or describe tables. */
 const TABLE_FUNCTIONS = new Set([
@@ -8,12 +12,18 @@ const TABLE_FUNCTIONS = new Set([
   ...['duckdb_columns', 'duckdb_tables', 'duckdb_views', 'duckdb_schemas', 'duckdb_databases', 'duckdb_types'],
   ...['duckdb_functions', 'duckdb_keywords', 'pragma_table_info', 'pragma_show', 'pragma_version'],
 ]);
-/** Functions that see more of the machine, or of this process, than their arguments. */
-const REFUSED_FUNCTIONS = new Set(['getenv', 'write_log', 'current_setting', 'getvariable']);
+const [ALLOWED = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
+/** What is allowed elsewhere: functions that see nothing of the machine, or of this process, but their arguments. */
+export const FUNCTIONS: readonly string[] = [
+  ...ALLOWED.replaceAll(/^#.*/gm, '').trim().split(/\s+/),
+  ...sqlNames('macros').map((name) => name.replace(/^macros\/\d+_/, '')),
+];
+/** A call in FROM holds the call itself once more, in the form of those elsewhere. */
+const CALLED = new Set([...FUNCTIONS, ...TABLE_FUNCTIONS]);
 /** The harmless ones, which describe tables or nothing at all. */
 export const PRAGMAS = /^pragma\s+(version|show_tables|database_list|table_info\s*\(\s*'\w+'\s*\))$/i;
-/** A table of the system that tells settings, which name folders of this machine. */
-const SETTINGS_TABLE = /^(.*\.)?"?pg_settings"?$/i;
+/** Tables of the system that show settings, which name folders of this machine, or what others ask. */
+const REFUSED_TABLE = /^(.*\.)?"?(pg_settings|pg_prepared_statements|duckdb_logs)"?$/i;
 /** Names that DuckDB takes for a file if no table has them. */
 const FILE_NAME =
   /[/\\*?]|:\/\/|\.(parquet|csv|tsv|txt|json|jsonl|ndjson|db|ddb|duckdb|sqlite|xlsx|avro|arrow)(\.\w+)?$/i;
@@ -59,11 +69,16 @@ function refusedIn(node: object): string | null {
     const name = called?.function_name.toLowerCase() ?? '';
     return TABLE_FUNCTIONS.has(name) ? null : `calls ${name}() in FROM`;
   }
-  if (table_name !== undefined && SETTINGS_TABLE.test(table_name)) return 'reads the settings in pg_settings';
+  if (table_name !== undefined && REFUSED_TABLE.test(table_name)) return `reads ${table_name}`;
   if (type === 'BASE_TABLE' && table_name !== undefined && FILE_NAME.test(table_name)) {
     return `reads the file ${table_name}`;
   }
-  if (kind === 'FUNCTION' && REFUSED_FUNCTIONS.has(function_name?.toLowerCase() ?? ''))
-    return `calls ${function_name}()`;
-  return null;
+  const isCall = kind === 'FUNCTION' || kind === 'WINDOW';
+  return isCall && !CALLED.has(function_name?.toLowerCase() ?? '') ? `calls ${notAllowed(function_name ?? '')}` : null;
+}
+
+function notAllowed(name: string): string {
+  // Cut, because comparing a hostile name could take long.
+  const meant = nearest(name.slice(0, 40), FUNCTIONS);
+  return `${name}(), which is not one of the functions that may be called${meant ? ` (did you mean ${meant}()?)` : ''}`;
 }

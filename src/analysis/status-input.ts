@@ -1,7 +1,9 @@
 import { longestGap } from '../config/cron.js';
 import type { Config } from '../config/schema.js';
 import { followersOf } from '../followers/follow.js';
-import { DAY_MS, HOUR_MS } from '../time.js';
+import { HOUR_MS, timeOfId } from '../time.js';
+import { newestFile, websitesIn } from '../warehouse/layout.js';
+import { DEFAULT_AGE_RULE } from './data-age.js';
 import type { StatusInput } from './status.js';
 
 /** DuckDB's memory if only a folder is given. */
@@ -12,22 +14,26 @@ export const STATUS_DEFAULTS = {
   memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES,
   resumeWithin: 6 * HOUR_MS,
   maxRejectRatio: 0.01,
-  maxAge: 2 * DAY_MS,
-  websites: [],
+  ...DEFAULT_AGE_RULE,
 };
 
 export function statusInputOf(config: Config): StatusInput {
-  const { warehouse, sync, quality, websites } = config;
+  const { warehouse, sync, quality } = config;
   return {
     warehouse: warehouse.path,
     memoryLimit: warehouse.memory_limit,
     resumeWithin: sync.resume_within,
     maxRejectRatio: quality.max_reject_ratio,
-    maxAge: maxAgeOf(config),
-    websites: websites === 'all' ? [] : websites.map(({ id, name }) => ({ id, name: name ?? null })),
+    ...ageRuleOf(config),
     followers: followersOf(config),
     now: Date.now(),
   };
+}
+
+/** When data is too old, and which websites are configured. */
+export function ageRuleOf(config: Config) {
+  const websites = config.websites === 'all' ? [] : config.websites;
+  return { maxAge: maxAgeOf(config), websites: websites.map(({ id, name }) => ({ id, name: name ?? null })) };
 }
 
 /** The age above which a snapshot is stale, in milliseconds. If the nightly sync is switched off, one a day is assumed. */
@@ -35,4 +41,13 @@ export function maxAgeOf({ status, schedule }: Config): number {
   if (status.max_age !== 'auto') return status.max_age;
   const cron = schedule['nightly-sync'];
   return (cron && 2 * (longestGap(cron, schedule.time_zone) ?? 0)) || STATUS_DEFAULTS.maxAge;
+}
+
+/** The configured websites whose newest snapshot is stale, from the names of files alone; those without one are not. */
+export async function staleWebsites(config: Config, now: number): Promise<string[]> {
+  const { websites, warehouse } = config;
+  const ids = websites === 'all' ? await websitesIn(warehouse.path) : websites.map(({ id }) => id);
+  const newest = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
+  const maxAge = maxAgeOf(config);
+  return ids.filter((_, at) => now - timeOfId(newest[at] ?? '') > maxAge);
 }

@@ -1,12 +1,16 @@
 import { localFollowers } from '../followers/follow.js';
 import { type Follower, type FollowerLag, lagText } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
-import { duration } from '../observe/format.js';
+import { NO_WEBSITE, type RunFileContent, readRunFile, type Waiting } from '../journal/run-file.js';
+import { duration, moment } from '../observe/format.js';
 import { withEngine } from '../storage/engine.js';
 import { type LockHolder, probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
+import { unfinishedRemoval } from '../warehouse/removal.js';
+import { exitCodeOf, type Problem, type ProblemKind, problemsOf } from '../warehouse/verdict.js';
+import { staleText } from './data-age.js';
 import { type UnfinishedRun, unfinishedRuns } from './unfinished-runs.js';
 import { type WaitingNotices, waitingNotices } from './waiting-notices.js';
 import {
@@ -25,6 +29,14 @@ export interface Status {
   websites: WebsiteStatus[];
   /** The process that holds the run lock: a sync or another writing command is running. */
   running: LockHolder | null;
+  /** What the run in progress waits for; null if it does not wait. */
+  waiting: Waiting | null;
+  /** Why the newest run got no snapshot of a website, where `runs` has no row of it; by website, `*` for none. */
+  failed: RunFileContent['failed'];
+  /** What the last run found doubtful about this machine's clock; null if nothing. */
+  clock: string | null;
+  /** A removal that is not finished, and what to do about it; null if there is none. */
+  removal: string | null;
   unfinished: UnfinishedRun[];
   /** Folders of damaged journals that were set aside; they may be deleted. */
   set_aside: string[];
@@ -41,7 +53,12 @@ export interface Status {
   damaged: { path: string; table: string; website_id: string; reason: string }[];
   /** What needs attention, a sentence each. */
   warnings: string[];
+  /** 1 if a website got no snapshot in its last run, 3 if anything else needs attention, else 0. */
+  exit_code: 0 | 1 | 3;
 }
+
+/** What was found, before it is judged. */
+export type Found = Omit<Status, 'warnings' | 'exit_code'>;
 
 export interface StatusInput extends WebsitesInput {
   /** Milliseconds: the next sync resumes a younger unfinished run, and closes an older one. */
@@ -62,7 +79,8 @@ export async function readStatus(input: StatusInput): Promise<Status> {
   return withTemporary('status', async (temporary) => {
     // Before the journals, so that a sync that ends in between does not look abandoned.
     const running = input.cache ? null : await probeLock(warehouseFolder(warehouse).lock);
-    const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null });
+    const runFile = await readRunFile(warehouseFolder(warehouse).run);
+    const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null, runFile });
     const engine = { memoryLimit: input.memoryLimit, temporary };
     const { log, websites, drift, pageStates } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
@@ -72,11 +90,16 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const known = input.cache ? [] : (input.followers ?? localFollowers({ ...engine, lockTimeout: 0 }));
     const followers: FollowerLag[] = [];
     for (const follower of known) followers.push(await follower.lag(log, engine));
+    const removal = running ? null : await unfinishedRemoval(warehouse);
     const found = {
       warehouse,
       checked_at: new Date(input.now).toISOString(),
       websites,
       running,
+      waiting: running === null ? null : (runFile?.waiting ?? null),
+      failed: runFile?.failed ?? {},
+      clock: runFile?.clock ?? null,
+      removal: removal && `${removal.message}; ${removal.remedy}`,
       unfinished,
       set_aside: await journalsSetAside(warehouse),
       followers,
@@ -86,8 +109,14 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       notices: await waitingNotices(warehouse),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };
-    return { ...found, warnings: warningsOf(found, input) };
+    return judged(found, input);
   });
+}
+
+/** Says what needs attention of what was found. */
+export function judged(found: Found, input: Pick<StatusInput, 'maxRejectRatio' | 'maxAge'>): Status {
+  const findings = findingsOf(found, input);
+  return { ...found, warnings: findings.map(({ message }) => message), exit_code: exitCodeOf(findings) };
 }
 
 /** Counts the quarantined records of each website that has some, from the markers alone. */
@@ -116,20 +145,68 @@ const SET_ASIDE =
   'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
   'send it with a bug report';
 
-/** What needs attention, a sentence each, worst first. */
-export function warningsOf(status: Omit<Status, 'warnings'>, { maxRejectRatio, maxAge }: StatusInput): string[] {
-  const { websites, unfinished, followers, running, set_aside, damaged } = status;
+const NOTHING = {
+  listing_status: null,
+  reports_status: null,
+  pages: { listed: 0, rejected: 0 },
+  reports: { planned: 0, failed: 0, rejected: 0 },
+};
+
+/** Something that needs attention: a problem of the last run, or one that only `status` sees. */
+interface Finding {
+  kind: ProblemKind | 'stale' | 'waiting' | 'unfinished' | 'notices';
+  message: string;
+}
+
+/** What needs attention, worst first. */
+function findingsOf(
+  status: Found,
+  { maxRejectRatio, maxAge }: Pick<StatusInput, 'maxRejectRatio' | 'maxAge'>,
+): Finding[] {
+  const { unfinished, followers, running, waiting, set_aside, damaged } = status;
+  const websites = status.websites.filter(({ is_configured }) => is_configured);
   const syncing = running?.process_id ?? null;
+  const as = (kind: Finding['kind']) => (message: string) => ({ kind, message });
+  const ends = websites.flatMap((website) =>
+    lastProblems(website, status, maxRejectRatio).map(({ kind, message }) =>
+      as(kind)(`${nameOf(website)}: ${message}`),
+    ),
+  );
+  const failed = status.failed[NO_WEBSITE];
   return [
-    ...websites.flatMap((website) => failedRun(website)),
-    ...unfinished.flatMap((run) => abandoned(run)),
-    ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`),
-    ...websites.flatMap((website) => stale(website, status, maxAge)),
-    ...websites.flatMap((website) => lastSnapshot(website, maxRejectRatio)),
-    ...(damaged.length > 0 ? [damagedFiles(damaged)] : []),
-    ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)),
-    ...status.notices.flatMap((waiting) => notTaken(waiting, status.checked_at)),
+    ...(failed ? [as('failed')(`the last run failed: ${failed.error}`)] : []),
+    ...ends,
+    ...(status.clock ? [as('clock')(status.clock)] : []),
+    ...(waiting ? [as('waiting')(waitingText(waiting))] : []),
+    ...(status.removal ? [as('unfinished')(status.removal)] : []),
+    ...unfinished.flatMap((run) => abandoned(run)).map(as('unfinished')),
+    ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`).map(as('damaged')),
+    ...websites.flatMap((website) => stale(website, status, maxAge)).map(as('stale')),
+    ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
+    ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),
+    ...status.notices.flatMap((notices) => notTaken(notices, status.checked_at)).map(as('notices')),
   ];
+}
+
+/** What was wrong with the end of a website's last run. */
+function lastProblems(website: WebsiteStatus, { failed }: Pick<Found, 'failed'>, maxRejectRatio: number): Problem[] {
+  const { website_id, last_run, last_snapshot: last } = website;
+  const unrecorded = failed[website_id];
+  const { outcome, error } =
+    unrecorded && unrecorded.run_id > (last_run?.run_id ?? '')
+      ? { outcome: 'failed', error: unrecorded.error }
+      : { outcome: last_run?.outcome, error: last_run?.error };
+  if (outcome === 'failed') return problemsOf({ ...NOTHING, website_id, status: 'failed', error }, maxRejectRatio);
+  if (!last) return [];
+  const pages = { listed: last.pages_listed, rejected: last.pages_rejected };
+  const reports = { planned: last.reports_planned, failed: last.reports_failed, rejected: last.reports_rejected };
+  const why = last.run_id === last_run?.run_id ? error : null;
+  return problemsOf({ ...last, website_id, status: 'committed', pages, reports, error: why }, maxRejectRatio);
+}
+
+/** What a run waits for, since when, and when it tries again. */
+function waitingText({ for: what, error, since, until }: Waiting): string {
+  return `the run waits for ${what} since ${moment(since)} (${error}); it tries again at ${moment(until)}`;
 }
 
 /** A warning if a channel refused notices. Notices that were not sent yet cause none. */
@@ -145,12 +222,6 @@ function damagedFiles([first, ...more]: Status['damaged']): string {
   return `${first?.path} ${first?.reason}${rest}; restore damaged files from a backup: \`indexhouse verify\` lists them all`;
 }
 
-function failedRun(website: WebsiteStatus): string[] {
-  const { last_run } = website;
-  if (last_run?.outcome !== 'failed') return [];
-  return [`${nameOf(website)}: the last run failed: ${last_run.error ?? 'no reason was recorded'}`];
-}
-
 /** A night without a run leaves no failed run: only the age of the last snapshot shows it. */
 function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'>, maxAge: number): string[] {
   const name = nameOf(website);
@@ -163,11 +234,8 @@ function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'
     const ahead = duration(-last.age_seconds * 1000);
     return [`${name}: the last snapshot is ${ahead} ahead of this machine's clock; check the clock`];
   }
-  if (last.age_seconds * 1000 <= maxAge) return [];
-  const age = duration(last.age_seconds * 1000);
-  return [
-    `${name}: the last snapshot is ${age} old, more than ${duration(maxAge)}; check that \`indexhouse sync\` runs`,
-  ];
+  const old = staleText(last.age_seconds * 1000, maxAge);
+  return old === null ? [] : [`${name}: ${old}; check that \`indexhouse sync\` runs`];
 }
 
 function abandoned(run: UnfinishedRun): string[] {
@@ -176,24 +244,7 @@ function abandoned(run: UnfinishedRun): string[] {
   const next = run.resumable
     ? 'the next `indexhouse sync` resumes it'
     : 'it is too old to resume: the next `indexhouse sync` commits a complete listing and starts a new run';
-  return [`${nameOf(run)}: a run was interrupted; ${next}`];
-}
-
-function lastSnapshot(website: WebsiteStatus, maxRejectRatio: number): string[] {
-  const last = website.last_snapshot;
-  if (!last) return [];
-  const name = nameOf(website);
-  // The error of a committed run says why its listing or its reports were interrupted.
-  const reason =
-    last.run_id === website.last_run?.run_id && website.last_run.error ? `: ${website.last_run.error}` : '';
-  const rejected = last.reports_rejected > maxRejectRatio * last.reports_planned;
-  return [
-    ...(last.listing_status === 'partial' ? [`${name}: the last listing is partial${reason}`] : []),
-    ...(last.reports_status === 'interrupted' || last.reports_status === 'failed'
-      ? [`${name}: the last reports ended as ${last.reports_status}${reason}`]
-      : []),
-    ...(rejected ? [`${name}: ${last.reports_rejected} of ${last.reports_planned} reports were rejected`] : []),
-  ];
+  return [`${nameOf(run)}: a run is not finished, because ${run.stopped}; ${next}`];
 }
 
 function lagging(follower: FollowerLag, running: boolean, syncing: number | null): string[] {

@@ -3,6 +3,7 @@ import { JournalError, lastActivity, readHeader } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
 import { readPlanned } from '../journal/plan.js';
 import { readReports, totalOf } from '../journal/reports.js';
+import { type RunFileContent, stopReason } from '../journal/run-file.js';
 import { exists } from '../storage/durable.js';
 
 const NEXT = 'the next `indexhouse sync` sets the journal aside and keeps what is intact';
@@ -28,6 +29,8 @@ export interface UnfinishedRun {
   in_progress: boolean;
   /** Whether the next sync resumes it; else it commits or drops what is there, and starts a new run. */
   resumable: boolean;
+  /** Why it stopped; null while a process works on it. */
+  stopped: string | null;
   /** Why the journal cannot be read. */
   error: string | null;
 }
@@ -39,6 +42,7 @@ export interface UnfinishedInput {
   /** Milliseconds since 1970. */
   now: number;
   isRunning: boolean;
+  runFile: RunFileContent | null;
 }
 
 const NOTHING = {
@@ -73,6 +77,7 @@ async function describe(folder: JournalFolder, input: UnfinishedInput): Promise<
     last_activity_at: new Date(active).toISOString(),
     in_progress: input.isRunning,
     resumable: input.now - active <= input.resumeWithin,
+    stopped: input.isRunning ? null : stopReason(input.runFile, { ...folder, lastActivity: active }),
   };
   try {
     const header = await readHeader(folder);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KNOWN_VALUES } from '../contract/known-values.js';
+import { shellWord } from '../observe/format.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { type FileCache, OpenWarehouse } from '../warehouse/open.js';
@@ -10,6 +11,8 @@ const time = z.iso.datetime();
 export const websiteRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
+  /** False if the configuration lists websites, and not this one: nothing about it is worth a warning. */
+  is_configured: z.boolean().default(true),
   /** How many snapshots there are. */
   snapshots: z.int(),
   /** The newest one; null before the first. */
@@ -67,7 +70,19 @@ export function nameOf({ website_id, website_name }: Pick<WebsiteStatus, 'websit
   return website_name ?? website_id;
 }
 
-const NOTHING = { website_name: null, snapshots: 0, last_snapshot: null, last_run: null, pages: null };
+/** What to say about a website that is no longer configured. */
+export function notConfigured({ website_id }: Pick<WebsiteStatus, 'website_id'>): string {
+  return `${website_id} is no longer configured; \`indexhouse remove --website ${shellWord(website_id)}\` removes it`;
+}
+
+const NOTHING = {
+  website_name: null,
+  is_configured: true,
+  snapshots: 0,
+  last_snapshot: null,
+  last_run: null,
+  pages: null,
+};
 
 const driftRow = z.object({
   website_id: z.string(),
@@ -132,8 +147,11 @@ export async function readWebsites(
   const ids = new Set([...input.websites.map(({ id }) => id), ...known.map(({ website_id }) => website_id)]);
   const websites = [...ids].map((website_id) => {
     const website = known.find((one) => one.website_id === website_id) ?? { ...NOTHING, website_id };
-    const name = input.websites.find(({ id }) => id === website_id)?.name;
-    return { ...website, website_name: name ?? website.website_name };
+    const own = input.websites.find(({ id }) => id === website_id);
+    const is_configured = own !== undefined || input.websites.length === 0;
+    return { ...website, website_name: own?.name ?? website.website_name, is_configured };
   });
-  return { log, websites, drift, pageStates };
+  // Of a mistyped id there are only runs, which the next sync removes.
+  const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
+  return { log, websites: websites.filter(isShown), drift, pageStates };
 }

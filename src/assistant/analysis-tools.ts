@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { questionOf } from '../analysis/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/catalog.js';
-import { unmetFilters } from '../analysis/filters.js';
+import { whyNoRows } from '../analysis/filters.js';
 import type { Parameter, ParameterType } from '../analysis/parameters.js';
-import { basisOf, basisSchema, basisText } from './basis.js';
+import { basisOf, basisSchema } from './basis.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
 
@@ -44,11 +44,11 @@ async function runAnalysis(
       grain: analysis.grain,
       parameters,
       ...rows,
-      notes: rows.total === 0 ? await unmetFilters(reader, question) : [],
+      notes: rows.total === 0 ? await whyNoRows(reader, question) : [],
       basis: await basisOf(reader, question.website ?? null, client.now()),
     };
   });
-  return { content, text: `${rowsText(content)} ${basisText(content.basis)}` };
+  return { content, text: rowsText(content) };
 }
 
 /** Tools have a limit of their own. */
@@ -135,7 +135,7 @@ const listTool = toolOf({
       details: name === undefined ? null : detailsOf(findAnalysis(name)),
       basis,
     };
-    return { content, text: `${chosen.length} of ${shown.length} analyses. ${basisText(basis)}` };
+    return { content, text: `${chosen.length} of ${shown.length} analyses.` };
   },
 });
 
@@ -167,6 +167,6 @@ const runTool = toolOf({
 export const analysisTools: readonly Tool[] = [
   listTool,
   runTool,
-  analysisTool('compare', '{"from": "2026-11-01", "to": "2026-11-08", "directory": "/blog/"}'),
+  analysisTool('compare', '{"since": "2026-11-01", "until": "2026-11-08", "directory": "/blog/"}'),
   analysisTool('events', '{"since": "30 days ago"}'),
 ];

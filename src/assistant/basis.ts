@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { askRows } from '../analysis/ask-rows.js';
+import { ageSentence, dataAge, dataAgeOf } from '../analysis/data-age.js';
 import type { Reader } from '../analysis/reader.js';
 import { counted } from '../observe/format.js';
 import { DAY_MS } from '../time.js';
@@ -25,6 +26,7 @@ const basisRow = z.object({
 
 /** The snapshots and reports that an answer is based on, in the output of every tool. */
 export const basisSchema = z.object({
+  age: dataAge.nullable().describe('As of when the answer is; null before the first snapshot.'),
   websites: z
     .array(
       z.object({
@@ -60,6 +62,7 @@ export type Basis = z.infer<typeof basisSchema>;
 export async function basisOf(reader: Reader, website: string | null, now: number): Promise<Basis> {
   const rows = await askRows(reader, 'assistant/basis', basisRow, { website }, website);
   return {
+    age: await dataAgeOf(reader, await reader.newest(website), now),
     websites: rows.slice(0, MOST_WEBSITES).map((row) => websiteBasis(row, now)),
     more_websites: Math.max(0, rows.length - MOST_WEBSITES),
   };
@@ -89,18 +92,16 @@ function daysSince(at: string | null, now: number): number | undefined {
   return at === null ? undefined : Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
 }
 
-/** The basis in a sentence or two, without any text that a website or the service chose. */
-export function basisText({ websites, more_websites }: Basis): string {
-  if (websites.length === 0) return 'There is no snapshot yet.';
-  const dates = websites.map(({ newest_snapshot }) => newest_snapshot.date).sort();
-  const [oldest, newest] = [dates[0], dates.at(-1)];
+/** An answer after as of when it is and before its basis, without any text that a website or the service chose. */
+export function withBasis(text: string, { age, websites, more_websites }: Basis): string {
+  const time = age ? `${ageSentence({ ...age, website: null, why: '`basis.age` says of what, and why' })} ` : '';
+  if (websites.length === 0) return `${time}${text} There is no snapshot yet.`;
   const snapshots = websites.reduce((sum, website) => sum + website.snapshots, 0);
   const ages = websites.flatMap(({ report_age_days }) => report_age_days ?? []);
   const reports =
     ages.length === 0
       ? 'No page has a report.'
-      : `Reports are ${Math.min(...ages.map((age) => age.newest))} to ${Math.max(...ages.map((age) => age.oldest))} days old.`;
+      : `Reports are ${Math.min(...ages.map(({ newest }) => newest))} to ${Math.max(...ages.map(({ oldest }) => oldest))} days old.`;
   const named = counted(websites.length + more_websites, 'website');
-  const until = oldest === newest ? `the newest of ${newest}` : `the newest of each between ${oldest} and ${newest}`;
-  return `Based on ${counted(snapshots, 'snapshot')} of ${named}, ${until}. ${reports}`;
+  return `${time}${text} Based on ${counted(snapshots, 'snapshot')} of ${named}. ${reports}`;
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Reader } from '../analysis/reader.js';
-import { type Status, type StatusInput, warningsOf } from '../analysis/status.js';
+import { judged, type Status, type StatusInput } from '../analysis/status.js';
 import type { KeyDetails } from '../contract/key.js';
 import { readableBy } from '../service/admission.js';
 import { LiveReader, type LiveReaderOptions } from '../store/live-reader.js';
@@ -45,7 +45,7 @@ export class KeyClients {
       ask,
       status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
       query: (signal, sql, window) =>
-        ask(signal, (_, stopped) => runSql({ warehouse, cache, websites, sql, ...window, now: now() }, stopped)),
+        ask(signal, (_, stopped) => runSql({ warehouse, cache, websites, sql, ...window }, stopped)),
     };
   }
 
@@ -74,7 +74,7 @@ export class KeyClients {
 
   #open(websites: readonly string[]): LiveReader {
     const memoryLimit = Math.min(this.options.memoryLimit, MEMORY_LIMIT_BYTES);
-    return new LiveReader({ ...this.options, memoryLimit, websites });
+    return new LiveReader({ ...this.options, ageRule: this.options.statusInput, memoryLimit, websites });
   }
 
   #closeUnused(): void {
@@ -91,11 +91,15 @@ export class KeyClients {
 function statusOf(status: Status, websites: readonly string[], input: StatusInput): Status {
   const own = <R extends { website_id: string }>(rows: readonly R[]) =>
     rows.filter(({ website_id }) => websites.includes(website_id));
-  const told = {
+  const found = {
     ...status,
     warehouse: '',
     websites: own(status.websites),
     running: own(status.unfinished).some(({ in_progress }) => in_progress) ? status.running : null,
+    waiting: null,
+    removal: null,
+    clock: null,
+    failed: Object.fromEntries(Object.entries(status.failed).filter(([id]) => websites.includes(id))),
     unfinished: [],
     set_aside: [],
     followers: [],
@@ -105,5 +109,5 @@ function statusOf(status: Status, websites: readonly string[], input: StatusInpu
     notices: [],
     damaged: own(status.damaged).map((file) => ({ ...file, path: basename(file.path) })),
   };
-  return { ...told, warnings: warningsOf(told, input) };
+  return judged(found, input);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { askRows, questionOf } from '../analysis/ask-rows.js';
 import { findAnalysis } from '../analysis/catalog.js';
 import type { Reader } from '../analysis/reader.js';
-import { basisOf, basisSchema, basisText } from './basis.js';
+import { basisOf, basisSchema } from './basis.js';
 import { fitted, readRows, rowsOutput, rowsText, text, windowInput } from './rows.js';
 import { toolOf } from './tool.js';
 
@@ -50,7 +50,7 @@ export const pageTool = toolOf({
         basis: await basisOf(reader, asked, client.now()),
       };
     });
-    return { content, text: `${rowsText(content)} ${basisText(content.basis)}` };
+    return { content, text: rowsText(content) };
   },
 });
 

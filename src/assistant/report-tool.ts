@@ -5,7 +5,7 @@ import { count, size } from '../observe/format.js';
 import type { Headline } from '../report/headline.js';
 import { reportPage } from '../report/page.js';
 import { type Report, readReport } from '../report/report.js';
-import { basisOf, basisSchema, basisText } from './basis.js';
+import { basisOf, basisSchema } from './basis.js';
 import { text } from './rows.js';
 import { type Client, toolOf } from './tool.js';
 
@@ -62,7 +62,7 @@ export const reportTool = toolOf({
     const name = `Report ${content.since} to ${content.until}`;
     return {
       content: { ...content, bytes },
-      text: `${name}: ${size(bytes)}, to be read at its resource. ${basisText(content.basis)}`,
+      text: `${name}: ${size(bytes)}, to be read at its resource.`,
       link: { uri: content.uri, name, mimeType: REPORT_TYPE, size: bytes },
     };
   },

@@ -5,7 +5,6 @@ import { QuestionError } from '../analysis/errors.js';
 import type { ReaderOptions } from '../analysis/reader.js';
 import { packageFolder } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
-import type { Basis } from './basis.js';
 import type { Rows } from './rows.js';
 import { type SqlRequest, sqlAnswer } from './sql-request.js';
 
@@ -20,8 +19,7 @@ const SPILL_LIMIT_BYTES = 1_000_000_000;
 const PROCESS_BYTES = 400_000_000;
 const HEAP_MB = 256;
 
-type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset' | 'now'> &
-  Pick<ReaderOptions, 'cache'>;
+type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset'> & Pick<ReaderOptions, 'cache'>;
 
 /**
  * Runs one statement in a separate process, which can only open the files of these websites, and has neither the
@@ -33,7 +31,7 @@ export async function runSql(
   { cache, ...request }: Asked,
   signal: AbortSignal,
   { timeLimitMs = TIME_LIMIT_MS, memoryLimit = MEMORY_LIMIT_BYTES } = {},
-): Promise<{ rows: Rows; basis: Basis }> {
+): Promise<Rows> {
   if (cache) throw new QuestionError(IN_BUCKET);
   const folder = makeTemporary('sql');
   const child = fork(join(packageFolder(), ...PROGRAM), [], {
@@ -56,7 +54,7 @@ export async function runSql(
     if (answer === null) throw endedEarly(performance.now() - startedAt >= timeLimitMs, timeLimitMs);
     if ('refused' in answer) throw new QuestionError(answer.refused);
     if ('failed' in answer) throw new Error(answer.failed);
-    return answer;
+    return answer.rows;
   } finally {
     clearTimeout(late);
     signal.removeEventListener('abort', kill);

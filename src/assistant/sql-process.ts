@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { Reader } from '../analysis/reader.js';
 import { messageOf, UsageError } from '../exit.js';
 import { size } from '../observe/format.js';
-import { basisOf } from './basis.js';
 import { readRows } from './rows.js';
 import { type SqlAnswer, type SqlRequest, sqlRequest } from './sql-request.js';
 
@@ -34,12 +33,11 @@ async function serve(request: SqlRequest): Promise<void> {
 }
 
 async function answer(request: SqlRequest): Promise<SqlAnswer> {
-  const { warehouse, websites, memoryLimit, spillLimit, sql, limit, offset, countMs, now } = request;
+  const { warehouse, websites, memoryLimit, spillLimit, sql, limit, offset, countMs } = request;
   try {
     const reader = await Reader.open({ warehouse, memoryLimit, spillLimit, websites: websites ?? undefined });
     const question = { name: 'query_sql', sql, parameters: {} };
-    const rows = await readRows(reader, question, { limit, offset }, countMs);
-    return { rows, basis: await basisOf(reader, null, now) };
+    return { rows: await readRows(reader, question, { limit, offset }, countMs) };
   } catch (error) {
     const message = messageOf(error).replaceAll(warehouse, '…').replaceAll(tmpdir(), '…');
     if (OUT_OF_MEMORY.test(message)) return { refused: needsMemory(request) };

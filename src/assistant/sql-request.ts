@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { basisSchema } from './basis.js';
 import { rowsSchema } from './rows.js';
 
 /** The request to the process that runs a client's SQL. */
@@ -16,14 +15,12 @@ export const sqlRequest = z.object({
   offset: z.int(),
   /** Time limit for counting all rows, in milliseconds. */
   countMs: z.number(),
-  /** Milliseconds since 1970. */
-  now: z.number(),
 });
 export type SqlRequest = z.infer<typeof sqlRequest>;
 
 /** Its answer; `refused` is reported to the client, `failed` only to the log. */
 export const sqlAnswer = z.union([
-  z.object({ rows: rowsSchema, basis: basisSchema }),
+  z.object({ rows: rowsSchema }),
   z.object({ refused: z.string() }),
   z.object({ failed: z.string() }),
 ]);

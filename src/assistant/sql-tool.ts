@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WINDOW_TEXT } from './analysis-tools.js';
-import { basisSchema, basisText } from './basis.js';
+import { basisOf, basisSchema } from './basis.js';
 import { rowsOutput, rowsText, windowInput } from './rows.js';
 import { MEMORY_LIMIT_BYTES, TIME_LIMIT_MS } from './run-sql.js';
 import { toolOf } from './tool.js';
@@ -17,7 +17,8 @@ export const sqlTool = toolOf({
   }),
   output: z.object({ ...rowsOutput, basis: basisSchema }),
   run: async (client, { sql, limit, offset }, signal) => {
-    const { rows, basis } = await client.query(signal, sql, { limit, offset });
-    return { content: { ...rows, basis }, text: `${rowsText(rows)} ${basisText(basis)}` };
+    const rows = await client.query(signal, sql, { limit, offset });
+    const basis = await client.ask(signal, (reader) => basisOf(reader, null, client.now()));
+    return { content: { ...rows, basis }, text: rowsText(rows) };
   },
 });

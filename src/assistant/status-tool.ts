@@ -1,47 +1,15 @@
 import { z } from 'zod';
-import type { WebsiteStatus } from '../analysis/website-status.js';
 import { counted } from '../observe/format.js';
-import { basisOf, basisSchema, basisText } from './basis.js';
+import { basisOf, basisSchema } from './basis.js';
 import { text } from './rows.js';
 import { toolOf } from './tool.js';
 
 const MOST_WEBSITES = 20;
 const MOST_WARNINGS = 50;
 
-const maybe = z.number().nullable();
-
-/** The output for a website, with the names of `status --json`. */
-const websiteOutput = z.object({
+/** A website with the names of `status --json`. */
+const websiteOutput = z.looseObject({
   website_id: z.string(),
-  website_name: z.string().nullable(),
-  snapshots: z.number(),
-  last_snapshot: z
-    .object({
-      snapshot_id: z.string(),
-      snapshot_at: z.string(),
-      snapshot_date: z.string(),
-      age_seconds: z.number(),
-      listing_status: z.string(),
-      pages_expected: maybe,
-      pages_listed: z.number(),
-      pages_rejected: z.number(),
-      reports_status: z.string(),
-      reports_planned: z.number(),
-      reports_fetched: z.number(),
-      reports_failed: z.number(),
-    })
-    .nullable(),
-  last_run: z
-    .object({ started_at: z.string(), finished_at: z.string(), outcome: z.string(), error: z.string().nullable() })
-    .nullable(),
-  pages: z
-    .object({
-      monitored: z.number(),
-      with_report: z.number(),
-      median_report_seconds: maybe,
-      oldest_report_seconds: maybe,
-    })
-    .nullable(),
   quarantined: z.number().describe('Records that wait in quarantine.'),
 });
 
@@ -75,7 +43,7 @@ export const statusTool = toolOf({
     const next = offset + shown.length;
     const { warnings, checked_at, running } = status;
     const content = {
-      websites: shown.map((row) => toldOf(row, waitingOf.get(row.website_id) ?? 0)),
+      websites: shown.map((row) => ({ ...row, quarantined: waitingOf.get(row.website_id) ?? 0 })),
       total: asked.length,
       next_offset: next < asked.length ? next : null,
       warnings: warnings.slice(0, MOST_WARNINGS),
@@ -84,11 +52,6 @@ export const statusTool = toolOf({
       checked_at,
       basis,
     };
-    const told = `${counted(asked.length, 'website')}, ${counted(warnings.length, 'warning')}.`;
-    return { content, text: `${told} ${basisText(basis)}` };
+    return { content, text: `${counted(asked.length, 'website')}, ${counted(warnings.length, 'warning')}.` };
   },
 });
-
-function toldOf(website: WebsiteStatus, quarantined: number): z.infer<typeof websiteOutput> {
-  return websiteOutput.parse({ ...website, quarantined });
-}

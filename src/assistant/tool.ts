@@ -14,20 +14,20 @@ export interface Client {
   /** Reads one state of the warehouse, which holds the client's websites only. */
   ask<T>(signal: AbortSignal, work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Runs the client's own SQL in a separate process. */
-  query(signal: AbortSignal, sql: string, window: Window): Promise<{ rows: Rows; basis: Basis }>;
+  query(signal: AbortSignal, sql: string, window: Window): Promise<Rows>;
   /** The output of `indexhouse status` for the client's websites. */
   status(): Promise<Status>;
 }
 
 /** A tool's answer: its content, and a short text without anything that a website or the service chose. */
-export interface ToolAnswer<O> {
+export interface ToolAnswer<O extends { basis: Basis }> {
   text: string;
   content: O;
   /** A file that belongs to the answer, as the address of a resource. */
   link?: { uri: string; name: string; mimeType: string; size: number };
 }
 
-interface TypedTool<I, O> {
+interface TypedTool<I, O extends { basis: Basis }> {
   name: string;
   title: string;
   description: string;
@@ -43,9 +43,9 @@ export interface Tool {
   description: string;
   input: z.ZodObject;
   output: z.ZodObject;
-  run(client: Client, input: unknown, signal: AbortSignal): Promise<ToolAnswer<object>>;
+  run(client: Client, input: unknown, signal: AbortSignal): Promise<ToolAnswer<{ basis: Basis }>>;
 }
 
-export function toolOf<I, O extends object>(tool: TypedTool<I, O>): Tool {
+export function toolOf<I, O extends { basis: Basis }>(tool: TypedTool<I, O>): Tool {
   return { ...tool, run: (client, input, signal) => tool.run(client, tool.input.parse(input), signal) };
 }

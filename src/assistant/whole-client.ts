@@ -21,7 +21,7 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     query: (signal, sql, window) =>
       reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
         const { warehouse, cache } = options;
-        return runSql({ warehouse, cache, websites: null, sql, ...window, now: now() }, stopped);
+        return runSql({ warehouse, cache, websites: null, sql, ...window }, stopped);
       }),
     close: () => reader.close(),
   };

@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { endLate } from '../source/transport.js';
 import { BucketError } from './errors.js';
 
 const MAX_TEXT_BYTES = 64e6;
@@ -18,17 +19,21 @@ export class Collector implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #file: number | null = null;
+  #late: NodeJS.Timeout | undefined;
   #answer: Omit<Answer, 'body'> = { status: 0, headers: {} };
 
   constructor(
     private readonly into: string | undefined,
+    private readonly timeoutMs: number,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: Error) => void,
   ) {}
 
   onRequestStart(): void {}
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
+    if (status >= 200) clearTimeout(this.#late);
+    else this.#late ??= endLate(controller, this.timeoutMs);
     this.#answer = { status, headers };
     if (this.into !== undefined && status === 200) this.#file = openSync(this.into, 'w');
   }
@@ -47,6 +52,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#late);
     this.#close();
     this.reject(error);
   }

@@ -77,6 +77,7 @@ export class Bucket {
   readonly #dispatcher: Dispatcher;
   readonly #effects: Pick<Effects, 'now' | 'sleep' | 'random'>;
   readonly #attempts: number;
+  readonly #timeout: number;
 
   /** @throws BucketError if there are no credentials */
   constructor(
@@ -93,6 +94,7 @@ export class Bucket {
     this.#dispatcher = dispatcherFor(this.#server, { connections: CONNECTIONS, ...timeouts });
     this.#effects = effects;
     this.#attempts = attempts;
+    this.#timeout = timeout;
   }
 
   get url(): string {
@@ -224,7 +226,7 @@ export class Bucket {
     const sized = content === undefined ? {} : { 'content-length': String(length) };
     return new Promise((resolve, reject) => {
       const request = { origin: this.#server, path, method, headers: { ...signed, ...sized }, body };
-      this.#dispatcher.dispatch(request, new Collector(into, resolve, reject));
+      this.#dispatcher.dispatch(request, new Collector(into, this.#timeout, resolve, reject));
     });
   }
 }

@@ -1,10 +1,11 @@
-import { resolve } from 'node:path';
+import { UsageError } from '../exit.js';
 import { exportAnalytics } from '../followers/export-analytics.js';
 import { safe } from '../observe/terminal.js';
 import { readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
 import type { Globals } from './program.js';
+import { fileOf } from './sink.js';
 
 export interface Flags extends Globals {
   root?: string;
@@ -15,7 +16,8 @@ export interface Flags extends Globals {
 /** `indexhouse analytics`: the views over the Parquet files, for readers that see them under another path. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const { warehouse, memoryLimit } = await readerOptions(flags, io);
-  const out = resolve(io.cwd, flags.out);
+  const out = fileOf(flags.out, io);
+  if (out === undefined) throw new UsageError('--out -: a DuckDB file cannot be written to stdout: name a file');
   const written = await exportAnalytics({ warehouse, memoryLimit, root: flags.root ?? warehouse, out });
   const done = safe(`Wrote ${written.file}: ${written.views.length} views over ${written.root}`);
   io.stdout.write(flags.json ? formatJson(written) : `${done}\n`);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import { ageText, type DataAge } from '../analysis/data-age.js';
 import type { ReaderOptions } from '../analysis/reader.js';
-import { DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
+import { ageRuleOf, DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
 import type { BucketCache, PlaceSettings } from '../bucket/cache.js';
 import { isBucketUrl } from '../config/bucket.js';
 import { loadConfig, settingsWithoutFile } from '../config/load.js';
@@ -66,9 +67,14 @@ export async function reading<T>(
   use: (options: Reading) => Promise<T>,
 ): Promise<T> {
   const onRebuilt = rebuiltLog(flags, io);
-  const settings = flags.warehouse === undefined ? await configOf(flags, io, READERS) : settingsOf(flags.warehouse, io);
-  const memoryLimit = settings.warehouse.memory_limit;
-  return inFolder(settings, io, (place) => use({ ...place, memoryLimit, onRebuilt }));
+  const config = flags.warehouse === undefined ? await configOf(flags, io, READERS) : null;
+  const settings = config ?? settingsOf(flags.warehouse ?? '', io);
+  const options = {
+    memoryLimit: settings.warehouse.memory_limit,
+    onRebuilt,
+    ageRule: config ? ageRuleOf(config) : undefined,
+  };
+  return inFolder(settings, io, (place) => use({ ...place, ...options }));
 }
 
 /** How commands that only read load the configuration. */
@@ -115,6 +121,12 @@ export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io, cache?:
 
 function staleWarning({ readAt, failure }: BucketCache): string {
   return `answered from what was fetched ${ago(Date.now() - readAt)}, because the bucket cannot be read: ${failure}`;
+}
+
+/** Says on stderr as of when an answer is; with `--log-level warn`, only if it is too old. */
+export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { stderr }: Pick<Io, 'stderr'>): void {
+  if (age === null || (age.old === null && !['trace', 'debug', 'info'].includes(logLevel))) return;
+  stderr.write(`${safeLines(`indexhouse: ${ageText(age)}`)}\n`);
 }
 
 /** Says on stderr which history a restored warehouse lacks. */

@@ -5,8 +5,10 @@ import { promisify } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { metricsText } from '../analysis/metrics.js';
+import { staleWebsites } from '../analysis/status-input.js';
 import type { Config } from '../config/schema.js';
 import { EXIT, Failure, messageOf } from '../exit.js';
+import { readRunFile, type Waiting } from '../journal/run-file.js';
 import { readKeys } from '../keys/key-file.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import type { Logger } from '../observe/log.js';
@@ -18,7 +20,7 @@ import { refuseOtherHosts } from '../service/hosts.js';
 import { plainServer } from '../service/http.js';
 import { packageFolder } from '../storage/sql.js';
 import { MINUTE_MS } from '../time.js';
-import { websitesIn } from '../warehouse/layout.js';
+import { warehouseFolder, websitesIn } from '../warehouse/layout.js';
 import { addMetrics, drained, listen, remembered } from './http-server.js';
 
 const STATUS_LIMIT_MS = 2 * MINUTE_MS;
@@ -62,7 +64,7 @@ export async function startDaemonService(options: DaemonServiceOptions) {
     onError: (error) => log.error({ err: error }, 'a request could not be answered'),
     setup: (server) => {
       refuseOtherHosts(server, { listensOn: host, allowed: config.service.allowed_hosts });
-      addHealth(server, figures);
+      addHealth(server, figures, config);
       addMetrics(server, '/metrics', async (request) => {
         await admit(request);
         return `${await ofWarehouse()}${await jobMetrics(figures())}`;
@@ -80,19 +82,41 @@ export async function startDaemonService(options: DaemonServiceOptions) {
   };
 }
 
-/** Adds `/healthz`, a 503 once a job is late, and `/readyz`, a 200 once every job has its next time. */
-function addHealth(server: FastifyInstance, figures: () => JobFigures[]): void {
+/**
+ * Adds `/livez`, a 503 if the daemon hangs; `/readyz`, a 200 once every job has its next time; and `/healthz`, a 200 only
+ * if the daemon does not hang, every job's last run ended well, no run waits, and no snapshot is old.
+ */
+function addHealth(server: FastifyInstance, figures: () => JobFigures[], config: Config): void {
+  const isLate = () => figures().some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
+  server.get('/livez', async (_, reply) => {
+    reply.header('cache-control', 'no-store').code(isLate() ? 503 : 200);
+    return { status: isLate() ? 'late' : 'ok' };
+  });
   server.get('/healthz', async (_, reply) => {
     const jobs = figures();
-    const isLate = jobs.some(({ next }) => next !== null && Date.now() - next.getTime() > LATE_MS);
-    reply.header('cache-control', 'no-store').code(isLate ? 503 : 200);
-    return { status: isLate ? 'late' : 'ok', jobs: jobs.map(jobOf) };
+    const waiting = jobs.some(({ isRunning }) => isRunning) ? await waitingIn(config) : null;
+    const stale = await staleWebsites(config, Date.now());
+    const status = isLate() ? 'late' : healthOf(jobs, waiting !== null, stale.length > 0);
+    reply.header('cache-control', 'no-store').code(status === 'ok' ? 200 : 503);
+    return { status, ...(waiting ? { waiting } : {}), stale, jobs: jobs.map(jobOf) };
   });
   server.get('/readyz', async (_, reply) => {
     const isReady = figures().every(({ next }) => next !== null);
     reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
     return { status: isReady ? 'ready' : 'starting' };
   });
+}
+
+function healthOf(jobs: readonly JobFigures[], isWaiting: boolean, isStale: boolean): string {
+  const codes = jobs.map(({ last }) => last?.exit_code ?? 0);
+  const wasKilled = jobs.some(({ isRunning, last }) => !isRunning && last !== null && last.ended_at === null);
+  if (isWaiting) return 'waiting';
+  if (wasKilled || codes.some((code) => code === EXIT.failed || code === EXIT.usage)) return 'failed';
+  return codes.some((code) => code !== EXIT.done) || isStale ? 'warnings' : 'ok';
+}
+
+async function waitingIn({ warehouse }: Config): Promise<Waiting | null> {
+  return (await readRunFile(warehouseFolder(warehouse.path).run))?.waiting ?? null;
 }
 
 function jobOf({ name, isRunning, last, next }: JobFigures) {
@@ -191,7 +215,8 @@ export async function readInOtherProcess(
     return (await running).stdout;
   } catch (error) {
     const { code, stdout, stderr } = endOfProcess.parse(error);
-    if (code === EXIT.warnings) return stdout;
+    // Also the exit codes of what they show.
+    if (code === EXIT.warnings || (code === EXIT.failed && stdout !== '')) return stdout;
     throw new Failure(stderr.trim() || messageOf(error), { cause: error });
   }
 }

@@ -114,7 +114,7 @@ function heading({ receipts, tookMs }: DemoResult, nights: number, pages: number
   const reports = websites.reduce((sum, website) => sum + website.reports.fetched, 0);
   return (
     `${count(nights)} nights of a simulated site of ${count(pages)} pages, synced in ${duration(tookMs)}: ` +
-    `${count(requests)} requests, ${count(reports)} URL reports, each page once and then only what had changed.`
+    `${count(requests)} requests, ${count(reports)} URL reports, each page once, then what had changed or come due.`
   );
 }
 

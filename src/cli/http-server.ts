@@ -49,13 +49,14 @@ export async function listen(
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there. Choose another port with --port or service.port, or end that process',
-  EACCES: 'this user may not. Choose a port from 1024 on with --port or service.port',
-  EADDRNOTAVAIL: 'this machine has no such address. Choose another with --host or service.host',
-  ENOTFOUND: 'there is no such host. Choose an address of this machine with --host or service.host',
+  EADDRINUSE: 'another process listens there. End it, or choose another port; --port 0 picks a free one',
+  EACCES: 'this user may not. Choose a port from 1024 on, such as --port 8090',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another with --host',
+  ENOTFOUND: 'there is no such host. Choose an address of this machine with --host',
 };
 
-function reasonOf(cause: unknown): string {
+/** Why a server cannot listen on an address, and what to do. */
+export function reasonOf(cause: unknown): string {
   return REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 

@@ -1,6 +1,6 @@
 import { secretsOf } from '../config/websites.js';
 import { UsageError } from '../exit.js';
-import { type Told, tell, tellTest } from '../notify/notify.js';
+import { type Sent, sendExamples, sendNotices } from '../notify/notify.js';
 import { masker } from '../observe/log.js';
 import { safe } from '../observe/terminal.js';
 import { configOf, loggerOf } from './configured.js';
@@ -22,14 +22,14 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   }
   // The outcome for each channel is printed.
   const options = { config, log: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
-  const told = flags.test ? await tellTest(options) : await tell(options);
+  const told = flags.test ? await sendExamples(options) : await sendNotices(options);
   const mask = masker(secretsOf(config));
   const shown = told.map((one) => ({ ...one, error: one.error === null ? null : mask(one.error) }));
   io.stdout.write(flags.json ? formatJson(shown) : printed(shown));
   return shown.some(({ error }) => error !== null) ? EXIT.failed : EXIT.done;
 }
 
-function printed(told: readonly Told[]): string {
+function printed(told: readonly Sent[]): string {
   if (told.length === 0) return 'Nothing to report.\n';
   const lines = told.map(({ channel, type, notices, error }) => {
     const name = channel === type ? type : `${channel} (${type})`;

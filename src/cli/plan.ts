@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { ConfigError } from '../config/errors.js';
 import { duration } from '../config/scalars.js';
 import type { Config } from '../config/schema.js';
@@ -12,7 +11,7 @@ import { type Io, stoppable, widthOf } from './io.js';
 import { formatJson } from './output.js';
 import { planText } from './plan-output.js';
 import type { Globals } from './program.js';
-import { checkSink, writeStream } from './sink.js';
+import { checkSink, fileOf, writeStream } from './sink.js';
 
 const FIRST_PAGES = 10;
 const MANY_WEBSITES = 5;
@@ -40,7 +39,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const { stdout, stderr } = io;
   if (ask && offline) throw new UsageError('--ask and --offline cannot be combined');
   const { config, withoutTokens } = await configFor(flags, io);
-  const file = out === undefined ? undefined : resolve(io.cwd, out);
+  const [file, toStdout] = [fileOf(out, io), out === '-'];
+  if (toStdout && json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   const sink = { format: 'csv', out: file, force, io } as const;
   await checkSink(sink);
   const { planned, damaged } = await stoppable(io, async (signal) => {
@@ -59,11 +59,12 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       },
       onRebuilt: rebuiltLog(flags, io),
       signal,
-      ...(file === undefined ? {} : { writeWanted: (pages) => writeStream(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
+      ...(out === undefined ? {} : { writeWanted: (pages) => writeStream(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
     });
     return { ...found, planned: { ...found.planned, requests_sent: found.planned.requests_sent + requests } };
   });
-  stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width: widthOf(stdout) }));
+  if (!toStdout)
+    stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width: widthOf(stdout) }));
   return exitFor(damaged, io);
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Analysis } from '../analysis/catalog.js';
-import { unmetFilters } from '../analysis/filters.js';
+import { whyNoRows } from '../analysis/filters.js';
 import { ask, askIntoParquet, countRows, type Question, type Result } from '../analysis/question.js';
 import { type Reader, type ReaderOptions, withReader } from '../analysis/reader.js';
 import { Stopped, UsageError } from '../exit.js';
@@ -128,7 +128,7 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
         format === 'md',
       )
     : { columns, rows, notes: rows.length === 0 ? ['No rows.'] : [] };
-  const unmet = analysis && rows.length === 0 ? await unmetFilters(reader, question) : [];
+  const unmet = analysis && rows.length === 0 ? await whyNoRows(reader, question) : [];
   const notes = [...shown.notes, ...unmet];
   const isTerminal = out === undefined && io.stdout.isTTY === true;
   const options = {
@@ -149,11 +149,11 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
  * follows it.
  */
 async function namesOf(reader: Reader): Promise<Map<string, string>> {
-  const names = new Map((await reader.namedWebsites()).map(({ id, name }) => [id, name]));
+  const names = new Map((await reader.newest(null)).map(({ id, name }) => [id, name]));
   if (names.size < 2) return new Map();
   const all = [...names.values()];
   const isTaken = (name: string) => all.indexOf(name) !== all.lastIndexOf(name);
-  return new Map([...names].map(([id, name]) => [id, name === null ? id : isTaken(name) ? `${name} (${id})` : name]));
+  return new Map([...names].map(([id, name]) => [id, isTaken(name) ? `${name} (${id})` : name]));
 }
 
 /** The most rows that an analysis returns; null: no limit. */

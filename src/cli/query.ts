@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { questionOf } from '../analysis/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/catalog.js';
+import { dataAgeOf } from '../analysis/data-age.js';
 import { describe } from '../analysis/parameters.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
-import { exitFor, reading, tellHistory } from './configured.js';
+import { exitFor, reading, tellHistory, writeAge } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
 import { printPaged } from './pager.js';
@@ -45,7 +46,12 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const asked = await questionTo({ ...flags, name }, given, io.cwd);
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-    const { damaged } = await answered(options, io, async (reader) => writeAnswer(reader, await asked(reader), sink));
+    const { damaged } = await answered(options, io, async (reader) => {
+      const question = await asked(reader);
+      const covered = await reader.newest(question.question.website ?? null);
+      writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
+      await writeAnswer(reader, question, sink);
+    });
     await tellHistory(options, io);
     return exitFor(damaged, io, options.cache);
   });

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
+import { ageSentence, ageText } from '../analysis/data-age.js';
 import { nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
 import { changeOf, counted, type Figure, percent, shareOf, signed } from '../observe/format.js';
@@ -9,15 +10,13 @@ import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
-import { exitFor, reading, tellHistory } from './configured.js';
+import { exitFor, reading, tellHistory, writeAge } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
 import { answered } from './query-output.js';
-import { checkFree, checkOutside } from './sink.js';
+import { checkFree, checkOutside, fileOf } from './sink.js';
 import { packageVersion } from './version.js';
-
-const STDOUT = '-';
 
 type Format = 'html' | 'mail' | 'pdf' | 'png';
 
@@ -33,12 +32,12 @@ export interface Flags extends Globals {
 
 /** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const toStdout = flags.out === STDOUT;
-  if (toStdout && flags.json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
+  const file = fileOf(flags.out, io);
+  if (file === undefined && flags.json)
+    throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   return reading(flags, io, async (where) => {
-    const file = resolve(io.cwd, flags.out);
     const format = formatOf(flags);
-    if (!toStdout) {
+    if (file !== undefined) {
       await checkOutside(where.warehouse, file);
       await checkReportFile(file, format, flags.force === true);
     }
@@ -46,7 +45,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     const options = { website, since, until, version: await packageVersion(), now: Date.now() };
     const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
     const page = await written(report, format, io);
-    if (toStdout) io.stdout.write(page);
+    if (file === undefined || flags.json) writeAge(report.age, flags, io);
+    if (file === undefined) io.stdout.write(page);
     else {
       await writeDurably(file, page);
       io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
@@ -104,7 +104,8 @@ async function written(report: Report, format: Format, { env }: Io): Promise<str
 }
 
 /** Where the report is, and its headline, for people. */
-function reportText({ period, total, websites, sections }: Report, file: string, width: number | undefined): string {
+function reportText(report: Report, file: string, width: number | undefined): string {
+  const { age, period, total, websites, sections } = report;
   const [only, second] = websites;
   const subject = only && !second ? nameOf(only.website) : `${websites.length} websites`;
   const share = percent(shareOf(total.indexed.now, total.pages.now));
@@ -127,14 +128,16 @@ function reportText({ period, total, websites, sections }: Report, file: string,
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
   const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
   const told = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
-  return `${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
+  const time = age ? `${wrapped(safe(ageSentence(age)), width)}\n\n` : '';
+  return `${time}${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
 /** The same for programs: each figure now and before (null if there is nothing to compare with). */
-function reportJson({ made_at, period, total, websites }: Report, file: string): string {
+function reportJson({ made_at, age, period, total, websites }: Report, file: string): string {
   const { since, until, days } = period;
   const each = websites.map(({ website: { website_id, website_name }, headline }) => {
     return { website_id, website_name, ...headline };
   });
-  return formatJson({ file, made_at, since, until, days, total, websites: each });
+  const stale = age?.old ? ageText(age) : null;
+  return formatJson({ file, made_at, as_of: age?.as_of, stale, since, until, days, total, websites: each });
 }

@@ -40,7 +40,7 @@ export interface ServiceOptions {
   /** Path in front of `/v1`, or an empty text. */
   prefix: string;
   service: Config['service'];
-  /** For reading the metrics. */
+  /** For reading the metrics, and for the age of the data. */
   status: StatusInput;
   log: Logger;
   /** Of a warehouse in a bucket, which is asked for new commits now and then. */
@@ -66,7 +66,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const onUnreadable = (file: string, reason: string) =>
     options.log.error({ file, reason }, 'a file of the warehouse cannot be read');
   const queue = new QuestionQueue();
-  const reader = new LiveReader({ ...options, queue, onUnreadable });
+  const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
   const uses = new LastUses(options.warehouse);
   const findKey = async (token: string): Promise<KeyDetails | null> => {
@@ -136,8 +136,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /**
- * Adds `/readyz`, a 200 once websites can be read, and `/healthz`: whether every request can be answered or, with a key,
- * every request of that key. A degraded service still answers requests that need no unreadable file, so both are a 200.
+ * Adds `/livez`, a 200 as long as this process answers at all, `/readyz`, a 200 once websites can be read, and `/healthz`:
+ * whether every request can be answered or, with a key, every request of that key. A degraded service still answers
+ * requests that need no unreadable file, so that is a 200, too.
  */
 export function addHealth(
   app: FastifyInstance,
@@ -148,6 +149,10 @@ export function addHealth(
     cache,
   }: { reader: LiveReader; findKey: Store['findKey']; prefix: string; cache?: BucketCache | undefined },
 ): void {
+  app.get(`${prefix}/livez`, async (_, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'ok' };
+  });
   app.get(`${prefix}/readyz`, async (_, reply) => {
     reply.header('cache-control', 'no-store');
     await reader.websites();

@@ -3,6 +3,7 @@ import { prettifyError, ZodError } from 'zod';
 import { Failure, UsageError } from '../exit.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
+import { reasonOf } from './http-server.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import type { Globals } from './program.js';
 
@@ -39,8 +40,8 @@ async function start({ website, pages, nasty, token, start: given, ...options }:
       countPerRequest: pages * website.length <= 200_000,
     });
   } catch (error) {
-    const reason = error instanceof ZodError ? prettifyError(error) : error instanceof Error ? error.message : error;
-    const message = `the simulator could not start: ${reason}`;
+    const reason = error instanceof ZodError ? prettifyError(error) : reasonOf(error);
+    const message = `the simulator could not start on port ${options.port}: ${reason}`;
     throw error instanceof ZodError || error instanceof TypeError ? new UsageError(message) : new Failure(message);
   }
 }

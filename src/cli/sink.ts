@@ -16,6 +16,7 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
   '.parquet': 'parquet',
   '.xlsx': 'xlsx',
   '.md': 'md',
+  '.txt': 'table',
 };
 /** Formats that a terminal would garble. */
 const BINARY: Readonly<Record<string, string>> = { parquet: 'Parquet', xlsx: 'A spreadsheet' };
@@ -48,7 +49,11 @@ export interface SinkFlags {
 /** Where an answer goes, and in which format. @throws UsageError for flags that name two formats */
 export function sinkOf(flags: SinkFlags, io: Io): Sink {
   const { json, format, out, excel } = flags;
-  const named = EXTENSIONS[extname(out ?? '').toLowerCase()];
+  const ending = extname(out ?? '').toLowerCase();
+  const named = EXTENSIONS[ending];
+  if (ending && !named && !format && !json && !excel) {
+    throw new UsageError(`--out ${out}: use one of ${Object.keys(EXTENSIONS).join(', ')}, or name the --format`);
+  }
   const claims: (readonly [string, Format])[] = [
     ...(json ? [['--json', 'json'] as const] : []),
     ...(format ? [[`--format ${format}`, format] as const] : []),
@@ -60,13 +65,18 @@ export function sinkOf(flags: SinkFlags, io: Io): Sink {
   if (first && other) throw new UsageError(`${first[0]} and ${other[0]} cannot be combined: they are two formats`);
   return {
     format: first?.[1] ?? 'table',
-    out: out === undefined ? undefined : resolve(io.cwd, out),
+    out: fileOf(out, io),
     force: flags.force === true,
     guardFormulas: flags.rawCsv !== true,
     byteOrderMark: excel === true,
     pager: flags.pager !== false,
     io,
   };
+}
+
+/** The file that `--out` names; undefined for stdout, which is `-`. */
+export function fileOf(out: string | undefined, { cwd }: Pick<Io, 'cwd'>): string | undefined {
+  return out === undefined || out === '-' ? undefined : resolve(cwd, out);
 }
 
 /** Checks, before a result is computed, that it could be written. @throws UsageError if not */

@@ -1,17 +1,17 @@
-import { stat } from 'node:fs/promises';
 import { readStatus, type Status } from '../analysis/status.js';
 import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import type { UnfinishedRun } from '../analysis/unfinished-runs.js';
-import { driftText, type NewDrift, nameOf } from '../analysis/website-status.js';
+import { driftText, type NewDrift, nameOf, notConfigured } from '../analysis/website-status.js';
 import { isBucketUrl } from '../config/bucket.js';
-import { UsageError } from '../exit.js';
 import { type FollowerLag, titleOf } from '../followers/follower.js';
 import { safe } from '../observe/terminal.js';
+import { checkFolder } from '../warehouse/prepare.js';
 import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf, tellHistory } from './configured.js';
-import { EXIT, type Io, widthOf } from './io.js';
+import { type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
 
+const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
 /** How many lines of drift to print. */
 const DRIFT_SHOWN = 10;
 
@@ -33,7 +33,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       io.stdout.write(await metricsOf(status));
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
     await tellHistory({ warehouse }, io);
-    return exitFor([], io, cache) || (status.warnings.length > 0 ? EXIT.warnings : EXIT.done);
+    return status.exit_code || exitFor([], io, cache);
   });
 }
 
@@ -46,13 +46,6 @@ async function inputOf(flags: Flags, io: Io) {
   return { settings, input: { ...statusInputOf(settings), onRebuilt } };
 }
 
-async function checkFolder(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found?.isDirectory()) return;
-  const what = found ? 'is not a folder' : 'does not exist';
-  throw new UsageError(`the warehouse ${path} ${what}: run \`indexhouse sync\` first, or name it with --warehouse`);
-}
-
 function printed(status: Status, width: number | undefined): string {
   const { websites, unfinished, followers, running, warnings, warehouse, quarantine, new_drift, notices } = status;
   const none = websites.every(({ last_snapshot }) => last_snapshot === null);
@@ -62,6 +55,7 @@ function printed(status: Status, width: number | undefined): string {
     ...(isBucketUrl(warehouse)
       ? []
       : [running ? `A run is in progress: ${running.holder}.` : 'No run is in progress.']),
+    ...websites.filter(({ is_configured }) => !is_configured).map(notConfigured),
     ...unfinished.map((run) => `Unfinished: ${unfinishedLine(run, status)}`),
     ...followers
       .filter(({ name, error }) => name !== 'analytics' && error === null)
@@ -88,6 +82,8 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
         : '',
     ];
   });
+  // Left out if it is 0 in every row, so that the rest fits into a terminal.
+  const haveFailed = websites.some(({ last_snapshot: last }) => (last?.reports_failed ?? 0) > 0);
   const reports = websites.flatMap((website) => {
     const { last_snapshot: last, pages } = website;
     if (!last) return [];
@@ -96,7 +92,8 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
       ageOf(pages?.oldest_report_seconds),
       ageOf(pages?.median_report_seconds),
     ];
-    return [[nameOf(website), last.reports_status, last.reports_fetched, last.reports_planned, ...known]];
+    const counts = [last.reports_fetched, ...(haveFailed ? [last.reports_failed] : []), last.reports_planned];
+    return [[nameOf(website), last.reports_status, ...counts, ...known]];
   });
   const requests = websites.flatMap((website) => {
     const { last_run: run } = website;
@@ -106,7 +103,7 @@ function websiteTables({ websites, checked_at }: Status, width: number | undefin
   });
   const tables: [columns: string[], rows: unknown[][]][] = [
     [['website', 'last snapshot', 'age', 'listing', 'listed', 'expected', 'rejected', 'last run'], snapshots],
-    [['website', 'last reports', 'fetched', 'planned', 'pages with a report', 'oldest', 'median'], reports],
+    [['website', 'last reports', 'fetched', ...(haveFailed ? ['failed'] : []), 'planned', ...OF_ALL_REPORTS], reports],
     [['website', 'last requests', 'throttled', 'retried', 'utilised'], requests],
   ];
   const filled = tables.filter(([, rows]) => rows.length > 0);

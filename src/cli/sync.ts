@@ -6,11 +6,12 @@ import { createProgress, type Progress } from '../observe/progress.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
 import { chosenWebsites } from '../run/choose-websites.js';
 import { realRunEffects } from '../run/context.js';
-import { exitCodeOf, type Receipt, type WebsiteReceipt } from '../run/receipt.js';
+import { problemsIn, type Receipt, type WebsiteReceipt } from '../run/receipt.js';
 import { sync } from '../run/sync.js';
+import { exitCodeOf, type Problem } from '../warehouse/verdict.js';
 import { configOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
-import { count, duration, figures, formatJson, formatTable, percent, warningLines } from './output.js';
+import { count, counted, duration, figures, formatJson, formatTable, percent, warningLines } from './output.js';
 import type { RunFlags } from './plan.js';
 import { packageVersion } from './version.js';
 
@@ -20,7 +21,7 @@ const CUT_BY: Readonly<Record<string, string>> = {
   budget: 'budget reached',
   deadline: 'deadline reached',
   interrupted: 'the run was interrupted',
-  failed: 'fetching stopped early',
+  failed: 'reports failed',
 };
 
 export interface Flags extends RunFlags {
@@ -45,10 +46,10 @@ export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> 
     const { writeMetrics } = await import('./metrics.js');
     await writeMetrics(config, resolve(io.cwd, flags.metricsFile));
   }
-  io.stdout.write(
-    flags.json ? formatJson(receipt) : syncSummary(receipt, namesOf(config.websites), widthOf(io.stdout)),
-  );
-  return exitCodeOf(receipt, config.quality.max_reject_ratio);
+  const problems = problemsIn(receipt, config.quality.max_reject_ratio);
+  const names = namesOf(config.websites);
+  io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, names, widthOf(io.stdout)));
+  return exitCodeOf(problems);
 }
 
 async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> {
@@ -58,10 +59,10 @@ async function syncOnce(config: Config, flags: Flags, io: Io): Promise<Receipt> 
   const recoverOnly = flags.recover ?? false;
   return stoppable(io, async (signal) => {
     const websites = await chosenWebsites(flags.website ?? [], config, { effects: realRunEffects, signal });
-    const once = () => sync({ config, version, websites, recoverOnly, retryFor, log, progress, signal });
-    if (config.notify.channels.length === 0) return once();
-    const { toldRun } = await import('../notify/notify.js');
-    return toldRun({ config, log, isNight: !recoverOnly }, once);
+    const given = { config, version, websites, recoverOnly, retryFor, log, progress, signal };
+    if (config.notify.channels.length === 0) return sync(given);
+    const { notifiedRun } = await import('../notify/notify.js');
+    return notifiedRun({ config, log, isNight: !recoverOnly }, (onLongOutage) => sync({ ...given, onLongOutage }));
   });
 }
 
@@ -88,29 +89,44 @@ function namesOf(configured: Config['websites']): (id: string) => string {
 }
 
 /**
- * The receipt as text: one line per website, why reports were fetched, what is left, and warnings.
+ * The receipt as text: one line per website, why reports were fetched, what is left, what is wrong, and how it ended.
  *
+ * @param problems what is wrong with the receipt
  * @param nameOf what a website is called
  * @param width cells of the terminal; undefined for a file or a pipe
  */
 export function syncSummary(
-  { run_id, websites, followers, error }: Receipt,
+  { run_id, websites, error }: Receipt,
+  problems: readonly Problem[],
   nameOf: (websiteId: string) => string,
   width: number | undefined,
 ): string {
-  if (error !== undefined) return `! no website was synced: ${safe(error)}\n`;
-  if (websites.length === 0) return 'No interrupted run.\n';
+  const warnings = problems.map(({ website_id, message }) =>
+    website_id ? `${nameOf(website_id)}: ${message}` : message,
+  );
+  const end = `${warningLines(warnings)}\n${lastLine(websites, problems)}\n`;
+  if (error !== undefined) return end.trimStart();
+  if (websites.length === 0) return `No interrupted run.\n${end}`;
   const lines = [
     ...reasonsLine(websites),
     ...websites.flatMap((website) => leftLine(website, nameOf(website.website_id))),
     ...websites.flatMap((website) => troubleLine(website, nameOf(website.website_id))),
   ];
-  const warnings = [
-    ...websites.flatMap(({ website_id, error }) => (error ? [`${nameOf(website_id)}: ${error}`] : [])),
-    ...followers.flatMap(({ reason }) => (reason ? [reason] : [])),
-  ];
   const notes = lines.length > 0 ? `\n${lines.map((line) => `${safe(line)}\n`).join('')}` : '';
-  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}\n${warningLines(warnings)}`;
+  return `Run ${run_id}\n\n${table(websites, nameOf, width)}${notes}${end}`;
+}
+
+/** How the run ended, as its exit code has it. */
+function lastLine(websites: readonly WebsiteReceipt[], problems: readonly Problem[]): string {
+  const exitCode = exitCodeOf(problems);
+  const committed = websites.filter(({ status }) => status === 'committed').length;
+  const synced =
+    committed === websites.length
+      ? counted(committed, 'website')
+      : `${committed} of ${counted(websites.length, 'website')}`;
+  if (exitCode === 0) return `Done: ${synced} synced.`;
+  const how = exitCode === 1 ? 'Failed' : 'Completed with warnings';
+  return `${how}: ${synced} synced, ${counted(problems.length, 'warning')} (exit code ${exitCode}).`;
 }
 
 /** Leaves out figures that are 0 in every row, so that the rest fits into a terminal. */

@@ -1,7 +1,10 @@
+import { followersOf } from '../followers/follow.js';
 import { safe } from '../observe/terminal.js';
+import { exists } from '../storage/durable.js';
 import { exitCodeOf, type Verified } from '../verify/finding.js';
 import { verifyWarehouse } from '../verify/verify.js';
-import { configOf } from './configured.js';
+import { warehouseFolder } from '../warehouse/layout.js';
+import { configOf, readerOptions } from './configured.js';
 import type { Io } from './io.js';
 import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
@@ -10,12 +13,17 @@ const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
 
 export interface Flags extends Globals {
   repair?: boolean;
+  warehouse?: string;
 }
 
 /** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const config = await configOf(flags, io, { withoutTokens: true });
-  const verified = await verifyWarehouse(config, flags.repair === true);
+  const place = await readerOptions(flags, io);
+  // A copy of the Parquet files has no followers.
+  const isCopy = flags.warehouse !== undefined && !(await exists(warehouseFolder(place.warehouse).database));
+  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
+  const followers = config ? followersOf(config) : isCopy ? [] : undefined;
+  const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
   io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
   return exitCodeOf(verified);
 }

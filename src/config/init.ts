@@ -62,7 +62,7 @@ const STARTER = `# yaml-language-server: $schema=SCHEMA
 # those lines. \${NAME} reads the environment. Check with: indexhouse doctor
 
 api:
-  base_url: https://api.example.com     # yours: the service's address, https; may carry a path prefix
+  base_url: https://api.example.com     # yours: the service's address, https; without /v1
   token: \${INDEXHOUSE_TOKEN}            # yours: the bearer token, better kept in the environment than here
   # token_file: /run/secrets/token      # or a file that holds it, as Docker and Kubernetes mount secrets
   requests_per_minute: 60               # for each token; or unlimited. The service's rate headers may lower it
@@ -79,7 +79,7 @@ websites: all                           # every website that the token has acces
 
 reports:
   max_per_run: unlimited                # URL reports fetched in one run; 0: the listing only
-  refresh_after: 0d                     # an unchanged page's report is not fetched again before this age
+  refresh_after: 30d                    # fetch an unchanged page's report again by this age; 0d: in each run
   deadline: 20h                         # stop fetching then, and commit what is there
   priority: {}                          # or URL patterns, in which * matches any characters:
   # priority:
@@ -124,12 +124,14 @@ retention:                              # for: indexhouse maintain; by default e
 sync:
   resume_within: 6h                     # how old an interrupted run may be to be resumed
   retry_for: 6h                         # how long the daemon waits for an outage to pass
+  max_clock_skew: 1h                    # no run starts if this machine's clock is further off the service's
 
 quality:
   max_reject_ratio: 0.01                # above this share of rejected records a listing is partial
+  max_failed_ratio: 0.01                # above this share of failed reports (at least three) the reports have failed
 
 status:
-  max_age: auto                         # status warns of older snapshots; auto: twice the time between nightly syncs
+  max_age: auto                         # older data is called old; auto: twice the time between nightly syncs
 
 notify:                                 # who is notified when something is wrong; try it: indexhouse notify --test
   channels: []                          # none; or a list:
@@ -151,7 +153,10 @@ notify:                                 # who is notified when something is wron
   #     run: [/usr/local/bin/on-notice]
   failed: true                          # a run got no snapshot
   stale: true                           # the newest snapshot is older than status.max_age
-  partial_nights: 2                     # listings stayed partial for this many nights; or false
+  partial_nights: 1                     # listings were partial for this many nights; or false
+  reports: true                         # reports failed or were interrupted
+  lagging: true                         # a copy of the warehouse lags
+  outage: 1h                            # a run waits for so long, and when it is over; or false
   drift: true                           # the service sends something new
   rejects: true                         # more rejected records than quality.max_reject_ratio
   indexed_drop: 5%                      # a website has fewer indexed pages by more than this; or a number; or false

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { globs } from './globs.js';
-import { mapping, says, smtpUrl, text, token, webhookUrl, whole, yesOrNo } from './scalars.js';
+import { duration, mapping, says, smtpUrl, text, token, webhookUrl, whole, yesOrNo } from './scalars.js';
 
 const TYPES = 'webhook, slack, teams, email, command or ping';
 const MAX_CHANNELS = 100;
@@ -103,8 +103,14 @@ export const notify = z.strictObject(
       .prefault(true)
       .describe('Notify about a website whose newest snapshot is older than `status.max_age`.'),
     partial_nights: orFalse(1)
-      .prefault(2)
+      .prefault(1)
       .describe('Notify about listings that were partial for this many nights; or false.'),
+    reports: yesOrNo().prefault(true).describe('Notify about reports that failed or were interrupted.'),
+    lagging: yesOrNo().prefault(true).describe('Notify about a copy of the warehouse that lags.'),
+    outage: z
+      .union([z.literal(false), duration()], says('is neither a duration nor false', 'Write a duration such as 1h.'))
+      .prefault('1h')
+      .describe('Notify about an outage that a run has waited for so long, and when it is over; or false.'),
     drift: yesOrNo()
       .prefault(true)
       .describe('Notify about what the service sends that the contract does not foresee, when it is new.'),

@@ -150,6 +150,7 @@ function addressProblem(value: string): string | null {
   }
   if (value.includes('?')) return 'holds a query\nRemove everything from the question mark on.';
   if (value.includes('#')) return 'holds a fragment\nRemove everything from the # on.';
+  if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1\nLeave /v1 out: it is added to every address.';
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return 'is not encrypted: http would send the token unencrypted\nWrite https://; http is for localhost only.';
   }

@@ -65,8 +65,8 @@ const reports = z.strictObject(
       .prefault('unlimited')
       .describe('URL reports to fetch in one run, or "unlimited"; 0: listing only.'),
     refresh_after: duration()
-      .prefault('0d')
-      .describe("An unchanged page's report is not fetched again before this age."),
+      .prefault('30d')
+      .describe("Age by which an unchanged page's report is fetched again, spread over the days before; 0d: each run."),
     deadline: duration(1000).prefault('20h').describe('How long a run fetches reports before it commits what it has.'),
     priority: priority.prefault({}).describe('Which reports are fetched first, and which never.'),
   },
@@ -112,6 +112,11 @@ const sync = z.strictObject(
     retry_for: duration()
       .prefault('6h')
       .describe('How long `schedule` waits for an outage of the service, the network or a full disk to pass.'),
+    max_clock_skew: duration()
+      .prefault('1h')
+      .describe(
+        "How far this machine's clock may be off the service's, or behind the newest snapshot, for a run to start.",
+      ),
   },
   mapping,
 );
@@ -152,6 +157,14 @@ const quality = z.strictObject(
       .max(1, ratio)
       .prefault(0.01)
       .describe('Share of rejected records above which a listing is partial.'),
+    max_failed_ratio: z
+      .number(ratio)
+      .min(0, ratio)
+      .max(1, ratio)
+      .prefault(0.01)
+      .describe(
+        'Share of failed reports above which, if there are at least three, the reports of a run count as failed.',
+      ),
   },
   mapping,
 );
@@ -165,7 +178,7 @@ const status = z.strictObject(
         says('is neither a duration nor `auto`', 'Write a duration such as 36h, or `auto`.'),
       )
       .prefault('auto')
-      .describe('Age of a snapshot above which `status` warns; "auto": twice the time between two nightly syncs.'),
+      .describe('Age of a snapshot above which data is called old; "auto": twice the time between two nightly syncs.'),
   },
   mapping,
 );

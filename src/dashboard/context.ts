@@ -1,3 +1,4 @@
+import type { DataAge } from '../analysis/data-age.js';
 import type { Reader } from '../analysis/reader.js';
 import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../html/html.js';
@@ -13,6 +14,8 @@ export interface DashboardContext {
   query: unknown;
   /** Milliseconds since 1970: what ages are counted to. */
   now: number;
+  /** How old the data is that the page shows. */
+  age: DataAge | null;
   /** The websites that have a snapshot, from memory. */
   websites(): Promise<readonly ServedWebsite[]>;
   /** Every commit, oldest first, from memory. Each state of the warehouse has its own list. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
 import type { Html } from '../html/html.js';
-import { clientSignal } from '../service/admission.js';
+import { clientSignal, readableBy } from '../service/admission.js';
 import { publicError, ServiceError } from '../service/errors.js';
 import type { LiveReader, ServedWebsite } from '../store/live-reader.js';
 import { WarehouseError } from '../warehouse/prepare.js';
@@ -40,7 +40,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface DashboardOptions {
   /** Answers all queries of the dashboard. The caller closes it. */
-  reader: Pick<LiveReader, 'ask' | 'markers' | 'websites'>;
+  reader: Pick<LiveReader, 'ask' | 'dataAge' | 'markers' | 'websites'>;
   /** The key of a token, or null; called for every request, so that a revoked key loses access at once. */
   findKey(token: string): Promise<KeyDetails | null>;
   /** Milliseconds since 1970: what ages, sessions and limits are counted by. */
@@ -147,11 +147,13 @@ function addPages(scope: FastifyInstance, { base, authentication, options }: Sit
       const context = { keyId: key._id, signal: clientSignal(reply) };
       const ask: DashboardContext['ask'] = (question) => reader.ask(context, 'slow', question);
       const [websites, markers] = [() => reader.websites(), () => reader.markers()];
-      return send({ base, key, query: request.query, now: now(), websites, markers, ask }, request, reply);
+      const { websiteId } = z.object({ websiteId: z.string().optional() }).parse(request.params);
+      const age = await reader.dataAge(websiteId === undefined ? readableBy(key) : [websiteId], now());
+      return send({ base, key, query: request.query, now: now(), age, websites, markers, ask }, request, reply);
     });
   };
   add('/', async (context, _request, reply) => {
-    const view = { base, title: 'Websites', keyLabel: context.key.api_key_label };
+    const view = { base, title: 'Websites', keyLabel: context.key.api_key_label, age: context.age };
     return sendPage(reply, layout(view, await websitesPage(context)));
   });
   for (const route of ROUTES) {
@@ -182,8 +184,8 @@ async function websiteIn(context: DashboardContext, request: FastifyRequest): Pr
 async function websitePage(route: Route, context: DashboardContext, request: FastifyRequest): Promise<Html> {
   const website = await websiteIn(context, request);
   const { title, content } = await PAGES[route]({ ...context, website });
-  const { base, key } = context;
-  return layout({ base, title, keyLabel: key.api_key_label, at: { website, route } }, content);
+  const { base, key, age } = context;
+  return layout({ base, title, keyLabel: key.api_key_label, at: { website, route }, age }, content);
 }
 
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { Html, html, type Part, shortened } from '../html/html.js';
+import { ageBand } from '../report/page.js';
 import type { ServedWebsite } from '../store/live-reader.js';
-import { linkTo, type Route } from './context.js';
+import { type DashboardContext, linkTo, type Route } from './context.js';
 
 const NAME_CHARACTERS = 80;
 
@@ -25,10 +26,11 @@ export interface Layout {
   keyLabel: string | null;
   /** The website that the page is about, and which of its pages it is. */
   at?: { website: ServedWebsite; route: Route } | undefined;
+  age?: DashboardContext['age'];
 }
 
 /** A page of the dashboard as a complete document, without inline scripts or styles. */
-export function layout({ base, title, keyLabel, at }: Layout, content: Part): Html {
+export function layout({ base, title, keyLabel, at, age = null }: Layout, content: Part): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -42,6 +44,7 @@ export function layout({ base, title, keyLabel, at }: Layout, content: Part): Ht
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
+${ageBand(age)}
 <header class="bar">
 <p class="brand"><a href="${base}/">${MARK}indexhouse</a></p>
 ${keyLabel === null ? null : signOut(base, keyLabel)}

@@ -67,6 +67,7 @@ export class Preparation {
       key: NOBODY,
       query,
       now: 0,
+      age: null,
       website,
       websites: () => this.reader.websites(),
       markers: () => this.reader.markers(),

@@ -52,7 +52,8 @@ export async function runDemo(options: DemoOptions) {
   const firstNight = `${new Date(options.now - nights * DAY_MS).toISOString().slice(0, 10)}${NIGHT_HOUR}`;
   const deindexing = { night: Math.max(1, nights - NIGHTS_AFTER_THE_FALL), directory: '/blog/', share: 0.5 };
   const submission = { night: Math.max(1, nights - NIGHTS_AFTER_THE_SITEMAP), directory: '/docs/' };
-  const simulator = await startSimulator({
+  const simulator: Simulator = await startSimulator({
+    clock: () => simulator.world.now.getTime(),
     seed,
     start: firstNight,
     websites: [{ id: DEMO_WEBSITE_ID, pages, deindexing, submission }],
@@ -126,8 +127,6 @@ api:
 websites:
   - id: ${DEMO_WEBSITE_ID}
     name: ${name}
-reports:
-  refresh_after: 30d
 warehouse:
   path: ./warehouse
 `;

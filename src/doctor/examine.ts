@@ -3,7 +3,7 @@ import { bucketOf, cacheFolder } from '../bucket/cache.js';
 import { isBucketUrl } from '../config/bucket.js';
 import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
-import { type Website, websitesFor } from '../config/websites.js';
+import { apiAccess, type Website, websitesFor } from '../config/websites.js';
 import { messageOf } from '../exit.js';
 import { size as sized } from '../observe/format.js';
 import { Clients } from '../run/clients.js';
@@ -28,6 +28,8 @@ import {
   checkJournals,
   checkLog,
   checkRunLock,
+  checkWebsites,
+  latestSnapshot,
   nearestExisting,
 } from './warehouse.js';
 
@@ -87,6 +89,7 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
     await guarded('warehouse', () => checkFolder(config)),
     await guarded('run_lock', () => checkRunLock(config)),
     await guarded('log', () => checkLog(config)),
+    await guarded('websites', () => checkWebsites(config)),
     await guarded('journals', () => checkJournals(config)),
     await guarded('followers', () => checkFollowers(config)),
     checkDisk(config, free, pages),
@@ -120,19 +123,19 @@ async function examineService(
   signal: AbortSignal,
   effects: DoctorEffects,
 ): Promise<{ findings: CheckResult[]; pages: number }> {
-  const seen: { answer: Answer; at: number }[] = [];
+  const seen: Answer[] = [];
   // No retries, because the question is whether it works now.
   const once = { ...config, api: { ...config.api, max_attempts: 1 } };
-  const clients = new Clients(once, {
-    effects,
-    signal,
-    onAnswer: (answer) => seen.push({ answer, at: effects.now() }),
-  });
+  const clients = new Clients(once, { effects, signal, onAnswer: (answer) => seen.push(answer) });
   try {
     const key = await askForKey(clients, config);
-    const { answer = null, at = 0 } = seen[0] ?? {};
-    const first = [checkBaseUrl(config, key, answer), checkToken(key, config.websites), checkClock(answer, at)];
     const websites = await examineWebsites(config, clients, key);
+    const services = [apiAccess(config), ...websitesFor(config, key.details)].map((access) => {
+      return { baseUrl: access.baseUrl, ahead: clients.clientOf(access).clockAhead };
+    });
+    const { max_clock_skew: limit } = config.sync;
+    const clock = checkClock({ now: effects.now(), limit, services, latest: await latestSnapshot(config) });
+    const first = [checkBaseUrl(config, key, seen[0] ?? null), checkToken(key, config.websites), clock];
     const pages = websites.reduce((all, website) => all + website.pages, 0);
     return { findings: [...first, ...websites.map(({ finding }) => finding)], pages };
   } finally {

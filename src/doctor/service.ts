@@ -4,14 +4,13 @@ import type { KeyDetails } from '../contract/key.js';
 import { Stopped } from '../exit.js';
 import { type Clients, keyDetails } from '../run/clients.js';
 import type { Client, RequestCounts } from '../source/client.js';
+import { type ClockEvidence, judgeClock } from '../source/clock.js';
 import { readWindow, type Window } from '../source/coverage-window.js';
 import { API_PLACES, type FailureKind, type Places, SourceError } from '../source/errors.js';
 import { listingPath } from '../source/links.js';
 import type { Answer } from '../source/transport.js';
-import { MINUTE_MS } from '../time.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
-const CLOCK_SKEW_MS = MINUTE_MS;
 /** Failures for which the client's message already ends with a remedy. */
 const ADVISED: ReadonlySet<FailureKind> = new Set(['unauthorized', 'forbidden', 'redirect', 'throttled', 'server']);
 const UNREACHABLE = new Set(['network', 'certificate', 'timeout']);
@@ -90,18 +89,13 @@ function factOf(error: Error | null): string {
   return end < 0 ? error.message : error.message.slice(0, end);
 }
 
-/** Whether this machine's clock agrees with the service's `Date` header: snapshots are dated by this clock. */
-export function checkClock(answer: Answer | null, receivedAt: number): CheckResult {
-  const date = answer?.headers.date;
-  const theirs = Date.parse(typeof date === 'string' ? date : '');
-  if (Number.isNaN(theirs)) return clock.ok('not compared: the service sent no Date header');
-  const skewMs = receivedAt - theirs;
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
-  if (Math.abs(skewMs) <= CLOCK_SKEW_MS) return clock.ok("agrees with the service's to within a minute");
-  return clock.warning(
-    `this machine's clock is ${seconds} seconds ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`,
-    'Switch on time synchronisation (NTP): snapshots get their dates from this clock.',
-  );
+/** Whether this machine's clock agrees with the services and with the snapshots, as a sync demands. */
+export function checkClock(evidence: ClockEvidence): CheckResult {
+  const found = judgeClock(evidence);
+  if (found) return clock[found.level](found.message, `${found.remedy[0]?.toUpperCase()}${found.remedy.slice(1)}.`);
+  if (evidence.services.every(({ ahead }) => ahead === null))
+    return clock.ok('not compared: the service sent no Date header');
+  return clock.ok("agrees with the service's to within ten minutes");
 }
 
 function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string {

@@ -1,18 +1,22 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { notConfigured } from '../analysis/website-status.js';
 import { cacheFolder } from '../bucket/cache.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
+import { namedWebsites } from '../config/websites.js';
 import { messageOf } from '../exit.js';
 import { followersOf } from '../followers/follow.js';
 import { type FollowerLag, lagText, titleOf } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
 import { size as sized } from '../observe/format.js';
+import type { ClockEvidence } from '../source/clock.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
 import { REMEDY, told } from '../warehouse/damage.js';
-import { warehouseFolder } from '../warehouse/layout.js';
+import { warehouseFolder, websitesIn } from '../warehouse/layout.js';
+import { latestOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -61,6 +65,13 @@ export async function checkRunLock({ warehouse }: Config): Promise<CheckResult> 
   );
 }
 
+/** The websites of the warehouse that are no longer configured. */
+export async function checkWebsites(config: Config): Promise<CheckResult[]> {
+  const named = namedWebsites(config);
+  const others = (await websitesIn(config.warehouse.path)).filter((id) => named?.every((one) => one.id !== id));
+  return others.map((website_id) => resultsOf('websites').ok(notConfigured({ website_id })));
+}
+
 /** Whether damaged journals were set aside. */
 export async function checkJournals({ warehouse }: Config): Promise<CheckResult> {
   const folders = await journalsSetAside(warehouse.path);
@@ -80,6 +91,15 @@ export function checkLog({ warehouse }: Config): Promise<CheckResult> {
     if (damaged.length > 0) return log.error(told(damaged), `${REMEDY}.`);
     return log.ok(`${opened.markers.length} commits, every file in place`);
   });
+}
+
+/** The latest snapshot; null if there is none, or if the log cannot be read, which is a finding of its own. */
+export function latestSnapshot({ warehouse }: Config): Promise<ClockEvidence['latest']> {
+  return withTemporary('doctor', (temporary) =>
+    withEngine({ memoryLimit: warehouse.memory_limit, temporary }, async (engine) =>
+      latestOf((await OpenWarehouse.read(engine, warehouse.path, temporary)).markers),
+    ),
+  ).catch(() => null);
 }
 
 /** Whether the bucket can be read, and whose copy it holds. */

@@ -13,7 +13,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
 import { type Compared, type Difference, lagging } from './follower.js';
-import { isDropped, knownCommits, readRetention } from './native-file.js';
+import { isDropped, knownCommits, readRetention, removedInFile } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
 const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
@@ -85,6 +85,8 @@ async function isHalfMade(engine: Engine): Promise<boolean> {
 
 async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { markers } = log;
+  if ((await removedInFile(engine, log, 'follower.')).size > 0)
+    return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower');
   const has = markers.filter(({ commitId }) => taken.has(commitId));
   const { retainedFrom } = await readRetention(engine, 'follower');

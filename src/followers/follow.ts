@@ -28,7 +28,7 @@ export async function followAll({ config, warehouse, log, websiteId }: FollowInp
     return [await send().catch((error: unknown) => couldNot('bucket', error))];
   }
   const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
-  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.warn(withRemedy(error)));
+  await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.info(withRemedy(error)));
   const states = await follow(followersOf(config), config);
   for (const { name, behind, reason } of states) if (reason) log.warn({ follower: name, behind }, reason);
   return states;

@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import { messageOf, UnreachableError } from '../exit.js';
 import { counted } from '../observe/format.js';
 import { diskRemedy } from '../storage/disk-error.js';
 import type { EngineOptions } from '../storage/engine.js';
 import type { LockHolder } from '../storage/locks.js';
-import { firstLine } from '../warehouse/damage.js';
+import { firstLine, websiteOf } from '../warehouse/damage.js';
 import { lackingIn, type Marker, markersOf, newestMarkers } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { currentState } from '../warehouse/state.js';
@@ -90,6 +91,16 @@ export interface Follower {
   compare(log: OpenWarehouse, engine: EngineOptions, options: { repair: boolean }): Promise<Compared>;
 }
 
+/** Websites of which a copy holds runs or commits that the log no longer has: `indexhouse remove` took them out. */
+export function removedIn(
+  { markers, runs, damaged }: OpenWarehouse,
+  held: readonly { websiteId: string; id: string }[],
+): ReadonlySet<string> {
+  const paths = [...runs, ...[...markers, ...damaged].map(({ path }) => path)];
+  const there = new Set(paths.map((path) => `${websiteOf(path)} ${basename(path, '.parquet')}`));
+  return new Set(held.filter(({ websiteId, id }) => !there.has(`${websiteId} ${id}`)).map((one) => one.websiteId));
+}
+
 /** One commit of the log, as a copy takes it. */
 export interface Commit {
   marker: Marker;
@@ -108,7 +119,7 @@ export interface LogCopy {
   known(): Promise<ReadonlySet<string>>;
   /** Copies a commit that it lacks, replacing whatever an interrupted attempt left. @throws UnreachableError */
   take(commit: Commit): Promise<void>;
-  /** Removes the rows or files that tombstones put out of use. Called first, each time with all tombstones. */
+  /** Removes what tombstones put out of use, or `indexhouse remove` took out. Called first, with the whole log. */
   drop(log: OpenWarehouse): Promise<void>;
   /** Copies what belongs to no commit, such as `runs`, after all commits. @returns what was skipped */
   finish(log: OpenWarehouse): Promise<string[]>;

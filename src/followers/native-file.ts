@@ -1,14 +1,15 @@
 import { rm, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../exit.js';
 import { exists, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { lackingIn, type Marker } from '../warehouse/markers.js';
+import { KINDS, lackingIn, type Marker, markersOf, OF_KIND } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
-import type { FollowerLag } from './follower.js';
+import { DATA_TABLES, isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { type FollowerLag, removedIn } from './follower.js';
 
 const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
 
@@ -65,8 +66,9 @@ export async function dropOldRows(engine: Engine, before: string | null): Promis
   return before;
 }
 
-/** Drops the rows of files that got a tombstone since, in the caller's transaction. */
+/** Drops what was removed and the rows of files that got a tombstone since, in the caller's transaction. */
 export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promise<void> {
+  for (const website of await removedInFile(engine, log)) await dropRemoved(engine, log, website);
   if (log.tombstoneFiles.length === 0) return;
   await engine.run(
     `create or replace temp table new_tombstones as
@@ -81,6 +83,32 @@ export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promis
   }
   await engine.run('insert into tombstones by name select * from new_tombstones');
   await engine.run('drop table new_tombstones');
+}
+
+const heldRun = z.object({ websiteId: z.string(), id: z.string() });
+
+/** Websites of which a file holds what the log no longer has; by runs, because a marker may only be lost. */
+export async function removedInFile(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<ReadonlySet<string>> {
+  const held = ['runs', 'snapshots'].map(
+    (table) => `select website_id as "websiteId", run_id as id from ${prefix}${table}`,
+  );
+  return removedIn(log, await engine.rows(heldRun, held.join(' union ')));
+}
+
+/** Keeps the commits that are as before, but the newest: it is taken again with the state, as runs and tombstones are. */
+async function dropRemoved(engine: Engine, log: OpenWarehouse, website: string): Promise<void> {
+  const newest = markersOf(log.markers, website).at(-1)?.commitId ?? '';
+  const same = KINDS.map((kind) => {
+    const { table, id } = OF_KIND[kind];
+    const there = log.query(table, log.files(table, website));
+    return `select ${id} from ${table} semi join (${there}) as there using (${id}, files) where ${id} <> $newest`;
+  });
+  await engine.run(`create or replace temp table kept as ${same.join(' union all ')}`, { newest });
+  const drop = (table: Table, id: string) =>
+    engine.run(`delete from ${table} where website_id = $website and ${id} not in (from kept)`, { website });
+  for (const table of DATA_TABLES) await countDeleted(engine, (await drop(table, 'commit_id')).rowsChanged);
+  for (const kind of KINDS) await drop(OF_KIND[kind].table, OF_KIND[kind].id);
+  for (const table of ['runs', 'tombstones', 'page_state'] as const) await drop(table, "''");
 }
 
 async function countDeleted(engine: Engine, rows: number): Promise<void> {
@@ -109,7 +137,7 @@ export async function knownCommits(engine: Engine, database: string | null = nul
  * @param engine with a temporary folder outside the warehouse, if nothing may be written into it
  */
 export async function duckdbLag(
-  { path, markers }: Pick<OpenWarehouse, 'path' | 'markers'>,
+  { path, markers, damaged }: Pick<OpenWarehouse, 'path' | 'markers' | 'damaged'>,
   engine: EngineOptions,
   file = warehouseFolder(path).database,
 ): Promise<FollowerLag> {
@@ -119,7 +147,9 @@ export async function duckdbLag(
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
     const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
-    return { ...lag, behind: lackingIn(known, markers).length, held };
+    const there = new Set([...markers, ...damaged].map((one) => basename(one.path, '.parquet')));
+    const removed = [...known].filter((id) => !there.has(id)).length;
+    return { ...lag, behind: lackingIn(known, markers).length + removed, held };
   } catch (error) {
     // A writer has opened it since we checked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };

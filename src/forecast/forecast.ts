@@ -75,22 +75,17 @@ export type Forecast = Awaited<ReturnType<typeof forecast>>['planned'];
  */
 export async function forecast(input: ForecastInput) {
   const { config, youngerThan, effects = realForecastEffects } = input;
-  const { api, reports, schedule, warehouse } = config;
+  const { reports, schedule, warehouse } = config;
   const now = effects.now();
   const youngDays = Math.ceil((youngerThan ?? Math.max(YOUNG_MS, reports.refresh_after)) / DAY_MS);
   const known = await openKnown(config, now, input.onRebuilt);
   try {
     const { selected, sizes, requests } = await askWhereNeeded(input, known, effects);
-    const outlooks: Outlook[] = [];
-    for (const website of selected) {
-      const outlook = await outlookOf(website, known, sizes.get(website.id) ?? null, api.page_size);
-      if (outlook) outlooks.push(outlook);
-    }
-    const plans: KeyPlan[] = [];
-    for (const key of new Set(outlooks.map(({ website }) => website.key))) {
-      const own = outlooks.filter(({ website }) => website.key === key);
-      plans.push(await planKey(own, known, now, { reports, api, youngDays, first: input.first }));
-    }
+    const rules = { ...config, youngDays, first: input.first };
+    const starts = nextNightlySync(input, effects);
+    // By then more reports are due than now.
+    const nightly = starts && input.asScheduled ? await planKeys(selected, sizes, known, starts.getTime(), rules) : [];
+    const plans = await planKeys(selected, sizes, known, now, rules);
     const walking = { selected, requests: 0 };
     const websites = plans.flatMap((plan) => plan.websites);
     await input.writeWanted?.(wantedPages(websites, known, { ...input, effects, walking }));
@@ -107,10 +102,15 @@ export async function forecast(input: ForecastInput) {
       requests_sent: requests + walking.requests,
       websites,
       unknown_websites: selected
-        .filter((website) => !outlooks.some((outlook) => outlook.website === website))
+        .filter(({ id }) => !websites.some(({ website_id }) => website_id === id))
         .map(({ id, name }) => ({ website_id: id, website_name: name })),
       keys: plans.map(({ key }) => key),
-      ...endOf(plans, now, effects, input),
+      totals: endOf(plans, now),
+      /** Null if the job is switched off. The job takes no flags, so its end is unknown where flags are given. */
+      next_nightly_sync: starts && {
+        starts_at: starts.toISOString(),
+        ends_at: endOf(nightly, starts.getTime()).ends_at,
+      },
     };
     return { planned, damaged: known.damaged() };
   } finally {
@@ -131,26 +131,21 @@ function sentenceOf(plans: readonly KeyPlan[], { api, reports }: Config): string
 }
 
 /** What all keys spend together, and when the run ends. Keys run side by side, so the slowest one decides. */
-function endOf(plans: readonly KeyPlan[], now: number, effects: ForecastEffects, input: ForecastInput) {
-  const { 'nightly-sync': cron, time_zone } = input.config.schedule;
+function endOf(plans: readonly KeyPlan[], start: number) {
   const websites = plans.flatMap((plan) => plan.websites);
   const seconds = largest(plans.map(({ key }) => key.duration_seconds));
-  const starts = cron === false ? null : effects.nextTime(cron, time_zone);
   return {
-    totals: {
-      ...totalsOf(websites),
-      duration_seconds: seconds,
-      duration_seconds_for_all: largest(plans.map(({ key }) => key.duration_seconds_for_all)),
-      /** Of a run that starts now. */
-      ends_at: isoAfter(now, seconds),
-      nights_until_young: largest(websites.map((website) => website.nights_until_young)),
-    },
-    /** Null if the job is switched off. The job takes no flags, so its end is unknown where flags are given. */
-    next_nightly_sync: starts && {
-      starts_at: starts.toISOString(),
-      ends_at: input.asScheduled ? isoAfter(starts.getTime(), seconds) : null,
-    },
+    ...totalsOf(websites),
+    duration_seconds: seconds,
+    duration_seconds_for_all: largest(plans.map(({ key }) => key.duration_seconds_for_all)),
+    ends_at: isoAfter(start, seconds),
+    nights_until_young: largest(websites.map((website) => website.nights_until_young)),
   };
+}
+
+function nextNightlySync({ config }: ForecastInput, effects: ForecastEffects): Date | null {
+  const { 'nightly-sync': cron, time_zone } = config.schedule;
+  return cron === false ? null : effects.nextTime(cron, time_zone);
 }
 
 async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effects) {
@@ -166,6 +161,28 @@ async function askWhereNeeded(input: ForecastInput, known: Known, effects: Effec
   const remedy = known.websites.size > 0 ? '. Or plan from the newest snapshots: indexhouse plan --offline' : '';
   const answer = await askService(input, { named: mustList ? null : asked, remedy, effects });
   return { ...answer, selected: mustList ? answer.websites : selected };
+}
+
+/** A run that starts at this time, in milliseconds since 1970, by API key. */
+async function planKeys(
+  selected: readonly SelectedWebsite[],
+  sizes: ReadonlyMap<string, ListingSize>,
+  known: Known,
+  start: number,
+  rules: Rules & Pick<Config, 'api'>,
+) {
+  await known.planAt(start);
+  const outlooks: Outlook[] = [];
+  for (const website of selected) {
+    const outlook = await outlookOf(website, known, sizes.get(website.id) ?? null, rules.api.page_size);
+    if (outlook) outlooks.push(outlook);
+  }
+  const plans: KeyPlan[] = [];
+  for (const key of new Set(outlooks.map(({ website }) => website.key))) {
+    const own = outlooks.filter(({ website }) => website.key === key);
+    plans.push(await planKey(own, known, start, rules));
+  }
+  return plans;
 }
 
 /** Tonight's run with one API key, whose websites share the requests that it may send until the deadline. */

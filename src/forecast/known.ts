@@ -71,6 +71,8 @@ export async function openKnown({ warehouse, reports }: Config, now: number, onR
     websites: new Map(websites.map((row) => [row.website_id, row])),
     /** Files that cannot be read, and are ignored. */
     damaged: (): readonly DamagedFile[] => reader?.damaged ?? [],
+    /** What is due counts as of this time from here on, in milliseconds since 1970. */
+    planAt: (time: number) => reader?.engine.setTimes({ planned_at: new Date(time) }),
     /** The monitored pages of a website, counted in groups that the plan treats alike. */
     async groups(website_id: string): Promise<PageGroup[]> {
       await reader?.engine.set({ website_id });
@@ -89,7 +91,6 @@ async function websitesIn(reader: Reader, reports: Config['reports'], now: numbe
   const { engine } = reader;
   try {
     await reader.nameDamaged();
-    await engine.setTimes({ planned_at: new Date(now) });
     await setPlanOrder(engine, { ...reports, max_per_run: Number.POSITIVE_INFINITY }, now);
     await reader.withTables(() => engine.run(sql('plan/known_candidates')));
     await engine.view('report_plan', sql('plan/report_plan'));

@@ -52,7 +52,6 @@ export async function* listedPages(
       sameListing: async (a, b) => (await walked(a))?.fingerprint === (await walked(b))?.fingerprint,
     });
     await setPlanOrder(engine, { ...config.reports, max_per_run: Number.POSITIVE_INFINITY }, now());
-    await engine.setTimes({ planned_at: new Date(now()) });
     await engine.set({ walk: kept.walk, first: Number.MAX_SAFE_INTEGER, beyond: 0 });
     await engine.run(sql('forecast/listed_candidates'));
     await engine.view('report_plan', sql('plan/report_plan'));

@@ -129,7 +129,7 @@ function youngOf(groups: PageGroup[], expected: typeof NOTHING, { nightly }: Sha
   }
   if (refreshDays > youngDays) {
     return never(
-      `reports.refresh_after keeps the report of an unchanged page for ${counted(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`,
+      `reports.refresh_after keeps the report of an unchanged page for up to ${counted(refreshDays, 'day')}, longer than ${age}: lower it, or raise --younger-than`,
     );
   }
   if (nights !== null) return { nights_until_young: nights, never_young_because: null };

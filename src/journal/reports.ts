@@ -32,7 +32,8 @@ const anyLine = z.union([doneLine, reportLine]);
 export class ReportsJournal {
   readonly #file: AppendFile;
   readonly #seed: number;
-  #answers: number;
+  /** The answers that it holds. */
+  readonly counts: ReportCounts;
   /** The last time as text: many answers come in the same millisecond. */
   #at = { ms: Number.NaN, text: '' };
 
@@ -40,18 +41,18 @@ export class ReportsJournal {
   constructor(folder: JournalFolder, { bytes, counts }: Pick<ReportsLeft, 'bytes' | 'counts'> = NOTHING_LEFT) {
     this.#file = new AppendFile(folder.reports, bytes);
     this.#seed = seedOf(folder);
-    this.#answers = totalOf(counts);
+    this.counts = { ...counts };
   }
 
   /** Resolves once the kernel has the answer; then the worker may request the next one. */
   record(page: { url: string; reason: string }, outcome: ReportOutcome, at: Date): Promise<void> {
     const text = reportText({ url: page.url, reason: page.reason, at: this.#text(at) }, outcome);
-    this.#answers++;
+    this.counts[outcome.outcome]++;
     return this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
 
   async finish(status: ReportsStatus, message: string | null): Promise<void> {
-    const text = wellFormedJson({ kind: 'done', status, message, answers: this.#answers });
+    const text = wellFormedJson({ kind: 'done', status, message, answers: totalOf(this.counts) });
     await this.#file.append(`${seal(text, this.#seed).text}\n`);
   }
 

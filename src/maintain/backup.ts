@@ -1,5 +1,6 @@
 import { copyFile, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { Failure } from '../exit.js';
 import { exists, ifThere, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
 import { type LogFolder, listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
@@ -25,12 +26,15 @@ export interface BackupReceipt {
  * completes it.
  *
  * @param keys whether the keys of `serve` are copied, too
- * @throws WarehouseError if there is no warehouse
+ * @throws WarehouseError if there is no warehouse; Failure if the copy holds a commit that was removed
  */
 export async function backUp(warehouse: string, folder: string, { keys = false } = {}): Promise<BackupReceipt> {
   await checkWarehouseThere(warehouse);
   const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
   const telling = await filesOf(warehouse, TELLING);
+  const there = new Set(telling.map((file) => relative(warehouse, file)));
+  const gone = (await filesOf(folder, MARKER_TABLES)).find((file) => !there.has(relative(folder, file)));
+  if (gone) throw new Failure(`${gone} is no longer in the warehouse: back up to a new folder, and run verify here`);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
   const { identity, keys: keyFile, notices, restored } = warehouseFolder(warehouse);
   const sent = [];

@@ -1,17 +1,17 @@
-import { rm, rmdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { exists, makeFolder, publish, sha256Of, syncFile } from '../storage/durable.js';
 import type { Engine, EngineOptions } from '../storage/engine.js';
-import { encodeId } from '../storage/names.js';
 import { columnsOf, rowsDiffer } from '../storage/rows-differ.js';
 import { checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { dropSuperseded, GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, tableFile } from '../warehouse/layout.js';
 import { fileOf, type Marker, markersOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
+import { removeWhole } from '../warehouse/removal.js';
 import { parquetFormat } from '../warehouse/stage.js';
 import { rebuildState } from '../warehouse/state.js';
 import { rowsQuery, THINNED_TABLES } from '../warehouse/tables.js';
@@ -26,7 +26,12 @@ import type { PlannedFile } from './thinning.js';
 export async function removeDue(log: OpenWarehouse, { now, dryRun }: { now: number; dryRun: boolean }) {
   const leftovers = await leftoversOf(log, now);
   const due = leftovers.filter(({ isDue }) => isDue);
-  if (!dryRun) for (const { file } of due) await remove(file);
+  if (!dryRun) {
+    for (const { file } of due) {
+      await removeWhole(file);
+      crashPoint('deleted a file');
+    }
+  }
   crashPoint('deleted the files');
   // What waits is not an hour old.
   return { deleted: amountOf(due), waiting: amountOf(leftovers.filter(({ isDue }) => !isDue)) };
@@ -49,16 +54,6 @@ async function leftoversOf({ path, markers, tombstones }: OpenWarehouse, now: nu
     leftovers.push({ file, bytes: found.size, isDue: now - at >= GRACE_MS });
   }
   return leftovers;
-}
-
-async function remove(file: string): Promise<void> {
-  await rm(file, { force: true });
-  crashPoint('deleted a file');
-  try {
-    await rmdir(dirname(file));
-  } catch {
-    // Another snapshot of that date has its file there.
-  }
 }
 
 function amountOf(leftovers: readonly { bytes: number }[]): { files: number; bytes: number } {
@@ -152,9 +147,7 @@ export async function keepState(
 
 /** Deletes checkpoints that are followed by two newer ones, an hour later, because a reader may still use one. */
 export async function dropOldCheckpoints(warehouse: string, websiteId: string, now: number): Promise<void> {
-  const own = `website=${encodeId(websiteId)}`;
-  const files = (await listTableFiles(warehouse, 'checkpoints'))
-    .filter((file) => basename(dirname(dirname(file))) === own)
-    .sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
-  await dropSuperseded(files, now);
+  const files = await listTableFiles(warehouse, 'checkpoints', { websiteId });
+  const byCommit = files.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+  await dropSuperseded(byCommit, now);
 }

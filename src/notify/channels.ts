@@ -17,7 +17,7 @@ const LIMIT_MS = 10 * SECOND_MS;
 export type Beat = 'start' | 'success' | 'fail';
 
 export type Ping = Extract<Channel, { type: 'ping' }>;
-export type Talking = Exclude<Channel, Ping>;
+export type MessageChannel = Exclude<Channel, Ping>;
 
 /** A channel's name in logs, without secrets. */
 export function labelOf({ name, type }: Channel): string {
@@ -34,7 +34,7 @@ export function keyOf(channel: Channel): string {
 }
 
 /** Sends one message. @throws Error if the channel does not accept it within the time limit */
-export async function send(channel: Talking, message: Message, limitMs = LIMIT_MS): Promise<void> {
+export async function send(channel: MessageChannel, message: Message, limitMs = LIMIT_MS): Promise<void> {
   if (channel.type === 'email') return mail(channel, message, limitMs);
   if (channel.type === 'command') return runCommand(channel.run, jsonOf(message), limitMs);
   const body = { webhook: jsonOf, slack: slackOf, teams: teamsOf }[channel.type](message);

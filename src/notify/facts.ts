@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { askRows } from '../analysis/ask-rows.js';
+import { staleText } from '../analysis/data-age.js';
 import type { Reader } from '../analysis/reader.js';
 import { type WebsiteStatus, websiteRow } from '../analysis/website-status.js';
 import type { Config } from '../config/schema.js';
@@ -103,16 +104,15 @@ export function failedNotice(
   error: string,
   { count, since }: Pick<Notice, 'count' | 'since'>,
 ): Notice {
-  const what = `the last run failed: ${error}`;
+  const what = `the last run got no snapshot: ${error}`;
   return noticeOf(website, runId, { kind: 'failed', what, count, since, command: 'indexhouse status' });
 }
 
 /** Reported once after each run, because the notice's id contains that of the newest run. */
 function stale(website: WebsiteStatus, { config, maxAge }: FactsInput): Notice[] {
   const { last_snapshot: last, last_run } = website;
-  if (!config.notify.stale || !last || last.age_seconds * 1000 <= maxAge) return [];
-  const age = duration(last.age_seconds * 1000);
-  const what = `the last snapshot is ${age} old, more than ${duration(maxAge)}`;
+  const what = last && staleText(last.age_seconds * 1000, maxAge);
+  if (!config.notify.stale || !last || !what) return [];
   const given = {
     what,
     count: Math.floor(last.age_seconds / 86_400),

@@ -3,24 +3,24 @@ import { DAY_MS, timeOfId } from '../time.js';
 import { newestFile, websitesIn } from '../warehouse/layout.js';
 import { keyOf } from './channels.js';
 import { readJournal } from './journal.js';
-import { type TellOptions, tell } from './notify.js';
+import { type NotifyOptions, sendNotices } from './notify.js';
 
 /**
  * Makes the daemon's hourly check, which reports what no run could: that there was none, or what a channel did not
  * accept. It reads the warehouse only after a commit, or, once a website's newest snapshot may be stale, once a day.
  */
-export function hourlyCheck(options: TellOptions): () => Promise<void> {
+export function hourlyCheck(options: NotifyOptions): () => Promise<void> {
   let told: string | null = null;
   return async () => {
     const { newest, isTold } = await lookAt(options);
     if (isTold || (newest !== null && newest === told)) return;
-    const channels = await tell(options);
+    const channels = await sendNotices(options);
     told = channels.every(({ error }) => error === null) ? newest : null;
   };
 }
 
 /** What the names of files and the journal of notices show. */
-async function lookAt({ config, now = Date.now }: TellOptions) {
+async function lookAt({ config, now = Date.now }: NotifyOptions) {
   const { websites, warehouse, notify } = config;
   try {
     const ids = websites === 'all' ? await websitesIn(warehouse.path) : websites.map(({ id }) => id);

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { channelState } from '../analysis/waiting-notices.js';
 import { readIfThere, writeDurably } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { keyOf, labelOf, type Talking } from './channels.js';
+import { keyOf, labelOf, type MessageChannel } from './channels.js';
 import type { Facts } from './facts.js';
-import { notice } from './notice.js';
+import { type Notice, notice } from './notice.js';
 
 const MOST_WAITING = 100;
 const MOST_SENT = 500;
@@ -39,7 +39,7 @@ export async function readJournal(warehouse: string): Promise<Journal> {
 /** Adds to each channel's queue what it has not been sent; channels that are no longer configured are dropped. */
 export function withNotices(
   { channels }: Journal,
-  given: readonly Talking[],
+  given: readonly MessageChannel[],
   { notices, seen, unsynced }: Facts,
 ): Journal {
   const each = given.map((channel) => {
@@ -51,6 +51,15 @@ export function withNotices(
     return [key, { label, waiting: [...waiting, ...fresh].slice(-MOST_WAITING), sent, failing }] as const;
   });
   return { seen, unsynced, channels: Object.fromEntries(each) };
+}
+
+/** The journal after a run: a copy that does not lag any more is reported again when it does. */
+export function withoutLagging(before: Journal, notices: readonly Notice[]): Journal {
+  const lags = (id: string) => notices.some((one) => one.id === id);
+  const each = Object.entries(before.channels).map(([key, { sent, ...channel }]) => {
+    return [key, { ...channel, sent: sent.filter((id) => !id.startsWith('lagging:') || lags(id)) }] as const;
+  });
+  return { ...before, channels: Object.fromEntries(each) };
 }
 
 /** The journal after a channel has accepted what waited for it. */

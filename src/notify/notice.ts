@@ -4,13 +4,19 @@ import { counted } from '../observe/format.js';
 /** The kinds of notices, worst first, with their names in a message's title. */
 export const KINDS = {
   failed: 'a run failed',
+  outage: 'a run waits for an outage to end',
+  outage_over: 'an outage is over',
   stale: 'snapshots are old',
+  reports: 'reports failed',
+  damaged: 'a journal was damaged',
+  clock: 'the clock may be wrong',
+  lagging: 'a copy lags',
   indexed_drop: 'indexed pages fell',
   directory_drop: 'indexed pages fell in a directory',
   watched: 'watched pages left the index',
   robots_blocked: 'robots.txt blocks more pages',
   canonical_flips: 'canonicals changed',
-  partial: 'listings stayed partial',
+  partial: 'listings are partial',
   rejects: 'many records were rejected',
   drift: 'the service sends something new',
 } as const;
@@ -54,6 +60,11 @@ export function noticeOf(
 ): Notice {
   const id = `${given.kind}:${website_id}:${fact}`;
   return { id, website_id, website_name, directory: null, state: null, examples: [], ...given };
+}
+
+/** A notice about no website in particular. */
+export function noticeOfNone(fact: string, given: Parameters<typeof noticeOf>[2]): Notice {
+  return { ...noticeOf({ website_id: '*', website_name: null }, fact, given), website_id: null };
 }
 
 /** One of each kind, for testing the channels. */

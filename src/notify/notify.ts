@@ -3,29 +3,39 @@ import { type Reader, withReader } from '../analysis/reader.js';
 import { maxAgeOf } from '../analysis/status-input.js';
 import type { Channel } from '../config/notify.js';
 import type { Config } from '../config/schema.js';
-import { secretsOf, websiteOf } from '../config/websites.js';
+import { secretsOf } from '../config/websites.js';
 import { BusyError, messageOf, Stopped } from '../exit.js';
 import { shortened } from '../html/html.js';
 import { type Logger, masker } from '../observe/log.js';
 import { trendRow } from '../report/rows.js';
+import type { LongOutage } from '../run/outage.js';
 import { exitCodeOf, type Receipt } from '../run/receipt.js';
 import { exists } from '../storage/durable.js';
 import { waitingForLock } from '../storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
-import { type Beat, keyOf, labelOf, type Ping, ping, send, type Talking } from './channels.js';
-import { type Facts, failedNotice, readFacts } from './facts.js';
-import { type Journal, readJournal, withFailure, withNotices, withSent, writeJournal } from './journal.js';
+import { type Beat, keyOf, labelOf, type MessageChannel, type Ping, ping, send } from './channels.js';
+import { type Facts, readFacts } from './facts.js';
+import {
+  type Journal,
+  readJournal,
+  withFailure,
+  withNotices,
+  withoutLagging,
+  withSent,
+  writeJournal,
+} from './journal.js';
 import { newMessage, type Trend } from './message.js';
 import { exampleNotices, type Notice } from './notice.js';
+import { failureOf, noticesOf, outageNotice } from './run-notices.js';
 
 const LOCK_WAIT = { withinMs: MINUTE_MS, everyMs: 200 };
 const TREND_DAYS = 14;
 const TRENDS = 5;
 const MOST_CHARACTERS = 2000;
 
-export interface TellOptions {
+export interface NotifyOptions {
   config: Config;
   log: Logger;
   /** Milliseconds since 1970. */
@@ -33,7 +43,7 @@ export interface TellOptions {
 }
 
 /** How sending to one channel went, under the names of `notify --json`. */
-export interface Told {
+export interface Sent {
   channel: string;
   type: Channel['type'];
   /** How many notices were sent, or could not be; 0 for a ping. */
@@ -48,59 +58,40 @@ export interface Told {
  *
  * @param isNight false for a run that is not the nightly one: it must not ping a dead man's switch
  */
-export async function toldRun(
-  { isNight = true, ...options }: TellOptions & { isNight?: boolean },
-  run: () => Promise<Receipt>,
+export async function notifiedRun(
+  { isNight = true, ...options }: NotifyOptions & { isNight?: boolean },
+  run: (onLongOutage: (outage: LongOutage) => Promise<void>) => Promise<Receipt>,
 ): Promise<Receipt> {
-  const { config, log, now = Date.now } = options;
+  const { config, now = Date.now } = options;
   const startedAt = new Date(now()).toISOString();
   const pinged = async (which: Beat) => {
     if (isNight) await beat(options, which);
   };
   const started = pinged('start');
-  const ended = async (isFailed: boolean, failures: Notice[]) => {
+  const ended = async (exitCode: number, notices: Notice[]) => {
     await started;
-    await Promise.all([pinged(isFailed ? 'fail' : 'success'), tell({ config, log, now, failures })]);
+    await Promise.all([
+      pinged(exitCode === 0 ? 'success' : 'fail'),
+      sendNotices({ ...options, hasEnded: true, notices }),
+    ]);
+  };
+  const onLongOutage = async (outage: LongOutage) => {
+    await sendNotices({ ...options, notices: [outageNotice(outage, config)] });
   };
   try {
-    const receipt = await run();
-    await ended(exitCodeOf(receipt, config.quality.max_reject_ratio) === 1, failuresOf(receipt, config, startedAt));
+    const receipt = await run(onLongOutage);
+    const exitCode = exitCodeOf(receipt, config.quality.max_reject_ratio);
+    await ended(exitCode, noticesOf(receipt, config, startedAt));
     return receipt;
   } catch (error) {
     // Another process is running, or this run was stopped and will be resumed.
     if (!(error instanceof BusyError || error instanceof Stopped))
-      await ended(true, [withoutWebsite(startedAt, messageOf(error))]);
+      await ended(1, config.notify.failed ? [failureOf(startedAt, messageOf(error))] : []);
     throw error;
   }
 }
 
-/** All failures of a run, including those without a row in `runs`: nothing could be written, or no website is known. */
-function failuresOf({ run_id, websites, error }: Receipt, config: Config, startedAt: string): Notice[] {
-  const id = run_id ?? startedAt;
-  const failed = websites.filter(({ status }) => status === 'failed');
-  return [
-    ...failed.map(({ website_id, error }) =>
-      failedNotice(
-        { website_id, website_name: websiteOf(config, website_id).name },
-        id,
-        error ?? 'no reason was recorded',
-        {
-          count: 1,
-          since: startedAt,
-        },
-      ),
-    ),
-    ...(error === undefined ? [] : [withoutWebsite(id, error)]),
-  ];
-}
-
-/** A failure of no website in particular. */
-function withoutWebsite(fact: string, error: string): Notice {
-  const notice = failedNotice({ website_id: '*', website_name: null }, fact, error, { count: 1, since: null });
-  return { ...notice, website_id: null };
-}
-
-async function beat({ config, log }: TellOptions, which: Beat): Promise<void> {
+async function beat({ config, log }: NotifyOptions, which: Beat): Promise<void> {
   const pings = config.notify.channels.filter((channel): channel is Ping => channel.type === 'ping');
   await Promise.all(
     pings.map((channel) =>
@@ -115,42 +106,51 @@ async function beat({ config, log }: TellOptions, which: Beat): Promise<void> {
  * Sends each channel, in one message, the notices that it has not been sent yet. Never throws: a failure causes a
  * warning in the log, and the notices are sent again next time.
  *
- * @param failures of a run that ended just now
+ * @param notices of a run, beside those that the warehouse gives
+ * @param hasEnded whether the run has ended: then no copy lags that they do not name
  */
-export async function tell(options: TellOptions & { failures?: Notice[] }): Promise<Told[]> {
-  const { config, log, failures = [] } = options;
-  const channels = config.notify.channels.filter((channel): channel is Talking => channel.type !== 'ping');
+export async function sendNotices(
+  options: NotifyOptions & { notices?: Notice[]; hasEnded?: boolean },
+): Promise<Sent[]> {
+  const { config, log, notices = [] } = options;
+  const channels = config.notify.channels.filter((channel): channel is MessageChannel => channel.type !== 'ping');
   if (channels.length === 0) return [];
   const { path } = config.warehouse;
   try {
     // A daemon may be started before the first night.
-    if (failures.length === 0 && !(await exists(warehouseFolder(path).identity))) return [];
+    if (notices.length === 0 && !(await exists(warehouseFolder(path).identity))) return [];
     const lock = await waitingForLock(() => RunLock.take(path, 'notify', warehouseFolder(path).noticesLock), LOCK_WAIT);
     try {
-      return await tellUnderLock({ ...options, channels, failures });
+      return await sendUnderLock({ ...options, channels, notices });
     } finally {
       lock.release();
     }
   } catch (error) {
     const reason = `cannot record in the warehouse what is sent: ${messageOf(error)}`;
     log.warn(reason);
-    // A full disk should still be reported. Only failures of this run are, because nothing would keep the next check
-    // from repeating others.
+    // A full disk should still be reported. Only what this run found is, because nothing would keep the next check from
+    // repeating others.
     const mask = masker(secretsOf(config));
-    const ended = config.notify.failed ? failures.map((notice) => masked(notice, mask)) : [];
-    if (ended.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, ended, [], options)));
+    const own = notices.map((notice) => masked(notice, mask));
+    if (own.length > 0) return Promise.all(channels.map((channel) => sendTo(channel, own, [], options)));
     return channels.map((channel) => ({ channel: labelOf(channel), type: channel.type, notices: 0, error: reason }));
   }
 }
 
-async function tellUnderLock(options: TellOptions & { channels: Talking[]; failures: Notice[] }): Promise<Told[]> {
-  const { config, channels, now = Date.now } = options;
+interface Sending extends NotifyOptions {
+  channels: MessageChannel[];
+  notices: Notice[];
+  hasEnded?: boolean;
+}
+
+async function sendUnderLock(options: Sending): Promise<Sent[]> {
+  const { config, channels, hasEnded = false, now = Date.now } = options;
   const { path } = config.warehouse;
   const before = await readJournal(path);
   const { trends, ...facts } = await findOut(options, before);
   const mask = masker(secretsOf(config));
   const notices = facts.notices.map((notice) => masked(notice, mask));
-  let journal = withNotices(before, channels, { ...facts, notices });
+  let journal = withNotices(hasEnded ? withoutLagging(before, notices) : before, channels, { ...facts, notices });
   // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
   const told = await Promise.all(
@@ -177,17 +177,16 @@ async function tellUnderLock(options: TellOptions & { channels: Talking[]; failu
 }
 
 async function findOut(
-  { config, log, now = Date.now, failures, channels }: TellOptions & { channels: Talking[]; failures: Notice[] },
+  { config, log, now = Date.now, notices: own, channels }: Sending,
   { seen, unsynced, channels: known }: Journal,
 ): Promise<Facts & { trends: Trend[] }> {
-  const ended = config.notify.failed ? failures : [];
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
   try {
     return await withReader({ warehouse, memoryLimit }, async (reader) => {
       await reader.loadMarkers();
       const facts = await readFacts(reader, { config, seen, unsynced, maxAge: maxAgeOf(config), now: now() });
       const recorded = new Set(facts.notices.map(({ id }) => id));
-      const notices = [...facts.notices, ...ended.filter(({ id }) => !recorded.has(id))];
+      const notices = [...facts.notices, ...own.filter(({ id }) => !recorded.has(id))];
       const mails = channels.filter(({ type }) => type === 'email');
       const waiting = mails.flatMap((mail) => known[keyOf(mail)]?.waiting ?? []);
       const trends = mails.length > 0 ? await readTrends(reader, [...notices, ...waiting], now()) : [];
@@ -196,8 +195,8 @@ async function findOut(
   } catch (error) {
     log.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
     const today = new Date(now()).toISOString().slice(0, 10);
-    const unreadable = withoutWebsite(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
-    return { notices: config.notify.failed ? [...ended, unreadable] : [], seen, unsynced, trends: [] };
+    const unreadable = failureOf(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
+    return { notices: [...own, ...(config.notify.failed ? [unreadable] : [])], seen, unsynced, trends: [] };
   }
 }
 
@@ -216,11 +215,11 @@ async function readTrends(reader: Reader, notices: readonly Notice[], now: numbe
 }
 
 async function sendTo(
-  channel: Talking,
+  channel: MessageChannel,
   notices: Notice[],
   trends: Trend[],
-  { log, now = Date.now }: TellOptions,
-): Promise<Told> {
+  { log, now = Date.now }: NotifyOptions,
+): Promise<Sent> {
   const told = { channel: labelOf(channel), type: channel.type, notices: notices.length };
   try {
     await send(channel, newMessage(notices, trends, now()));
@@ -248,7 +247,7 @@ function masked(notice: Notice, mask: (text: string) => string): Notice {
 }
 
 /** Sends an example of each kind of notice to each channel, and each ping, without recording it. */
-export async function tellTest(options: TellOptions): Promise<Told[]> {
+export async function sendExamples(options: NotifyOptions): Promise<Sent[]> {
   const { config, now = Date.now } = options;
   const notices = exampleNotices(now());
   return Promise.all(

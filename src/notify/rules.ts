@@ -6,6 +6,7 @@ import { globExpression } from '../config/globs.js';
 import type { Drop } from '../config/notify.js';
 import type { Config } from '../config/schema.js';
 import { count, counted, percent, queryCommand } from '../observe/format.js';
+import { problemsOf } from '../warehouse/verdict.js';
 import { type Kind, type Notice, noticeOf, type Website } from './notice.js';
 
 /** A drop of fewer pages is noise, whatever its share. */
@@ -21,8 +22,11 @@ export const snapshotRow = z.object({
   listing_status: z.enum(['complete', 'partial']),
   pages_listed: z.int(),
   pages_rejected: z.int(),
+  reports_status: z.string(),
   reports_planned: z.int(),
+  reports_failed: z.int(),
   reports_rejected: z.int(),
+  error: z.string().nullable(),
   before_id: z.string().nullable(),
   before_date: z.string().nullable(),
   partial_nights: z.int(),
@@ -60,8 +64,7 @@ export async function ofSnapshot(
     ...(await changed(reader, snapshot, 'watched', notify.watch.length > 0 ? 0 : false, globExpression(notify.watch))),
     ...(await changed(reader, snapshot, 'robots_blocked', notify.robots_blocked)),
     ...(await changed(reader, snapshot, 'canonical_flips', notify.canonical_flips)),
-    ...partial(snapshot, notify.partial_nights),
-    ...(notify.rejects ? rejects(snapshot, quality.max_reject_ratio) : []),
+    ...ends(snapshot, { notify, quality }),
     ...(notify.drift ? await drift(reader, snapshot) : []),
   ];
 }
@@ -184,21 +187,22 @@ async function changed(
   return [noticeOf(snapshot, snapshot_id, { ...told, command, ...where(places) })];
 }
 
-function partial(snapshot: Snapshot, nights: number | false): Notice[] {
-  const { partial_nights, partial_since, snapshot_id } = snapshot;
-  if (nights === false || partial_nights < nights) return [];
-  const what = `the listing was partial for ${counted(partial_nights, 'night')}`;
-  const given = { what, count: partial_nights, since: partial_since, command: 'indexhouse status' };
-  return [noticeOf(snapshot, snapshot_id, { kind: 'partial', ...given })];
-}
-
-function rejects(snapshot: Snapshot, ratio: number): Notice[] {
-  const { pages_rejected, pages_listed, reports_rejected, reports_planned, snapshot_id, snapshot_at } = snapshot;
-  if (pages_rejected <= ratio * pages_listed && reports_rejected <= ratio * reports_planned) return [];
-  const what = `${count(pages_rejected)} of ${counted(pages_listed, 'page')} and ${count(reports_rejected)} of ${counted(reports_planned, 'report')} were rejected`;
-  const command = `indexhouse query --sql "from quarantine where snapshot_id = '${snapshot_id}'"`;
-  const given = { what, count: pages_rejected + reports_rejected, since: snapshot_at, command };
-  return [noticeOf(snapshot, snapshot_id, { kind: 'rejects', ...given })];
+/** What was wrong with the end of the run that committed the snapshot. */
+function ends(snapshot: Snapshot, { notify, quality }: Pick<Config, 'notify' | 'quality'>): Notice[] {
+  const { snapshot_id, snapshot_at, partial_nights: nights, partial_since } = snapshot;
+  const { reports_planned: planned, reports_failed: failed, reports_rejected: rejected } = snapshot;
+  const { pages_listed: listed, pages_rejected } = snapshot;
+  const counts = { pages: { listed, rejected: pages_rejected }, reports: { planned, failed, rejected } };
+  const end = { ...snapshot, ...counts, status: 'committed' as const };
+  return problemsOf(end, quality.max_reject_ratio).flatMap(({ kind, message, count }) => {
+    const given = { kind, what: message, count, since: snapshot_at, command: 'indexhouse status' };
+    if (kind === 'reports' || kind === 'rejects') {
+      return notify[kind] ? [noticeOf(snapshot, snapshot_id, given)] : [];
+    }
+    if (notify.partial_nights === false || nights < notify.partial_nights) return [];
+    const what = `${message} (${counted(nights, 'night')} in a row)`;
+    return [noticeOf(snapshot, snapshot_id, { ...given, what, count: nights, since: partial_since })];
+  });
 }
 
 async function drift(reader: Reader, snapshot: Snapshot): Promise<Notice[]> {

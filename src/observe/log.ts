@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
+import { messageOf } from '../exit.js';
 import { colorsWanted, escapedJson, safe, safeLines } from './terminal.js';
 
 /** Loads pino only if something may be logged, and pino-pretty with the first line for people. */
@@ -28,6 +29,13 @@ export interface LoggerOptions {
   secrets?: readonly string[];
 }
 
+/** Shorter secrets are matched whole, because they may be a part of other words. */
+const LEAST_UNMISTAKABLE = 8;
+/** What comes before a whole word, and before a value that is no word of a sentence. Either may be encoded. */
+const ENCODED = '%[0-9a-fA-F]{2}|\\\\(?:[bfnrt]|u[0-9a-fA-F]{4})';
+const BEFORE_WORD = `(?<=^|\\W|${ENCODED})`;
+const BEFORE_VALUE = `(?<=["'=:/&] ?|(?:[Bb]asic|[Bb]earer|key|password|secret|token) |${ENCODED})`;
+
 /** A pino logger that writes each line at once, without a worker thread. Foreign text reaches a terminal only escaped. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = 'info', destination = process.stderr, secrets = [] } = options;
@@ -40,17 +48,25 @@ export function createLogger(options: LoggerOptions = {}): Logger {
     render = pretty ? prettyRenderer(color) : jsonLine;
     return render(line);
   };
+  const hasStacks = level === 'debug' || level === 'trace';
+  const serialized = (error: Error) => (hasStacks ? stdSerializers.err(error) : messageOf(error));
   const settings = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: stdSerializers.err, error: stdSerializers.err },
+    serializers: { err: serialized, error: serialized },
   };
-  return pino(settings, { write: (line) => destination.write(render(masked(JSON.parse(line), mask))) });
+  return pino(settings, { write: (line) => destination.write(render(masked(inSentence(JSON.parse(line)), mask))) });
 }
 
 type Line = Record<string, unknown>;
+
+/** An error without its stack ends the message. */
+function inSentence({ err, ...line }: Line): Line {
+  if (typeof err !== 'string') return err === undefined ? line : { ...line, err };
+  return { ...line, msg: line['msg'] === undefined || line['msg'] === err ? err : `${line['msg']}: ${err}` };
+}
 
 function masked(line: Line, mask: (text: string) => string): Line {
   return Object.fromEntries(
@@ -67,24 +83,34 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
 }
 
-/** Masks these secrets in a text, encoded forms included. */
+/**
+ * Masks these secrets in a text, encoded forms included. A short one is masked only where it is whole, and one of letters
+ * alone only where it is a value: in a sentence it is a word.
+ */
 export function masker(secrets: readonly string[]): (text: string) => string {
   // The longest first, because one secret may be the beginning of another.
   const known = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
   if (known.length === 0) return (text) => text;
-  const pattern = new RegExp(known.flatMap((secret) => [anyForm(secret), escaped(base64(secret))]).join('|'), 'g');
-  return (text) => text.replace(pattern, MASK);
+  const forms = known.flatMap((secret) => {
+    return [anyForm(secret, /^[a-z]+$/i.test(secret) ? BEFORE_VALUE : BEFORE_WORD), escaped(base64(secret))];
+  });
+  const pattern = new RegExp(forms.join('|'), 'g');
+  return (text) => (known.includes(text) ? MASK : text.replace(pattern, MASK));
 }
 
-/** Matches a text of which each character may be plain, percent-encoded, or escaped as in JSON, up to four times over. */
-function anyForm(text: string): string {
+/**
+ * Matches a text of which each character may be plain, percent-encoded, or escaped as in JSON, up to four times over; a
+ * short one only where it is whole.
+ */
+export function anyForm(text: string, before = BEFORE_WORD): string {
   const forms = [...text].map((character) => {
     const bytes = [...Buffer.from(character)].map((byte) => `%${anyCase(byte.toString(16).padStart(2, '0'))}`);
     const unit = anyCase(character.charCodeAt(0).toString(16).padStart(4, '0'));
     const plain = character === '\\' ? '\\\\{1,16}' : `\\\\{0,15}${escaped(character)}`;
     return `(?:${plain}|${bytes.join('')}|\\\\{1,15}u${unit})`;
   });
-  return forms.join('');
+  if (text.length >= LEAST_UNMISTAKABLE) return forms.join('');
+  return `${/^\w/.test(text) ? before : ''}${forms.join('')}${/\w$/.test(text) ? '(?!\\w)' : ''}`;
 }
 
 function anyCase(hex: string): string {

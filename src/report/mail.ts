@@ -1,3 +1,4 @@
+import { ageSentence } from '../analysis/data-age.js';
 import { Html, html, type Part, shortened } from '../html/html.js';
 import { count, type Figure, percent, shareOf, signed } from '../observe/format.js';
 import { headingOf, opening } from './page.js';
@@ -17,10 +18,11 @@ const NUMBER = new Html('style="padding:3px 0 3px 14px;text-align:right;border-b
 
 /** The short form of a report for the body of a mail: the story, and tables of what matters most. */
 export function reportMail(report: Report): string {
-  const { sections, period } = report;
+  const { sections, period, age } = report;
   const titled = sections.length > 1;
   return html`${opening(report)}</head>
 <body style="font-family:sans-serif;max-width:44rem">
+<p>${age && ageSentence(age)}</p>
 <h2>${headingOf(report)}</h2>
 <p>${period.since} to ${period.until}</p>
 ${sections.map((section) => html`${titled && section.websites[0] ? html`<h3>${nameOf(section.websites[0])}</h3>` : null}${sectionOf(section)}`)}

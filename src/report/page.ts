@@ -1,3 +1,4 @@
+import { ageSentence, type DataAge } from '../analysis/data-age.js';
 import { shareChart, trendChart, trendLegend } from '../html/charts/trend-chart.js';
 import { Html, html, type Part } from '../html/html.js';
 import { STYLE } from '../html/style.js';
@@ -61,6 +62,7 @@ export function reportPage(report: Report): string {
   )}<style>${new Html(STYLE)}</style>
 </head>
 <body>
+${ageBand(report.age)}
 <header>
 <h1>${headingOf(report)}</h1>
 <div class="about">${about(report)}</div>
@@ -109,6 +111,13 @@ ${trendPart(id, section, period)}
 ${qualityPart(id, section, period)}
 </section>
 `;
+}
+
+/** Above everything else: as of when the data is, as a warning if it is too old. */
+export function ageBand(age: DataAge | null): Part {
+  if (age === null) return null;
+  const kind = new Html(age.old === null ? 'class="note"' : 'class="warning" role="alert"');
+  return html`<p ${kind}>${ageSentence(age)}</p>`;
 }
 
 /** Warnings that are shown above the first figure. */

@@ -1,4 +1,5 @@
 import { askOf, askRows } from '../analysis/ask-rows.js';
+import { dataAgeOf } from '../analysis/data-age.js';
 import { QuestionError } from '../analysis/errors.js';
 import type { Reader } from '../analysis/reader.js';
 import { websiteIds } from '../config/websites.js';
@@ -44,6 +45,7 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   return {
     made_at: new Date(options.now).toISOString(),
     version: options.version,
+    age: await dataAgeOf(reader, await reader.newest(only), options.now),
     period,
     /** The date of the newest snapshot, which may be after the period. */
     newest: reader.today,

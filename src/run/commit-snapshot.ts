@@ -1,18 +1,23 @@
-import { v7 as uuidv7 } from 'uuid';
 import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
 import { toldOf } from '../journal/mend.js';
-import { DAY_MS, timeOfId } from '../time.js';
+import { ClockError } from '../source/clock.js';
+import { withRemedy } from '../storage/disk-error.js';
+import { sizeOf } from '../storage/durable.js';
+import { type Engine, withEngine } from '../storage/engine.js';
+import { idAfter } from '../time.js';
 import { commitStaged, dropJournal, dropOldStates, writeRunRow } from '../warehouse/commit.js';
 import type { CommitFacts } from '../warehouse/comparison.js';
 import { DamageError } from '../warehouse/damage.js';
 import { calendarDate } from '../warehouse/dates.js';
 import { readLog } from '../warehouse/log.js';
+import { latestOf } from '../warehouse/markers.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
 import { claimCommit } from './claim.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import type { Fetched } from './fetch-reports.js';
+import { judgeReports } from './judge-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
 
 /** What a website's newest commit left, with which the next one is compared. */
@@ -24,8 +29,7 @@ export interface Before {
   /** How many commits there are, and the newest one's id. */
   commits: number;
   newest: string | null;
-  /** The start of its walk, ISO 8601. */
-  newestAt: string | null;
+  latest: ReturnType<typeof latestOf>;
 }
 
 /**
@@ -36,7 +40,8 @@ export interface Before {
 export async function readBefore(run: WebsiteRun): Promise<Before> {
   const { warehouse, website } = run;
   // Only this website: a warehouse may hold many, each with a marker per night.
-  const log = await run.journal.use(null, (engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id }));
+  const read = (engine: Engine) => readLog(engine, warehouse, warehouse, { websiteId: website.id });
+  const log = await run.oneAtATime(() => withEngine(journalEngine(run), read));
   if (log.damaged.length > 0) throw new DamageError(log.damaged);
   const { markers } = log;
   return {
@@ -44,12 +49,13 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
     hadComplete: hasComplete(markers),
     commits: markers.length,
     newest: markers.at(-1)?.commitId ?? null,
-    newestAt: markers.at(-1)?.snapshotAt ?? null,
+    latest: latestOf(markers),
   };
 }
 
 export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
-  const snapshotAt = new Date(startAfter(run, listed, before));
+  // A walk that another machine overtook, or whose clock was behind, is dated right after the latest snapshot.
+  const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {
     commitId: run.header.snapshot_id,
     snapshotId: run.header.snapshot_id,
@@ -62,19 +68,13 @@ export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: 
   };
 }
 
-/** A walk that another machine overtook is dated right after that machine's, so that commits stay in order of time. */
-function startAfter({ config }: Pick<WebsiteRun, 'config'>, { startedAt }: Listed, { newestAt }: Before): number {
-  const start = new Date(startedAt).getTime();
-  const newest = Date.parse(newestAt ?? '');
-  return config.bucket && newest >= start && newest - start < DAY_MS ? newest + 1 : start;
-}
-
 /** Writes every file of the commit from the journal. None is visible yet. */
-export async function stage(run: WebsiteRun, listed: Listed, before: Before, fetched: Fetched): Promise<Manifest> {
+export async function stage(run: WebsiteRun, listed: Listed, before: Before, given: Fetched): Promise<Manifest> {
+  const fetched = await judgeReports(run, before, given);
   run.header = await headerAfter(run, before);
   const { header, requests } = run;
   const facts = commitFacts(run, listed, before);
-  const finishedAt = new Date(run.effects.now()).toISOString();
+  const finishedAt = new Date(Math.max(run.effects.now(), facts.snapshotAt.getTime())).toISOString();
   // A listing-only run that was interrupted may have been planned since it ended.
   const wanted = fetched.status === 'off' ? null : fetched.wanted;
   const reasons = [listed.reason, fetched.message, header.set_aside ? toldOf(header.set_aside) : null];
@@ -122,10 +122,10 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, fet
   return stageCommit(input, run.journal);
 }
 
-/** Commits sort by their ids, so one that another machine overtook needs a new id. */
-async function headerAfter({ header, folder, effects }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
+/** Commits sort by their ids, so one that another machine overtook, or whose clock was behind, needs a new id. */
+async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
   if (newest === null || newest < header.snapshot_id) return header;
-  const renamed = { ...header, snapshot_id: uuidv7({ msecs: Math.max(effects.now(), timeOfId(newest) + 1) }) };
+  const renamed = { ...header, snapshot_id: idAfter(newest) };
   await writeHeader(folder, renamed);
   return renamed;
 }
@@ -178,16 +178,36 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
   };
 }
 
-/** Records in `runs` why a website got no snapshot, and deletes its journal: the next run starts over. */
+/**
+ * Records in `runs` why a website got no snapshot, and deletes its journal: the next run starts over.
+ *
+ * @throws ClockError if the clock is wrong: the row would pass for an earlier or a later one
+ */
 export async function recordFailure(run: WebsiteRun, message: string): Promise<WebsiteReceipt> {
-  const { header, requests } = run;
+  const { header, clock } = run;
   const error = header.set_aside ? `${message}; ${toldOf(header.set_aside)}` : message;
+  run.latest ??= (await readBefore(run)).latest;
+  clock.check(run);
   await writeRow(run, { outcome: 'failed', snapshot_id: null, error });
+  return failed(run, error);
+}
+
+/** The journal stays: the fault is on our side (a disk, the clock, a bug), and the next sync resumes from it. */
+export async function keptForNextTime(run: WebsiteRun, error: unknown): Promise<WebsiteReceipt> {
+  const { log, website, folder } = run;
+  if (error instanceof ClockError) log.error({ website: website.id }, `no snapshot: ${error.message}`);
+  else log.error({ website: website.id, err: error }, 'a website got no snapshot');
+  // It would only show the wrong time.
+  if (error instanceof ClockError && (await sizeOf(folder.listing)) === 0) await dropJournal(folder);
+  return failed(run, withRemedy(error));
+}
+
+function failed({ header, requests, effects }: WebsiteRun, error: string): WebsiteReceipt {
   return failedReceipt(header.website_id, error, {
     ...(header.set_aside ? { set_aside: header.set_aside.folder } : {}),
     requests,
     resumed: header.resumed > 0,
-    duration_ms: Math.max(0, run.effects.now() - Date.parse(header.started_at)),
+    duration_ms: Math.max(0, effects.now() - Date.parse(header.started_at)),
   });
 }
 

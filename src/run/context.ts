@@ -11,7 +11,9 @@ import type { Client, RequestCounts } from '../source/client.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import type { EngineOptions } from '../storage/engine.js';
 import type { JournalEngine } from '../warehouse/journal-views.js';
+import type { Before } from './commit-snapshot.js';
 import type { Outage } from './outage.js';
+import type { RunClock } from './run-clock.js';
 import type { RunProgress } from './run-progress.js';
 
 /** What a run needs from the machine, passed in so that tests can replace it. */
@@ -41,6 +43,7 @@ export interface RunContext {
   progress: RunProgress;
   effects: RunEffects;
   outage: Outage;
+  clock: RunClock;
   /** DuckDB's work, one website after the other: each may use the whole memory limit. */
   oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
@@ -54,6 +57,8 @@ export interface WebsiteRun extends RunContext {
   header: RunHeader;
   /** DuckDB over the journal; closed while reports are fetched. */
   journal: JournalEngine;
+  /** The latest snapshot, once it is known. */
+  latest?: Before['latest'];
   client: Client;
   requests: RequestCounts;
   /** Answered requests divided by those that the key's pace allowed so far, 0 to 1; null if that is unknown. */

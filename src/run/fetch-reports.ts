@@ -1,6 +1,13 @@
 import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
-import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../journal/reports.js';
-import { size } from '../observe/format.js';
+import {
+  type ReportCounts,
+  ReportsJournal,
+  type ReportsLeft,
+  type ReportsStatus,
+  readReports,
+  totalOf,
+} from '../journal/reports.js';
+import { moment, size } from '../observe/format.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
 import { listingPath, reportPath } from '../source/links.js';
@@ -31,6 +38,8 @@ export interface Fetched {
   reused: number;
   /** Reports that were worth fetching; null if that is unknown. */
   wanted: number | null;
+  /** How the requested reports ended. */
+  counts: ReportCounts;
 }
 
 /**
@@ -44,10 +53,10 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
   const reused = totalOf(left.counts);
   run.requests.sent += reused;
   const { wanted } = planned;
-  if (left.done) return { ...left.done, reused, wanted };
+  if (left.done) return { ...left.done, reused, wanted, counts: left.counts };
   const journal = new ReportsJournal(run.folder, left);
   try {
-    run.progress.planned(run.website, planned.planned, reused);
+    run.progress.planned(run.website, planned.planned, left.counts);
     const pages = await pagesLeft(run, planned, left);
     // Frees DuckDB's memory, because fetching may take all night.
     if (planned.planned > FEW_REPORTS) run.journal.close();
@@ -56,7 +65,7 @@ export async function fetchReports(run: WebsiteRun, planned: Planned, before: Be
     const status = end.status === 'complete' ? statusOf(planned) : end.status;
     await journal.finish(status, end.message);
     crashPoint('fetched');
-    return { status, message: end.message, reused, wanted };
+    return { status, message: end.message, reused, wanted, counts: journal.counts };
   } finally {
     journal.close();
   }
@@ -91,6 +100,8 @@ class ReportFetch {
   #equalRejects = { reason: '', count: 0 };
   /** Reports that failed since the last answer: because of their pages, or of an outage. */
   #doubtful: [page: PlannedPage, outcome: ReportOutcome][] = [];
+  /** When the first of them failed, in milliseconds since 1970. */
+  #doubtedAt = 0;
   /** URL of a page whose report was answered before, in this run or an earlier one. */
   #witness: string | null | undefined;
   /** The pending request that finds out what made them fail. */
@@ -133,7 +144,8 @@ class ReportFetch {
         if (this.#end) return;
         const page = this.#ahead.shift() ?? pages.take() ?? (await pages.next());
         if (!page) return;
-        const outcome = await fetchReport(client, page.url, this.#isInDoubt ? this.#purposeOnce : this.#purpose);
+        const purpose = this.#isInDoubt ? this.#purposeOnce : this.#purpose;
+        const outcome = await fetchReport(client, page.url, purpose).finally(() => this.run_.clock.check(this.run_));
         if (isTransient(outcome)) await this.#doubt(page, outcome);
         else {
           if (this.#doubtful.length > 0) await this.#settle();
@@ -164,7 +176,7 @@ class ReportFetch {
     if (!page) return;
     try {
       const outcome = await fetchReport(client, page.url, this.#purposeOnce);
-      if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message);
+      if (isTransient(outcome)) this.#endBecause(known.kind, outcome.message, known.since);
       else {
         outage.over('reports', website);
         await this.#record(page, outcome);
@@ -179,9 +191,8 @@ class ReportFetch {
    * listing is answered, else of the service. Then none of the failures is recorded, and each report is requested again.
    */
   async #doubt(page: PlannedPage, outcome: ReportOutcome & { outcome: 'failed' }): Promise<void> {
-    const { outage, website } = this.run_;
+    if (this.#doubtful.length === 0) this.#doubtedAt = this.run_.effects.now();
     this.#doubtful.push([page, outcome]);
-    if (!outage.isWaitedFor(new SourceError('server', outcome.message), this.#deadline, website)) return this.#settle();
     if (!this.#isInDoubt || this.#end) return;
     // One probe is enough for all workers that fail meanwhile.
     this.#probe ??= this.#whoIsToBlame().finally(() => {
@@ -189,7 +200,7 @@ class ReportFetch {
     });
     const blame = await this.#probe;
     if (blame === 'pages') await this.#settle();
-    else if (blame !== 'unknown') this.#endBecause(blame, outcome.message);
+    else if (blame !== 'unknown') this.#endBecause(blame, outcome.message, this.#doubtedAt);
   }
 
   get #isInDoubt(): boolean {
@@ -225,9 +236,10 @@ class ReportFetch {
     }
   }
 
-  #endBecause(kind: 'service' | 'reports', message: string): void {
+  #endBecause(kind: 'service' | 'reports', message: string, since: number): void {
     const cause = kind === 'reports' ? new ReportsDown(message) : new SourceError('server', message);
-    this.#end ??= { status: 'failed', message, cause };
+    const stopped = `the reports stopped, because none was answered since ${moment(new Date(since).toISOString())}`;
+    this.#end ??= { status: 'failed', message: `${stopped}: ${message}`, cause };
   }
 
   /** Records the failures as those of their pages. */
@@ -239,7 +251,7 @@ class ReportFetch {
     const { effects, progress } = this.run_;
     if (outcome.outcome === 'fetched') this.#witness = page.url;
     await this.journal.record(page, outcome, new Date(effects.now()));
-    progress.answered(this.run_);
+    progress.ended(this.run_, outcome.outcome === 'failed');
     this.#countRejects(outcome);
   }
 
@@ -248,7 +260,7 @@ class ReportFetch {
     if (error instanceof TooLate) {
       this.#end ??= { status: 'deadline', message: 'reports.deadline comes before the key may send its next request' };
     } else if (error instanceof SourceError) {
-      this.#end = { status: 'failed', message: error.message, cause: error };
+      this.#end = { status: 'failed', message: `the reports stopped: ${error.message}`, cause: error };
     } else {
       this.#end ??= { status: 'failed', message: String(error) };
       throw error;
@@ -264,7 +276,11 @@ class ReportFetch {
   async #checkLimits(): Promise<void> {
     const { effects, config, warehouse } = this.run_;
     const now = effects.now();
-    if (now >= this.#deadline) this.#end ??= { status: 'deadline', message: 'reports.deadline was reached' };
+    if (now >= this.#deadline) {
+      // To a clock that is ahead, every deadline has passed.
+      await this.run_.clock.confirm(this.run_);
+      this.#end ??= { status: 'deadline', message: 'reports.deadline was reached' };
+    }
     if (now - this.#diskCheckedAt < DISK_CHECK_INTERVAL_MS) return;
     this.#diskCheckedAt = now;
     const free = await effects.freeDisk(warehouse);

@@ -7,6 +7,7 @@ import { crashPoint } from '../storage/crash-point.js';
 import { publish, syncFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
+import { DAY_MS } from '../time.js';
 import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
 import { keepOddRecords } from '../warehouse/journal-views.js';
 import { type Before, commitFacts } from './commit-snapshot.js';
@@ -70,16 +71,20 @@ async function countWanted(engine: Engine): Promise<number> {
 }
 
 /**
- * Sets what `sql/plan/report_plan` needs to order and cut the view `candidates`.
+ * Sets what `sql/plan/report_plan` needs to order and cut the view `candidates`, and the variable `planned_at`.
  *
  * @param now milliseconds since 1970
  */
 export async function setPlanOrder(engine: Engine, reports: Config['reports'], now: number): Promise<void> {
   const { first, never } = reports.priority;
-  await engine.setTimes({ refresh_before: new Date(now - reports.refresh_after) });
+  const margin = Math.min(DAY_MS, Math.floor(reports.refresh_after / 4));
+  const cycle = Math.max(1, reports.refresh_after - 2 * margin);
+  await engine.setTimes({ planned_at: new Date(now) });
+  await engine.set({ refresh_margin_ms: margin, refresh_cycle_ms: cycle });
   await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
   await engine.run(sql('plan/goes_first'));
   await engine.run(sql('plan/never_fetched'));
+  await engine.run(sql('plan/refresh_due'));
   await setMaxReports(engine, reports.max_per_run);
 }
 

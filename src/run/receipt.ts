@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { FollowerState } from '../followers/follower.js';
+import { type FollowerState, titleOf } from '../followers/follower.js';
 import { byReason, type Reason } from '../journal/plan.js';
+import type { Logger } from '../observe/log.js';
 import type { RequestCounts } from '../source/client.js';
+import { exitCodeOf as exitCodeFor, type Problem, problemsOf } from '../warehouse/verdict.js';
 
 export interface ReportsReceipt {
   /** Requested: `fetched` + `missing` + `failed` + `rejected`. */
@@ -41,6 +43,8 @@ export interface Receipt {
   run_id: string | null;
   websites: WebsiteReceipt[];
   followers: FollowerState[];
+  /** What is doubtful about this machine's clock. */
+  clock?: string;
   /** Why no website is listed: the websites are unknown. */
   error?: string;
 }
@@ -81,26 +85,28 @@ export function reasonsIn(text: string): Record<Reason, number> {
 
 const countedReasons = z.object(byReason(() => z.int().default(0)));
 
-/**
- * The exit code for a receipt: 1 if a website got no snapshot, 3 with warnings (a partial listing, interrupted reports,
- * too many rejects, a damaged journal, a lagging follower), else 0, even if a budget or deadline was reached.
- */
+/** The exit code for a receipt. */
 export function exitCodeOf(receipt: Receipt, maxRejectRatio: number): 0 | 1 | 3 {
-  if (receipt.error !== undefined || receipt.websites.some(({ status }) => status === 'failed')) return 1;
-  const look = receipt.websites.some((website) => worthALook(website, maxRejectRatio));
-  return look || receipt.followers.some(({ behind }) => behind > 0) ? 3 : 0;
+  return exitCodeFor(problemsIn(receipt, maxRejectRatio));
 }
 
-function worthALook(
-  { listing_status, reports_status, reports, pages, set_aside }: WebsiteReceipt,
-  maxRejectRatio: number,
-): boolean {
-  return (
-    set_aside !== undefined ||
-    listing_status === 'partial' ||
-    reports_status === 'interrupted' ||
-    reports_status === 'failed' ||
-    pages.rejected > maxRejectRatio * pages.listed ||
-    reports.rejected > maxRejectRatio * reports.planned
-  );
+/** All that is wrong with how a run ended: its exit code, pings, notices and last line follow from this. */
+export function problemsIn({ websites, followers, clock, error }: Receipt, maxRejectRatio: number): Problem[] {
+  const lagging = followers.filter(({ behind }) => behind > 0);
+  return [
+    ...(error === undefined ? [] : [{ kind: 'failed' as const, website_id: null, count: 1, message: error }]),
+    ...websites.flatMap((website) => problemsOf(website, maxRejectRatio)),
+    ...(clock === undefined ? [] : [{ kind: 'clock' as const, website_id: null, count: 1, message: clock }]),
+    ...lagging.map((one) => ({ kind: 'lagging' as const, website_id: null, count: one.behind, message: lagOf(one) })),
+  ];
+}
+
+/** Logs what is wrong with how a run ended for a website that got a snapshot. */
+export function logProblems(log: Logger, receipt: WebsiteReceipt, maxRejectRatio: number): void {
+  if (receipt.status === 'failed') return;
+  for (const { website_id, message } of problemsOf(receipt, maxRejectRatio)) log.warn({ website: website_id }, message);
+}
+
+export function lagOf({ reason, ...follower }: FollowerState): string {
+  return reason ?? `${titleOf(follower)} lags: what it follows does`;
 }

@@ -8,6 +8,8 @@ import { readListing } from '../journal/listing.js';
 import { mendJournal, toldOf } from '../journal/mend.js';
 import { readPlanned } from '../journal/plan.js';
 import { ReportsJournal, readReports, scanReports, totalOf } from '../journal/reports.js';
+import { duration } from '../observe/format.js';
+import { ClockError } from '../source/clock.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
@@ -21,7 +23,7 @@ import { claimCommit, OvertakenError, takeWinner, untilFirst } from './claim.js'
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
 import type { Mirroring } from './mirror.js';
-import { failedReceipt, type WebsiteReceipt } from './receipt.js';
+import { failedReceipt, logProblems, type WebsiteReceipt } from './receipt.js';
 import { recoverReplays } from './replay.js';
 
 /** What earlier runs left. */
@@ -45,6 +47,8 @@ export interface RecoverDeps {
   /** A header for a run whose own is lost. */
   newHeader(folder: JournalFolder): RunHeader;
   isConfigured(websiteId: string): boolean;
+  /** Why a run stopped, as `stopReason` has it. */
+  whyStopped(folder: JournalFolder, lastActivity: number): string;
   /** Of the machines that have a journal, one finishes it. */
   claim: Mirroring['claim'];
 }
@@ -56,6 +60,7 @@ export interface RecoverDeps {
  * - recorded (it has a row in `runs`): the journal is deleted.
  * - another machine's by now, which restored it from the bucket: it is left alone.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
+ * - begun while the clock was ahead: it is dropped, once the service shows that the clock is right.
  * - damaged: it is set aside and replaced by its intact parts.
  * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
  * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in `runs`.
@@ -74,8 +79,10 @@ export async function recover(context: RunContext, deps: RecoverDeps): Promise<R
       if (end.kind === 'gone') continue;
       if (isNewest && end.young) recovered.runId = folder.runId;
       if (end.kind === 'resumed') recovered.unfinished.push({ folder, header: end.header });
-      else if (isNewest && end.young) recovered.receipts.push(end.receipt);
-      else recovered.older.push(end.receipt);
+      else {
+        (isNewest && end.young ? recovered.receipts : recovered.older).push(end.receipt);
+        logProblems(context.log, end.receipt, context.config.quality.max_reject_ratio);
+      }
       context.log.info({ website: folder.websiteId, run: folder.runId, recovery: end.kind }, 'found an unfinished run');
     } catch (error) {
       // The files stay. A disk that is full or cannot be read is no reason to stop the other websites.
@@ -107,7 +114,10 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     return { kind: 'gone' };
   }
   await claimed(folder, input);
-  const young = context.effects.now() - (await lastActivity(folder)) <= context.config.sync.resume_within;
+  const dropped = await dropIfAhead(folder, input);
+  if (dropped) return { kind: 'dropped', receipt: dropped, young: false };
+  const active = await lastActivity(folder);
+  const young = context.effects.now() - active <= context.config.sync.resume_within;
   const receipt = await finishStaged(context, folder);
   if (receipt) return { kind: 'committed', receipt, young };
   const committed = await committedHeader(context, folder, input);
@@ -118,8 +128,26 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
   const header = await repaired(context, folder, input);
   if (young && input.mayResume) return { kind: 'resumed', header, young };
   const run = input.deps.openRun(folder, header);
-  const old = await finishOld(run, young ? 'its website is no longer part of this run' : TOO_OLD);
+  // A clock that is ahead makes every run look old.
+  if (!young) await run.clock.confirm(run);
+  const why = young ? 'its website is no longer part of this run' : 'that is too long ago to resume';
+  const old = await finishOld(run, `${input.deps.whyStopped(folder, active)}, and ${why}`);
   return { kind: old.status === 'committed' ? 'committed' : 'dropped', receipt: old, young: false };
+}
+
+/** Drops a journal that was begun while the clock was ahead. @throws ClockError if the clock may be behind instead */
+async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput): Promise<WebsiteReceipt | null> {
+  const header = await headerIfWhole(folder);
+  if (!header || ended.snapshots.has(idOf(folder.websiteId, header.snapshot_id))) return null;
+  const run = deps.openRun(folder, header);
+  const ahead = Date.parse(header.started_at) - run.effects.now();
+  if (ahead <= run.config.sync.max_clock_skew) return null;
+  await run.clock.confirm(run);
+  const message = `the unfinished run began ${duration(ahead)} from now, by this machine's clock`;
+  if (run.client.clockAhead === null) throw new ClockError(`${message}; set the clock, or delete ${folder.path}`);
+  await dropJournal(folder);
+  run.log.warn({ website: folder.websiteId, run: folder.runId }, `${message}: it is dropped`);
+  return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });
 }
 
 /** @throws Failure if another machine finishes the run, because this one must not commit it as well */
@@ -147,7 +175,7 @@ async function finishStaged(context: RunContext, folder: JournalFolder) {
   const manifest = await readManifest(folder);
   if (!manifest) return null;
   if (!(await isStagedWhole(warehouse, folder, manifest))) {
-    log.warn({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
+    log.info({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
     return null;
   }
   try {
@@ -237,20 +265,21 @@ export async function endedWebsites(warehouse: string, runId: string, websiteIds
   return websiteIds.filter((websiteId) => runs.has(idOf(websiteId, runId)));
 }
 
-const TOO_OLD = 'too long ago to resume';
-
 /** Ends a run that is not resumed: commits it if its listing is complete, else drops it. */
 async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> {
   const listing = await readListing(run.folder, run.config.api.page_size, run.effects.now());
   if (listing.kind !== 'listed' || !listing.listed.complete) {
-    return recordFailure(run, `interrupted before its listing was complete, and ${why}`);
+    return recordFailure(run, `the run ended before its listing was complete: ${why}`);
   }
-  const { done, ...left } = await readReports(run.folder);
+  const { done, counts, bytes } = await readReports(run.folder);
   // Cuts off what follows the last complete line.
-  new ReportsJournal(run.folder, left).close();
-  const end = done ?? { status: 'interrupted' as const, message: `interrupted, and ${why}` };
+  new ReportsJournal(run.folder, { counts, bytes }).close();
+  const end = done ?? {
+    status: 'interrupted' as const,
+    message: `the run ended before all reports were fetched: ${why}`,
+  };
   const wanted = (await readPlanned(run.folder))?.wanted ?? null;
-  const fetched = { ...end, reused: await countAnswers(run.folder), wanted };
+  const fetched = { ...end, reused: totalOf(counts), wanted, counts };
   // The pace of this process says nothing about that run.
   const old = { ...run, utilisation: () => null };
   return untilFirst(run, async () => {

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
 import { namedWebsites, websiteIds } from '../config/websites.js';
 import { Stopped } from '../exit.js';
@@ -9,6 +8,7 @@ import type { Logger } from '../observe/log.js';
 import { makeFolder } from '../storage/durable.js';
 import { type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
+import { idAfter } from '../time.js';
 import { commitStaged, dropJournal, dropOldStates, isStagedWhole } from '../warehouse/commit.js';
 import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
@@ -120,7 +120,8 @@ class Replay {
     const { websiteId, snapshotId, date } = snapshot;
     const about = { website_id: websiteId, snapshot_id: snapshotId, snapshot_date: date };
     if (this.options.dryRun) return { ...about, ...receiptOf(await this.#judge(snapshot, log, null), null) };
-    const folder = replayFolder(this.#warehouse, uuidv7(), websiteId);
+    const newest = markersOf(log.markers, websiteId).at(-1)?.commitId;
+    const folder = replayFolder(this.#warehouse, idAfter(newest), websiteId);
     await makeFolder(folder.path);
     const judged = await this.#judge(snapshot, log, folder);
     if (judged.coverage + judged.urlReports === 0) {

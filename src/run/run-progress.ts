@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.js';
 import type { Website } from '../config/websites.js';
-import { duration } from '../observe/format.js';
+import type { ReportCounts } from '../journal/reports.js';
+import type { Waiting } from '../journal/run-file.js';
+import { count, duration, moment } from '../observe/format.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
 import type { Client, RequestCounts } from '../source/client.js';
@@ -17,7 +19,7 @@ interface PacedRun {
 }
 
 /** The least time between two updates of the line. */
-const TELL_EVERY_MS = 100;
+const SHOW_EVERY_MS = 100;
 
 /**
  * The progress of all websites of a run as one line: first the pages that are listed, then the reports. Websites run
@@ -26,11 +28,11 @@ const TELL_EVERY_MS = 100;
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
   readonly #throttled = new Map<string, number>();
-  readonly #answeredOf = new Map<string, number>();
-  /** Reports that are answered, and that are planned. */
-  #answered = 0;
+  /** Reports that are answered, and that failed: of each website, and of all. */
+  readonly #endedOf = new Map<string, { answered: number; failed: number }>();
+  readonly #ended = { answered: 0, failed: 0 };
   #planned = 0;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #shownAt = Number.NEGATIVE_INFINITY;
   #phase: 'pages' | 'reports' | null = null;
   #isWaiting = false;
 
@@ -43,39 +45,40 @@ export class RunProgress {
     this.#advance('pages', website, pages, expected);
   }
 
-  /**
-   * Shows that a key waits, because nothing else moves meanwhile. The next answer removes the text.
-   *
-   * @param until ISO 8601
-   * @param key what waits, such as `api.token` or `the service`
-   */
-  waiting(until: string, key: string): void {
+  /** Shows that a run waits, because nothing else moves meanwhile. The next answer removes the text. */
+  waiting({ for: what, until }: Pick<Waiting, 'for' | 'until'>): void {
     if (this.#phase === null) this.progress?.start('pages', null);
     this.#phase ??= 'pages';
     this.#isWaiting = true;
-    this.progress?.note(`${key} waits until ${until.slice(0, 16).replace('T', ' ')} UTC`);
+    this.progress?.note(`waiting for ${what} until ${moment(until)}`);
   }
 
-  /** Adds a website's plan, of which `done` reports are answered already. */
-  planned(website: Website, reports: number, done: number): void {
+  /** Adds a website's plan, of which some reports have ended already. */
+  planned(website: Website, reports: number, { failed, ...answered }: ReportCounts): void {
     // A run that resumes after an outage adds its plan again.
-    const before = this.#answeredOf.get(website.id) ?? 0;
-    this.#answeredOf.set(website.id, done);
-    this.#advance('reports', website, done - before, reports);
+    const before = this.#endedOf.get(website.id) ?? { answered: 0, failed: 0 };
+    const ended = { answered: answered.fetched + answered.missing + answered.rejected, failed };
+    this.#endedOf.set(website.id, ended);
+    this.#ended.answered += ended.answered - before.answered;
+    this.#ended.failed += failed - before.failed;
+    this.#advance('reports', website, ended.answered - before.answered, reports);
   }
 
-  /** Called for each answer at full speed: whatever takes longer than counting is done now and then, and at the end. */
-  answered(run: PacedRun): void {
+  /** Called for each report at full speed: whatever takes longer than counting is done now and then, and at the end. */
+  ended(run: PacedRun, isFailed: boolean): void {
     if (!this.progress) return;
-    this.#answered++;
-    this.#answeredOf.set(run.website.id, (this.#answeredOf.get(run.website.id) ?? 0) + 1);
-    this.progress.advance(1);
+    const how = isFailed ? 'failed' : 'answered';
+    for (const counts of [this.#ended, this.#endedOf.get(run.website.id)]) if (counts) counts[how]++;
+    if (!isFailed) this.progress.advance(1);
+    const { answered, failed } = this.#ended;
+    const left = Math.max(0, this.#planned - answered - failed);
     const now = run.effects.now();
-    if (now - this.#toldAt < TELL_EVERY_MS && this.#answered < this.#planned) return;
-    this.#toldAt = now;
+    if (now - this.#shownAt < SHOW_EVERY_MS && left > 0) return;
+    this.#shownAt = now;
     this.#throttled.set(run.website.id, run.requests.throttled);
-    this.progress.note([...this.#pace(run), this.#whose(run.website)].join('  '));
-    this.progress.advance(0, { requestsLeft: Math.max(0, this.#planned - this.#answered) });
+    const apart = failed === 0 ? [] : [`${count(failed)} failed`];
+    this.progress.note([...apart, ...this.#pace(run), this.#whose(run.website)].join('  '));
+    this.progress.advance(0, { requestsLeft: left });
   }
 
   /** Shows what is done without requests: staging, committing, following. */
@@ -119,7 +122,6 @@ export class RunProgress {
     }
     if (done !== 0) this.progress?.advance(done, { isEarlier: true });
     this.#planned = sum ?? 0;
-    this.#answered += done;
   }
 }
 
@@ -139,14 +141,14 @@ const SAYS: Record<Exclude<PaceNotice['kind'], 'shared_key' | 'learned_pace'>, s
  * @param key the configuration key of the API key
  * @param now milliseconds since 1970
  */
-export function tellPace(
-  { log, progress }: { log: Logger; progress: RunProgress },
+export function reportPace(
+  { log, onWaiting }: { log: Logger; onWaiting: (waiting: Waiting) => void },
   notice: PaceNotice,
   { key, now }: { key: string; now: number },
 ): void {
   if (notice.kind === 'shared_key') {
     const others = notice.othersPerMinute;
-    log.warn(
+    log.info(
       { key, others_per_minute: others },
       `another client uses the same API key for about ${others} requests a minute, which this run leaves to it; ` +
         'a separate key would be faster',
@@ -154,7 +156,7 @@ export function tellPace(
     return;
   }
   if (notice.kind === 'learned_pace') {
-    tellOfLearnedPace(log, notice.perMinute, key);
+    reportLearnedPace(log, notice.perMinute, key);
     return;
   }
   const { kind, waitMs } = notice;
@@ -163,16 +165,16 @@ export function tellPace(
     { key, reason: kind, wait_ms: waitMs, until },
     `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request probes`,
   );
-  progress.waiting(until, key);
+  onWaiting({ for: `the service (it pauses ${key})`, error: SAYS[kind], since: new Date(now).toISOString(), until });
 }
 
-function tellOfLearnedPace(log: Logger, perMinute: number, key: string): void {
+function reportLearnedPace(log: Logger, perMinute: number, key: string): void {
   if (perMinute === Number.POSITIVE_INFINITY) {
     log.info({ key, learned_per_minute: null }, `${key} is back at the configured pace`);
     return;
   }
   const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
-  log.warn(
+  log.info(
     { key, learned_per_minute: rounded },
     `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
       'minute and tries more from time to time; set api.requests_per_minute to what the service allows',

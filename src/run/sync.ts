@@ -1,23 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
-import { v7 as uuidv7 } from 'uuid';
 import type { Config } from '../config/schema.js';
 import { apiAccess, namedWebsites, type Website, websiteOf } from '../config/websites.js';
 import { Stopped } from '../exit.js';
 import { type JournalFolder, journalFolder } from '../journal/folder.js';
 import { type RunHeader, type SetAside, writeHeader } from '../journal/header.js';
+import { type RunFile, stopReason, type Waiting } from '../journal/run-file.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
+import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
-import { withRemedy } from '../storage/disk-error.js';
-import { timeOfId } from '../time.js';
+import { idAfter, timeOfId } from '../time.js';
 import { JournalEngine } from '../warehouse/journal-views.js';
-import { dropScratch, websitesIn } from '../warehouse/layout.js';
+import { dropScratch, newestFile, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
+import { forgetMistyped } from '../warehouse/removal.js';
 import { sendCommit, takeOthers, untilFirst } from './claim.js';
 import { Clients, configuredWebsites } from './clients.js';
-import { commit, readBefore, recordFailure, stage } from './commit-snapshot.js';
+import { commit, keptForNextTime, readBefore, recordFailure, stage } from './commit-snapshot.js';
 import {
   deadlineOf,
   engineOptions,
@@ -28,11 +29,13 @@ import {
 } from './context.js';
 import { fetchReports } from './fetch-reports.js';
 import { type Mirroring, mirrorJournals } from './mirror.js';
-import { Outage } from './outage.js';
+import { type LongOutage, Outage } from './outage.js';
 import { plan } from './plan-reports.js';
-import { exitCodeOf, failedReceipt, type Receipt, type WebsiteReceipt } from './receipt.js';
+import { logProblems, type Receipt, type WebsiteReceipt } from './receipt.js';
+import { recordedRun } from './recorded-run.js';
 import { endedWebsites, recover } from './recover.js';
-import { RunProgress, tellPace } from './run-progress.js';
+import { RunClock } from './run-clock.js';
+import { RunProgress, reportPace } from './run-progress.js';
 import { walk } from './walk-listing.js';
 
 /** In bytes. Sorting a listing uses all the memory that it is given, without being faster. */
@@ -51,6 +54,8 @@ export interface SyncOptions {
   recoverOnly: boolean;
   signal: AbortSignal;
   effects?: RunEffects;
+  /** As `Outage` calls it. */
+  onLongOutage?: (outage: LongOutage) => Promise<void>;
 }
 
 /**
@@ -64,7 +69,7 @@ export async function sync(given: SyncOptions): Promise<Receipt> {
   await prepareWarehouse(config.warehouse.path, config.warehouse.time_zone, config.warehouse.memory_limit);
   const lock = await RunLock.take(config.warehouse.path, 'sync');
   try {
-    return await new Sync({ ...given, config }).run();
+    return await recordedRun(given, (runFile) => new Sync({ ...given, config }, runFile).run());
   } finally {
     lock.release();
   }
@@ -79,10 +84,12 @@ function withMemoryOfARun(config: Config): Config {
 
 /** One website, from the listing to the commit. */
 async function syncWebsite(run: WebsiteRun): Promise<WebsiteReceipt> {
-  await writeHeader(run.folder, run.header);
   try {
-    const listed = await walk(run);
     const before = await readBefore(run);
+    run.latest = before.latest;
+    run.clock.check(run);
+    await writeHeader(run.folder, run.header);
+    const listed = await walk(run);
     const planned = await plan(run, listed, before);
     const fetched = await fetchReports(run, planned, before);
     const staged = await stage(run, listed, before, fetched);
@@ -104,21 +111,32 @@ class Sync {
   readonly #context: Omit<RunContext, 'runId'>;
   readonly #clients: Clients;
 
-  constructor(private readonly options: SyncOptions) {
-    const { config, log, signal, effects = realRunEffects } = options;
+  constructor(
+    private readonly options: SyncOptions,
+    private readonly runFile: RunFile,
+  ) {
+    const { config, log, signal, effects = realRunEffects, retryFor = 0, onLongOutage } = options;
     // Each request in flight listens for the stop.
     setMaxListeners(0, signal);
     const progress = new RunProgress(options.progress);
-    const outage = new Outage({ retryFor: options.retryFor ?? 0, effects, log, progress, signal });
-    const shared = { config, log, progress, effects, outage, signal };
+    const onWaiting = (waiting: Waiting | null) => {
+      if (waiting) progress.waiting(waiting);
+      void runFile.waits(waiting);
+    };
+    const long = onLongOutage && config.notify.outage ? { after: config.notify.outage, report: onLongOutage } : null;
+    const outage = new Outage({ retryFor, long, effects, log, onWaiting, signal });
+    const clock = new RunClock({ config, effects, log });
+    const shared = { config, log, progress, effects, outage, clock, signal };
     this.#context = { ...shared, warehouse: config.warehouse.path, oneAtATime: pLimit(1) };
     this.#clients = new Clients(config, {
       effects,
       signal,
       onAnswer: ({ status }, baseUrl) => {
-        if (status < 500 && status !== 429) outage.over('service', { id: '', baseUrl });
+        if (status >= 500 || status === 429) return;
+        outage.over('service', { id: '', baseUrl });
+        if (!outage.isOn) void runFile.waits(null);
       },
-      onNotice: (notice, key) => tellPace({ log, progress }, notice, { key, now: effects.now() }),
+      onNotice: (notice, key) => reportPace({ log, onWaiting }, notice, { key, now: effects.now() }),
     });
   }
 
@@ -133,11 +151,20 @@ class Sync {
         if (website.status === 'rejected') throw website.reason;
         receipts.push(website.value);
       }
+      const named = config.bucket || config.clickhouse ? null : namedWebsites(config);
+      if (named)
+        await forgetMistyped(
+          warehouse,
+          named.map(({ id }) => id),
+        );
       progress.note('catching up');
       const followers = await effects.follow({ config, warehouse, log });
-      return { run_id: runId, websites: receipts, followers, ...(unlisted === undefined ? {} : { error: unlisted }) };
+      const { warning } = this.#context.clock;
+      const doubtful = { ...(warning === null ? {} : { clock: warning }), ...(unlisted ? { error: unlisted } : {}) };
+      return { run_id: runId, websites: receipts, followers, ...doubtful };
     } finally {
       progress.finish();
+      await this.#context.outage.reported;
       await mirroring.stop();
       await this.#clients.close();
       await dropScratch(warehouse);
@@ -152,6 +179,7 @@ class Sync {
         openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
         newHeader: (folder) => this.#headerFor(folder),
         claim,
+        whyStopped: (folder, lastActivity) => stopReason(this.runFile.before, { ...folder, lastActivity }),
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
     );
@@ -159,9 +187,9 @@ class Sync {
     if (this.options.recoverOnly) return { runId, runs, receipts: [...older, ...receipts] };
     if (runId) this.#context.log.info({ run: runId }, 'resuming an interrupted run');
     const taken = [...receipts.map(({ website_id }) => website_id), ...runs.map(({ website }) => website.id)];
-    const id = runId ?? uuidv7();
     const { websites, unlisted } = await this.#selected();
     const ids = websites.map((website) => website.id);
+    const id = runId ?? idAfter(await newestId(this.#context.warehouse, ids));
     // No website of a new run has ended.
     const ended = runId === null ? [] : await endedWebsites(this.#context.warehouse, runId, ids);
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
@@ -169,7 +197,9 @@ class Sync {
     if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
     this.#context.log.error(`cannot list the websites of the key: ${unlisted.message}`);
     // Every website of the warehouse loses a night, which should be visible there.
-    for (const run of started) receipts.push(await recordFailure(run, unlisted.message));
+    for (const run of started) {
+      receipts.push(await recordFailure(run, unlisted.message).catch((error) => keptForNextTime(run, error)));
+    }
     return receipts.length + runs.length > 0
       ? { runId: id, runs, receipts }
       : { runId: id, runs, receipts, unlisted: unlisted.message };
@@ -211,7 +241,7 @@ class Sync {
       run_id: runId,
       website_id: websiteId,
       website_name: name,
-      snapshot_id: uuidv7(),
+      snapshot_id: idAfter(runId),
       started_at: new Date(startedAt).toISOString(),
       version: this.options.version,
       resumed: 0,
@@ -249,17 +279,15 @@ class Sync {
       const receipt = await this.#context.outage.during(limits, work, resume);
       await sendCommit(run);
       run.log.info(logLineOf(receipt), 'committed');
-      if (exitCodeOf({ run_id: null, websites: [receipt], followers: [] }, run.config.quality.max_reject_ratio) !== 0) {
-        const why = receipt.error ?? 'more records were rejected than quality.max_reject_ratio allows';
-        run.log.warn({ website: run.website.id }, `committed with warnings: ${why}`);
-      }
+      logProblems(run.log, receipt, run.config.quality.max_reject_ratio);
       return receipt;
     } catch (error) {
       if (error instanceof Stopped) throw error;
       if (error instanceof SourceError) {
         run.log.error({ website: run.website.id }, `no snapshot: ${error.message}`);
         // If not even the row of `runs` can be written, the journal stays for the next sync.
-        return await recordFailure(run, error.message).catch(() => keptForNextTime(run, error));
+        const kept = (other: unknown) => keptForNextTime(run, other instanceof ClockError ? other : error);
+        return await recordFailure(run, error.message).catch(kept);
       }
       return keptForNextTime(run, error);
     }
@@ -281,12 +309,10 @@ function logLineOf({ website_id, pages, reports, requests, utilisation }: Websit
   };
 }
 
-/** The journal stays: the fault is on our side (a disk, a bug), and the next sync resumes from it. */
-function keptForNextTime({ log, website, requests, effects, header }: WebsiteRun, error: unknown): WebsiteReceipt {
-  log.error({ website: website.id, err: error }, 'a website got no snapshot');
-  return failedReceipt(website.id, withRemedy(error), {
-    requests,
-    resumed: header.resumed > 0,
-    duration_ms: Math.max(0, effects.now() - Date.parse(header.started_at)),
-  });
+/** The newest id of the runs and snapshots of these websites: the ids of all later ones come after it. */
+async function newestId(warehouse: string, websiteIds: readonly string[]): Promise<string | undefined> {
+  const tables = ['runs', 'snapshots'] as const;
+  const files = websiteIds.flatMap((id) => tables.map((table) => newestFile(warehouse, table, id)));
+  const ids = (await Promise.all(files)).filter((id) => id !== null);
+  return ids.sort().at(-1);
 }

@@ -34,7 +34,9 @@ export async function walk(run: WebsiteRun): Promise<Listed> {
         baseUrlPlace: run.website.places.baseUrl,
         pageSize: api.page_size,
         now: run.effects.now,
-        get: (path) => run.client.get(path, { lane: run.website.id, counts: run.requests }),
+        // Whatever the answer is: nothing is journaled under a clock that differs from the service's.
+        get: (path) =>
+          run.client.get(path, { lane: run.website.id, counts: run.requests }).finally(() => run.clock.check(run)),
         accept: async (window) => {
           await journal.accept(window, new Date(run.effects.now()));
           run.progress.listed(run.website, window.fresh.length, window.state.count);

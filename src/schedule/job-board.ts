@@ -10,7 +10,7 @@ const stored = z.record(
   z.object({ begun_at: time, ended_at: time.nullable(), exit_code: z.int().nullable() }),
 );
 
-/** The last run of a job. Times are ISO 8601. */
+/** The last run of a job, whose exit code is that of the one before until it has ended. Times are ISO 8601. */
 export type JobRecord = z.infer<typeof stored>[string];
 
 /** How a job is doing. */
@@ -47,7 +47,8 @@ export class JobBoard {
   /** Records the start before the job does anything, so that one that crashes the process is not started repeatedly. */
   begun(name: string): Promise<void> {
     this.#running.add(name);
-    this.last[name] = { begun_at: new Date().toISOString(), ended_at: null, exit_code: null };
+    const exit_code = this.last[name]?.exit_code ?? null;
+    this.last[name] = { begun_at: new Date().toISOString(), ended_at: null, exit_code };
     return this.#write();
   }
 

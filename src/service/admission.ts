@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { KeyDetails } from '../contract/key.js';
 import { ServiceError } from './errors.js';
 import type { LimitRules } from './pagination.js';
@@ -25,11 +26,21 @@ export function admission({ store, limiter, onKey }: Interface) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const key = await presentedKey(request, store);
     onKey?.(request, key);
+    reply.headers(await ageHeaders(store, request, key));
     const decision = limiter?.take(key._id);
     if (decision) reply.headers(decision.headers);
     if (decision?.allowed === false) throw new ServiceError(429, 'Too many requests for this API key.');
     keys.set(request, key);
   };
+}
+
+/** How old the data is of the website that a request is about, or of all that its key may read. */
+async function ageHeaders(store: Store, { params }: FastifyRequest, key: KeyDetails): Promise<Record<string, string>> {
+  const { website_id: only } = z.object({ website_id: z.string().optional() }).parse(params);
+  const age = await store.dataAge?.(readableBy(key).filter((id) => only === undefined || id === only));
+  // Names and errors may hold what no header can.
+  const stale = age?.stale?.replace(/[^ -~]+/g, '?').slice(0, 500);
+  return { ...(age && { 'indexhouse-as-of': age.asOf }), ...(stale && { 'indexhouse-stale': stale }) };
 }
 
 /** @throws ServiceError 401 without a known key */

@@ -26,11 +26,14 @@ export const HEADERS = {
     description: 'When the newest walk that is shown began.',
     schema: { type: 'string', format: 'date-time' },
   },
+  'Indexhouse-As-Of': { description: 'When the newest snapshot began; of several websites, the oldest.', schema: text },
+  'Indexhouse-Stale': { description: 'How old that is, and why; omitted unless it is too old.', schema: text },
   Vary: { description: 'What the answer depends on besides its URL.', schema: text },
 } as const;
 export type HeaderName = keyof typeof HEADERS;
 
 export const RATE_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+export const AGE_HEADERS: readonly HeaderName[] = ['Indexhouse-As-Of', 'Indexhouse-Stale'];
 export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
 
 export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified'];

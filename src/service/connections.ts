@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { errorBody } from './errors.js';
 
 /** A page URL of 2,000 characters outside ASCII takes 18,000 bytes percent-encoded; Node's default is 16 KiB in all. */
@@ -11,7 +12,7 @@ export interface ConnectionLimits {
   headersMs: number;
   /** The same, to the end of its body. */
   requestMs: number;
-  /** Without reading any of a pending answer. Node may notice only at its second check, after twice the time. */
+  /** Without reading any of a pending answer (Node may notice only at its second check), or after a refusal. */
   stalledMs: number;
   /** Between an answer and the next request. */
   keepAliveMs: number;
@@ -50,8 +51,8 @@ export function limitedServer(handler: RequestListener, limits: ConnectionLimits
   limitConnections(server, limits);
   const latest = latestAnswers(server);
   dropStalled(server, latest, limits.stalledMs);
-  answerMalformed(server, latest);
-  server.on('connect', (_request, socket) => void socket.end(rawAnswer(405)));
+  answerMalformed(server, latest, limits.stalledMs);
+  server.on('connect', (_request, socket) => refuse(socket, 405, limits.stalledMs));
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     const body = JSON.stringify(errorBody(417, 'The only supported expectation is 100-continue.'));
     response.writeHead(417, RAW_HEADERS).end(body);
@@ -105,18 +106,27 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 };
 
 /** Answers on the bare socket what Node could not read as HTTP or did not get in time, because it reaches no route. */
-function answerMalformed(server: Server, latest: LatestAnswers): void {
+function answerMalformed(server: Server, latest: LatestAnswers, stalledMs: number): void {
   const refused = new WeakSet<object>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
     const answer = latest.get(socket);
-    const refuse = () => void (socket.writable ? socket.end(rawAnswer(STATUS_OF_CODE[error.code ?? ''] ?? 400)) : null);
+    const answerRaw = () => refuse(socket, STATUS_OF_CODE[error.code ?? ''] ?? 400, stalledMs);
     if (error.code === 'ECONNRESET' || (answer?.headersSent && !answer.req.complete)) socket.destroy();
     // The answer to the request before it comes first.
-    else if (answer?.req.complete && !answer.writableFinished) answer.once('close', refuse);
-    else refuse();
+    else if (answer?.req.complete && !answer.writableFinished) answer.once('close', answerRaw);
+    else answerRaw();
   });
+}
+
+/** Answers on the bare socket, and ends the connection for good: its client may keep its side open, and go on sending. */
+function refuse(socket: Duplex, status: number, stalledMs: number): void {
+  if (!socket.writable) return;
+  const late = setTimeout(() => socket.destroy(), stalledMs).unref();
+  // After CONNECT, nothing of Node's listens for errors any more, and a reset would end the process.
+  socket.on('error', () => {}).once('close', () => clearTimeout(late));
+  socket.end(rawAnswer(status));
 }
 
 const RAW_HEADERS = {

@@ -3,6 +3,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../contract/key.js';
 import { PREFIX_FORM } from './addresses.js';
 import type { Interface } from './admission.js';
+import { AGE_HEADERS, RATE_HEADERS } from './answers.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
 import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
@@ -61,6 +62,7 @@ export function buildServer(store: Store, options: ServerOptions = {}): FastifyI
   const described = {
     prefix: options.prefix ?? '',
     isRateLimited: service.limiter !== null,
+    keyHeaders: [...(store.dataAge ? AGE_HEADERS : []), ...(service.limiter ? RATE_HEADERS : [])],
     isCacheable: options.representations ?? false,
   };
   const { prefix } = described;

@@ -5,13 +5,15 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import { timestamp } from '../contract/fields.js';
 import { servedSchemas } from '../contract/served.js';
-import { ANSWERS, CACHE_HEADERS, ERRORS_ANYWHERE, HEADERS, type HeaderName, RATE_HEADERS } from './answers.js';
+import { ANSWERS, CACHE_HEADERS, ERRORS_ANYWHERE, HEADERS, type HeaderName } from './answers.js';
 
 /** What decides which headers answers have. */
 export interface Described {
   /** Path in front of `/v1`, or nothing. */
   prefix: string;
   isRateLimited: boolean;
+  /** Headers of every answer to a known key. */
+  keyHeaders: readonly HeaderName[];
   /** Whether answers carry an `ETag` and the like. */
   isCacheable: boolean;
 }
@@ -106,7 +108,7 @@ function referred(from: unknown, schemas: Readonly<Record<string, unknown>>): Re
 function operation(method: string, { 'x-headers': own, ...told }: DescribedOperation, described: Described): object {
   const { 200: answer, ...errors } = told.responses;
   const isKept = described.isCacheable && method === 'get';
-  const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...(described.isRateLimited ? RATE_HEADERS : [])];
+  const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...described.keyHeaders];
   const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
   const others = [...(isKept ? [304] : []), ...statuses];
   const shared = others.map((status) => [status, reference('responses', nameOf(status))]);
@@ -119,15 +121,14 @@ function operation(method: string, { 'x-headers': own, ...told }: DescribedOpera
 type Paths = z.infer<typeof documentSchema>['paths'];
 
 /** The answers and headers that operations refer to. */
-function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
+function sharedParts(paths: Paths, { isRateLimited, isCacheable, keyHeaders }: Described) {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const errors = operations.flatMap(({ responses }) => Object.keys(responses).map(Number));
   const statuses = [...new Set([...errors, ...ERRORS_ANYWHERE, ...(isRateLimited ? [429] : [])])];
-  const rate = isRateLimited ? RATE_HEADERS : [];
   const kept = isCacheable ? [...CACHE_HEADERS, ...operations.flatMap((each) => each['x-headers'])] : [];
   const headersOf = (status: number): HeaderName[] => [
     ...(ANSWERS[status]?.headers ?? []),
-    ...(BEFORE_KEYS.has(status) ? [] : rate),
+    ...(BEFORE_KEYS.has(status) ? [] : keyHeaders),
   ];
   const responses = statuses
     .filter((status) => status !== 200)
@@ -135,8 +136,8 @@ function sharedParts(paths: Paths, { isRateLimited, isCacheable }: Described) {
       const { description = '' } = ANSWERS[status] ?? {};
       return [nameOf(status), { description, headers: headerRefs(headersOf(status)), content: ERROR_CONTENT }];
     });
-  const unchanged = { description: ANSWERS[304]?.description, headers: headerRefs([...rate, ...kept]) };
-  const names = new Set([...statuses.flatMap(headersOf), ...kept, ...rate]);
+  const unchanged = { description: ANSWERS[304]?.description, headers: headerRefs([...keyHeaders, ...kept]) };
+  const names = new Set([...statuses.flatMap(headersOf), ...kept, ...keyHeaders]);
   return {
     responses: { ...(isCacheable ? { [nameOf(304)]: unchanged } : {}), ...Object.fromEntries(responses) },
     headers: Object.fromEntries([...names].map((name) => [name, HEADERS[name]])),

@@ -68,6 +68,8 @@ export interface Store {
   /** The key that a bearer token belongs to, or null. `websites_access` says what it may read. */
   findKey(token: string): Promise<KeyDetails | null>;
   hasWebsite(websiteId: string): Promise<boolean>;
+  /** When the newest snapshot of a website began (of several, the oldest of these), and that it is too old, in words. */
+  dataAge?(websiteIds: readonly string[]): Promise<{ asOf: string; stale: string | null } | null>;
   /**
    * A window of a website's listing in its stable order, and the number of all monitored pages.
    *

@@ -36,7 +36,7 @@ export interface SimulatorOptions extends WorldOptions {
   /** How the limit is counted (default `first-request`), and what the reset of the rate headers means (`boundary`). */
   limiter?: LimiterKind;
   rateHeaders?: RateHeaders;
-  /** For the rate limit: milliseconds since 1970. The world has a clock of its own. */
+  /** For the rate limit and the `Date` of answers: milliseconds since 1970. The world has a clock of its own. */
   clock?: () => number;
   faults?: FaultRates;
   /** How long the fault `slow` takes for a body (default 2,000), and the `Retry-After` of the fault 429 (default 1). */
@@ -89,7 +89,7 @@ function serverOptions(
   faults: Faults,
   requests: RequestCounters,
 ): ServerOptions {
-  const { prefix = '', maxLimit, aboveMaxLimit } = options;
+  const { prefix = '', maxLimit, aboveMaxLimit, clock } = options;
   const { slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
   return {
     prefix,
@@ -97,6 +97,8 @@ function serverOptions(
     ...(maxLimit === undefined ? {} : { maxLimit }),
     ...(aboveMaxLimit === undefined ? {} : { aboveMaxLimit }),
     setup: (app) => {
+      if (clock)
+        app.addHook('onRequest', async (_, reply) => void reply.header('date', new Date(clock()).toUTCString()));
       addInterference(app, faults, requests, { prefix, slowBodyMs, retryAfterS });
       addControl(app, world, faults, requests);
     },

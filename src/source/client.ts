@@ -72,6 +72,8 @@ export class Client {
   readonly #clock = new ServerClock();
   readonly #redactor: Redactor;
   readonly #patience = new Patience();
+  /** By how many milliseconds the service's clock was ahead in its first answer with a date; null before that. */
+  clockAhead: number | null = null;
   /** Why no request with this token can succeed any more, whichever website it is for. */
   #ended: SourceError | null = null;
 
@@ -157,7 +159,8 @@ export class Client {
   /** Passes the answer's rate headers, or its refusal, to the pacer; ends the key if the wait is too long. */
   #passOn({ status, headers }: Answer, sentAt: number, slot: Slot): void {
     const now = this.#effects.now();
-    this.#clock.observe(headers.date, sentAt, now);
+    this.#clock.observe(headers.date, sentAt, now, headers.age);
+    this.clockAhead ??= this.#clock.ahead;
     const reading = readRate(headers, this.#clock, now);
     const untilReset = reading && Math.max(0, reading.resetAt - now);
     if (status !== 429) {

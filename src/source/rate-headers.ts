@@ -5,6 +5,10 @@ const LIMIT = ['x-ratelimit-limit', 'x-rate-limit-limit', 'ratelimit-limit'];
 const REMAINING = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
 const RESET = ['x-ratelimit-reset', 'x-rate-limit-reset', 'ratelimit-reset'];
 const NUMBER = /^\d+(\.\d+)?$/;
+/** Other forms of dates are obsolete, and `Date.parse` makes a date of almost any text. */
+const HTTP_DATE = /^[a-z]{3}, \d\d [a-z]{3} \d{4} \d\d:\d\d:\d\d gmt$/i;
+/** In seconds, up to three years. */
+const AGE = /^\d{1,8}$/;
 /** From here on, a number is a date and not a wait: as seconds to go it is 31 years, as a date September 2001. */
 const LEAST_EPOCH_S = 1e9;
 /** From here on, a date is in milliseconds: as such this is 1973, as seconds the year 5138. */
@@ -28,11 +32,14 @@ export class ServerClock {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
   /** The last header, parsed once: many answers come in the same second. */
-  #last: { date: string | undefined; at: number } = { date: undefined, at: Number.NaN };
+  #last = { date: '', age: '', at: Number.NaN };
 
-  /** @param sentAt, receivedAt milliseconds since 1970 by our clock; the service wrote `date` between them */
-  observe(date: string | undefined, sentAt: number, receivedAt: number): void {
-    if (date !== this.#last.date) this.#last = { date, at: Date.parse(date ?? '') };
+  /**
+   * @param sentAt, receivedAt milliseconds since 1970 by our clock; the service wrote `date` between them
+   * @param age the seconds that a cache, if one answered, had kept the answer
+   */
+  observe(date = '', sentAt: number, receivedAt: number, age = '0'): void {
+    if (date !== this.#last.date || age !== this.#last.age) this.#last = { date, age, at: timeOf(date, age) };
     const { at } = this.#last;
     if (Number.isNaN(at)) return;
     const [least, most] = [at - receivedAt, at + SECOND_MS - sentAt];
@@ -44,13 +51,19 @@ export class ServerClock {
 
   /** Converts a time from the service's clock to ours; both in milliseconds since 1970. */
   toOurs(at: number): number {
-    return at - this.#ahead;
+    return at - (this.ahead ?? 0);
   }
 
-  get #ahead(): number {
+  /** Milliseconds, negative if it is behind ours; null before its first usable date. */
+  get ahead(): number | null {
+    if (this.#least === Number.NEGATIVE_INFINITY) return null;
     if (this.#least <= 0 && this.#most >= 0) return 0;
     return (this.#least + this.#most) / 2;
   }
+}
+
+function timeOf(date: string, age: string): number {
+  return HTTP_DATE.test(date) && AGE.test(age) ? Date.parse(date) + Number(age) * SECOND_MS : Number.NaN;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { anyForm } from '../observe/log.js';
+
 const MASK = '***';
 /**
  * A token this long never occurs in a URL by chance. A shorter one stays in accepted data, because masking it could
@@ -15,10 +17,10 @@ export class Redactor {
   constructor(token: string) {
     this.#token = token;
     this.#encoded = new Set([...token].flatMap(encodings).map((digits) => digitsAt(digits, 0)));
-    this.#anyForm = new RegExp([...token].map(anyForm).join(''), 'g');
+    this.#anyForm = new RegExp(anyForm(token), 'g');
   }
 
-  /** For text that is refused, logged or shown: always masks the token, whatever else that masks. */
+  /** For text that is refused, logged or shown: always masks the token; a short one where it is whole. */
   text(text: string): string {
     return this.#token === '' ? text : text.replace(this.#anyForm, MASK);
   }
@@ -52,10 +54,4 @@ function encodings(character: string): string[] {
 /** Two characters as one number, without allocating a string: this runs for each `%` of every answer. */
 function digitsAt(text: string, at: number): number {
   return text.charCodeAt(at) * 0x10000 + text.charCodeAt(at + 1);
-}
-
-function anyForm(character: string): string {
-  const digits = hexOf(character).replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-  const plain = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
-  return `(?:\\\\?${plain}|%${digits}|\\\\u00${digits})`;
 }

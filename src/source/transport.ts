@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { Dispatcher, EnvHttpProxyAgent, Pool as UndiciPool } from 'undici';
+import type { Dispatcher, EnvHttpProxyAgent, errors, Pool as UndiciPool } from 'undici';
 import { Stopped } from '../exit.js';
 import { size } from '../observe/format.js';
 import { API_PLACES, type Places, SourceError } from './errors.js';
@@ -9,6 +9,7 @@ import { API_PLACES, type Places, SourceError } from './errors.js';
 /** Loaded by file: the package's index also loads `fetch`, caches and cookies, which would delay every small sync. */
 const load = createRequire(import.meta.url);
 const Pool: typeof UndiciPool = load('undici/lib/dispatcher/pool.js');
+const { HeadersTimeoutError }: typeof errors = load('undici/lib/core/errors.js');
 
 /** Far above any listing window or report; a body beyond it is an endless one. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -93,13 +94,23 @@ export function dispatcherFor(origin: string, options: UndiciPool.Options): Disp
   const proxy = process.env['https_proxy'] || process.env['HTTPS_PROXY'];
   if (!proxy || !origin.startsWith('https:')) return new Pool(origin, options);
   const { EnvHttpProxyAgent: Agent }: { EnvHttpProxyAgent: typeof EnvHttpProxyAgent } = load('undici');
-  return new Agent(options);
+  // With the same options, because the default ones wait five minutes for a silent proxy.
+  return new Agent({ ...options, clientFactory: (proxy) => new Pool(proxy, options) });
+}
+
+/**
+ * Ends a request after so many milliseconds, unless its final headers come and clear the timer. For one that gets an
+ * informational answer (1xx), at each of which undici starts its own timeout again.
+ */
+export function endLate(controller: Dispatcher.DispatchController, ms: number): NodeJS.Timeout {
+  return setTimeout(() => controller.abort(new HeadersTimeoutError()), ms).unref();
 }
 
 /** Collects one answer. A handler for `dispatch`, because a stream for each of a million bodies costs a third more. */
 class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #deadline = 0;
+  #late: NodeJS.Timeout | undefined;
   #bytes = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -114,7 +125,9 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#deadline = performance.now() + this.options.timeout;
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200) clearTimeout(this.#late);
+    else this.#late ??= endLate(controller, this.#deadline - performance.now());
     this.#status = status;
     this.#headers = headers;
   }
@@ -134,6 +147,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#late);
     this.reject(wrapped(error, this.options));
   }
 }

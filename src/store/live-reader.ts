@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import { Reader, type ReaderOptions } from '../analysis/reader.js';
+import { type DataAge, dataAgeOf } from '../analysis/data-age.js';
+import { type Newest, Reader, type ReaderOptions } from '../analysis/reader.js';
 import { UnreachableError } from '../exit.js';
 import type { RequestContext } from '../service/store.js';
-import { stampOf } from '../storage/durable.js';
-import { sql } from '../storage/sql.js';
+import { exists, stampOf } from '../storage/durable.js';
 import { websiteOf } from '../warehouse/damage.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
@@ -25,11 +24,7 @@ export interface LiveReaderOptions extends ReaderOptions {
   onUnreadable?: (file: string, reason: string) => void;
 }
 
-export interface ServedWebsite {
-  id: string;
-  /** As the configuration called it when its newest snapshot was made; else its id. */
-  name: string;
-}
+export type ServedWebsite = Pick<Newest, 'id' | 'name'>;
 
 /** Files of which one cannot be read, and their stamps at that time, because it may be repaired in place. */
 interface Unreadable {
@@ -37,12 +32,10 @@ interface Unreadable {
   stamps: Promise<string>;
 }
 
-const websiteRow = z.object({ id: z.string(), name: z.string() });
-
 /** One state of the warehouse, and its idle connections. */
 interface Opened {
   reader: Reader;
-  websites: ServedWebsite[];
+  newest: Newest[];
   /** The files that it was opened over. */
   files: string;
   idle: Reader[];
@@ -77,7 +70,14 @@ export class LiveReader {
 
   /** The websites that have a snapshot; also from memory. */
   async websites(): Promise<readonly ServedWebsite[]> {
-    return (await this.#newest()).websites;
+    return (await this.#newest()).newest.map(({ id, name }) => ({ id, name }));
+  }
+
+  /** How old the data of these websites is now; also from memory, unless it is too old. */
+  async dataAge(websiteIds: readonly string[], now: number): Promise<DataAge | null> {
+    const { reader, newest } = await this.#newest();
+    const asked = newest.filter(({ id }) => websiteIds.includes(id));
+    return dataAgeOf(reader, asked, now);
   }
 
   /**
@@ -152,6 +152,14 @@ export class LiveReader {
     return changed;
   }
 
+  /** A file that no commit names any more is not unreadable, even if a question found it gone. */
+  async #forgetRemoved({ damaged }: Reader): Promise<void> {
+    for (const [name, { files }] of this.#unreadable) {
+      const there = await Promise.all(files.map((file) => damaged.some(({ path }) => path === file) || exists(file)));
+      if (files.length > 0 && !there.includes(true)) this.#unreadable.delete(name);
+    }
+  }
+
   async #newest(): Promise<Opened> {
     if (this.#current === null || this.clock() - this.#lookedAt >= this.#intervalMs) {
       this.#looking ??= this.#look().finally(() => {
@@ -172,11 +180,11 @@ export class LiveReader {
       const reader = await Reader.open(this.options);
       await reader.loadMarkers();
       await reader.nameDamaged();
-      const websites = await reader.rows(websiteRow, sql('serve/websites'));
-      const opened = { reader, websites, files, idle: [], users: 0, retired: false };
+      const opened = { reader, newest: await reader.newest(null), files, idle: [], users: 0, retired: false };
       for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);
       this.#current = opened;
+      await this.#forgetRemoved(reader);
     }
     for (const { path, reason } of this.#current.reader.damaged) this.#note([path], reason);
     this.#lookedAt = lookedAt;

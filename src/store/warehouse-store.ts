@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ageText } from '../analysis/data-age.js';
 import type { Reader } from '../analysis/reader.js';
 import type { CoverageEntry } from '../contract/coverage.js';
 import type { KeyDetails } from '../contract/key.js';
@@ -69,6 +70,11 @@ export class WarehouseStore implements Store {
 
   async hasWebsite(websiteId: string): Promise<boolean> {
     return (await this.#markersOf(websiteId)).length > 0;
+  }
+
+  async dataAge(websiteIds: readonly string[]): ReturnType<NonNullable<Store['dataAge']>> {
+    const age = await this.options.reader.dataAge(websiteIds, this.options.now?.() ?? Date.now());
+    return age && { asOf: age.as_of, stale: age.old === null ? null : ageText(age) };
   }
 
   async listCoverage(

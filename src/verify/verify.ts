@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../config/schema.js';
-import { followersOf, localFollowers } from '../followers/follow.js';
+import { localFollowers } from '../followers/follow.js';
 import type { Follower } from '../followers/follower.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { sql, sqlNames } from '../storage/sql.js';
@@ -12,6 +11,7 @@ import { dropIndex } from '../warehouse/marker-index.js';
 import { filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
+import { unfinishedRemoval } from '../warehouse/removal.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { rebuildState } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
@@ -21,6 +21,7 @@ import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
 const PROBLEMS_TOLD = 5;
+const A_BUG = 'a bug in indexhouse: please report it; the rows are kept as they are';
 /** How many differences of a follower are reported. */
 const DIFFERENCES_TOLD = 20;
 
@@ -30,7 +31,7 @@ export interface VerifyOptions {
   memoryLimit: number;
   engine: EngineOptions;
   /** The followers to check; left out: only the DuckDB files. */
-  followers?: readonly Follower[];
+  followers?: readonly Follower[] | undefined;
   /** Fixes what is provably safe to fix. The caller holds the run lock. */
   repair: boolean;
 }
@@ -40,9 +41,10 @@ export interface VerifyOptions {
  *
  * @throws WarehouseError if there is no warehouse; BusyError
  */
-export async function verifyWarehouse(config: Config, repair = false) {
-  const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
-  const followers = followersOf(config);
+export async function verifyWarehouse(
+  { warehouse, memoryLimit, followers }: Pick<VerifyOptions, 'warehouse' | 'memoryLimit' | 'followers'>,
+  repair = false,
+) {
   await checkWarehouseThere(warehouse);
   const engine = { memoryLimit, temporary: scratchFolder(warehouse) };
   const options = { warehouse, followers, memoryLimit, engine, repair };
@@ -61,6 +63,12 @@ export async function verifyWarehouse(config: Config, repair = false) {
  * and the native DuckDB file holds what the Parquet files hold. Read-only unless `repair` is set.
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
+  const removal = await unfinishedRemoval(options.warehouse);
+  if (removal) {
+    const { message, remedy } = removal;
+    const findings: Finding[] = [{ check: 'removal', level: 'lag', message, remedy }];
+    return { snapshots: 0, files: 0, rows: 0, findings, repaired: [] };
+  }
   return withEngine(options.engine, async (engine) => {
     const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
     const { markers, damaged: unreadable } = log;
@@ -117,11 +125,11 @@ async function checkRows(
   for (const name of sqlNames('checks')) {
     const check = name.replace('checks/', '').replaceAll('_', ' ');
     const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
-    const remedy =
-      level === 'note' ? 'nothing to do' : 'a bug in indexhouse: please report it; the rows are kept as they are';
+    const [, written] = /^-- remedy: (.*)$/m.exec(sql(name)) ?? [];
+    const usual = level === 'note' ? 'nothing to do' : A_BUG;
     for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${PROBLEMS_TOLD}`)) {
       const message = `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`;
-      findings.push({ check, level, message, remedy });
+      findings.push({ check, level, message, remedy: written?.replace('<snapshot>', row.snapshot_id) ?? usual });
     }
   }
   return findings;

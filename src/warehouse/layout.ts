@@ -14,6 +14,8 @@ export function warehouseFolder(path: string) {
     identity: join(path, 'warehouse.json'),
     /** The rows of old markers in one file, for readers; derived. */
     index: join(path, 'index'),
+    /** What an interrupted `remove` still has to do. */
+    removal: join(path, 'removal'),
     /** What was left in the bucket when the warehouse was restored from it. */
     restored: join(path, 'restored.json'),
     /** The address of the bucket, if the folder is only a cache of it. */
@@ -28,6 +30,8 @@ export function warehouseFolder(path: string) {
     notices: join(path, 'notices.json'),
     /** Held open while notices are sent. */
     noticesLock: join(path, 'notices.lock.duckdb'),
+    /** What the newest run is doing, or how it ended. */
+    run: join(path, 'run.json'),
     /** When the daemon started and ended each job. */
     jobs: join(path, 'jobs.json'),
     /** Held open by the daemon. */

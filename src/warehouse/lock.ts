@@ -6,6 +6,7 @@ import { duckdb } from '../storage/duckdb.js';
 import { codeOf, exists } from '../storage/durable.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
 import { warehouseFolder } from './layout.js';
+import { finishRemoval } from './removal.js';
 
 /** `status` and `doctor` may have the file open for a moment, to find out who holds it. */
 const SECOND_TRY = { withinMs: 200, everyMs: 200 };
@@ -24,11 +25,24 @@ export class RunLock {
   ) {}
 
   /**
+   * Takes the lock. Whoever gets that of the log finishes an interrupted removal first.
+   *
    * @param what the command that takes it, for the message
    * @param path of the lock, if it protects something other than the log
    * @throws BusyError naming the process that holds it
    */
   static async take(warehouse: string, what: string, path = warehouseFolder(warehouse).lock): Promise<RunLock> {
+    const lock = await RunLock.#open(warehouse, what, path);
+    try {
+      if (path === warehouseFolder(warehouse).lock) await finishRemoval(warehouse);
+      return lock;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  static async #open(warehouse: string, what: string, path: string): Promise<RunLock> {
     if (held.has(path)) throw new BusyError(`${what} cannot start: another run is in progress in this process`);
     // Before the first await, because two jobs of one process may try at the same time.
     held.add(path);

@@ -186,6 +186,12 @@ export function markerPaths(markers: readonly Marker[], table: MarkerTable): str
   return markers.filter((marker) => tableOf(marker) === table).map(({ path }) => path);
 }
 
+/** When the latest of these commits was taken, in milliseconds since 1970, and its snapshot; null if there is none. */
+export function latestOf(markers: readonly Marker[]): { snapshotId: string; at: number } | null {
+  const dated = markers.map(({ snapshotId, snapshotAt }) => ({ snapshotId, at: Date.parse(snapshotAt) }));
+  return dated.sort((one, other) => other.at - one.at)[0] ?? null;
+}
+
 /** The newest marker of each website. */
 export function newestMarkers(markers: readonly Marker[]): Marker[] {
   return [...new Map(markers.map((marker) => [marker.websiteId, marker])).values()];

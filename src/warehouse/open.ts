@@ -22,12 +22,14 @@ import { listOwnLog } from './own-log.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { DATA_TABLES, hasRowPerFile, type Table } from './tables.js';
 
-const namedRow = z.object({ id: z.string(), name: z.string().nullable() });
+const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
 
 /** What keeps files of a warehouse that is elsewhere in a folder. */
 export interface FileCache {
   /** The files that commits name, and their states. */
   sourceOf(log: Pick<OpenWarehouse, 'path' | 'markers'>): FileSource;
+  /** Why new files cannot be fetched; null if they can. */
+  readonly failure?: string | null;
 }
 
 /**
@@ -147,6 +149,11 @@ export class OpenWarehouse implements Log {
     return this.markers;
   }
 
+  /** Whether `runs` lists every run: none is only in the index. */
+  get namesEveryRun(): boolean {
+    return this.index === null;
+  }
+
   /** The date of the newest snapshot, `YYYY-MM-DD`; null if there is none. */
   get newestDate(): string | null {
     const index = this.#loaded ? this.index : null;
@@ -170,11 +177,12 @@ export class OpenWarehouse implements Log {
     return table === 'snapshots' ? [index.files.snapshots, ...listed] : listed;
   }
 
-  /** The websites that have a snapshot, once for each name that they ever had, the newest name last. */
-  async named(): Promise<NamedWebsite[]> {
+  /** The websites that have a snapshot, for each name that they ever had, the newest last; and its newest snapshot. */
+  async named(): Promise<z.infer<typeof namedRow>[]> {
     const snapshots = this.markers.filter(({ kind }) => kind === 'snapshot');
-    if (!this.#loaded) return snapshots.map(({ websiteId, websiteName }) => ({ id: websiteId, name: websiteName }));
-    const names = 'select website_id as id, website_name as name';
+    const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
+    if (!this.#loaded) return snapshots.map(named);
+    const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
     return this.readable('snapshots', (files) => {
       const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
       return this.engine.rows(namedRow, `${names} from ${from}`);

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../exit.js';
@@ -16,6 +17,8 @@ const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string
 
 /** The warehouse cannot be used with this configuration; nothing was changed. */
 export class WarehouseError extends UsageError {}
+
+const IS_FILE = 'is a file: name the folder of a warehouse';
 
 /**
  * Creates the folder of a new warehouse, or checks that an existing one matches this configuration.
@@ -65,15 +68,23 @@ export async function timeZoneOf(path: string): Promise<string | null> {
   return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
 }
 
-/** @throws WarehouseError for a path that DuckDB would not take literally */
+/** @throws WarehouseError for a file, and for a path that DuckDB would not take literally */
 export function checkPath(name: string, path: string): void {
+  if (existsSync(path) && statSync(path).isFile()) throw new WarehouseError(`${path} ${IS_FILE}`);
   if (PATTERN_CHARACTERS.test(path)) {
     throw new WarehouseError(`${name} contains one of * ? [ ] { }, which DuckDB reads as a pattern: ${path}`);
   }
 }
 
+/** @throws WarehouseError if there is no such folder */
+export async function checkFolder(path: string): Promise<void> {
+  if (!existsSync(path)) throw new WarehouseError(`no warehouse at ${path}: run \`indexhouse sync\` first`);
+  if (!statSync(path).isDirectory()) throw new WarehouseError(`${path} ${IS_FILE}`);
+}
+
 /** @throws WarehouseError if there is no warehouse */
 export async function checkWarehouseThere(warehouse: string): Promise<void> {
+  await checkFolder(warehouse);
   // A copy may consist of the Parquet files alone: they are the source of truth.
   const marks = [warehouseFolder(warehouse).identity, join(warehouse, 'parquet')];
   const found = await Promise.all(marks.map((mark) => exists(mark)));

@@ -19,7 +19,7 @@ import {
 } from './comparison.js';
 import { JournalEngine, keepOddRecords } from './journal-views.js';
 import { tableQuery } from './prepare.js';
-import { STATE_FORMAT } from './state.js';
+import { copyState } from './state.js';
 import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
@@ -33,7 +33,6 @@ const SORTED_BY: Record<(typeof FROM_THE_JOURNAL)[number] | 'coverage_summary', 
   rejected_records: 'source, position, url',
   drift_observations: 'source, kind, field, value',
 };
-const COMPARED_SORTED_BY = { page_changes: 'url, change', page_state: 'url' };
 /** Made from the journal alone; the summary, the changes and the state are derived from these. */
 const FROM_THE_JOURNAL = [
   'coverage',
@@ -129,25 +128,29 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await viewComparison(engine, input.facts);
   const bounds = await rangeBounds(engine);
   // A first night changes nothing.
-  const changes = input.previousState === null ? 0 : await stageComparison(engine, input, 'page_changes', bounds);
-  rows.set('page_changes', changes);
-  await stageComparison(engine, input, 'page_state', bounds);
+  const { previousState, compression } = input;
+  const changed = stagedFile(folder, 'page_changes');
+  rows.set('page_changes', previousState === null ? 0 : await copyChanges(engine, changed, { bounds, compression }));
+  await copyState(engine, stagedFile(folder, 'page_state'), bounds);
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }
 
-/** Stages a table that is derived by comparing this commit with the one before. */
-async function stageComparison(
+/**
+ * Writes the changes of a commit, by comparing it with the state before it; without changes there is no file.
+ *
+ * @param bounds from `rangeBounds`
+ * @returns the number of rows
+ */
+export async function copyChanges(
   engine: Engine,
-  input: StageInput,
-  table: keyof typeof COMPARED_SORTED_BY,
-  bounds: string[],
+  file: string,
+  { bounds, compression }: { bounds: string[]; compression: string },
 ): Promise<number> {
-  const file = stagedFile(input.folder, table);
-  const format = table === 'page_state' ? STATE_FORMAT : parquetFormat(input.compression);
-  const query = table === 'page_state' ? sql('stage/page_state') : ofTheCommit(sql('stage/page_changes'));
-  const rows = await copyComparison(engine, query, { file, format, sortedBy: COMPARED_SORTED_BY[table], bounds });
-  if (rows === 0 && table !== 'page_state') await rm(file, { force: true });
+  const format = parquetFormat(compression);
+  const query = ofTheCommit(sql('stage/page_changes'));
+  const rows = await copyComparison(engine, query, { file, format, sortedBy: 'url, change', bounds });
+  if (rows === 0) await rm(file, { force: true });
   return rows;
 }
 

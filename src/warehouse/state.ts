@@ -5,7 +5,7 @@ import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
-import { stateBase } from './checkpoints.js';
+import { type StateBase, stateBase } from './checkpoints.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './comparison.js';
 import { type DamagedFile, findDamaged } from './damage.js';
 import { scratchFolder } from './layout.js';
@@ -14,7 +14,12 @@ import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnr
 import { listedQuery, listFiles, schemasOf, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
-export const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+const STATE_FORMAT = 'format parquet, compression zstd, row_group_size 20480';
+
+/** Writes the state after the commit that the engine's views compare with the state before it. */
+export function copyState(engine: Engine, file: string, bounds: string[]): Promise<number> {
+  return copyComparison(engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
+}
 
 /**
  * The state file of a website's newest commit, or null before the first one. A missing or incomplete file is rebuilt from
@@ -162,6 +167,7 @@ async function keepState(warehouse: string, made: string, target: string): Promi
  * last of these commits.
  *
  * @param markers all of this website, oldest first
+ * @param base left out: the newest checkpoint
  * @throws CheckpointError where the checkpoint that stands for deleted files is missing
  */
 export async function rebuildState(
@@ -169,8 +175,9 @@ export async function rebuildState(
   markers: Marker[],
   options: EngineOptions,
   target: string,
+  { base, onCompared }: { base?: StateBase; onCompared?: OnCompared } = {},
 ): Promise<void> {
-  const { checkpoint, included } = await stateBase(warehouse, markers);
+  const { checkpoint, included } = base ?? (await stateBase(warehouse, markers));
   await withEngine(options, async (engine) => {
     const replayed = new StateReplay(engine, warehouse, options.temporary);
     await replayed.prepare();
@@ -178,7 +185,7 @@ export async function rebuildState(
     for (const [at, marker] of markers.entries()) {
       if (at < included || isDamaged(marker)) continue;
       const before: string | null = state;
-      state = await replayed.follow(marker, markers.slice(0, at), before);
+      state = await replayed.follow(marker, markers.slice(0, at), before, onCompared);
       if (before !== null && before !== checkpoint) await rm(before);
     }
     if (state === null) return;
@@ -189,6 +196,9 @@ export async function rebuildState(
     await publish(made, target);
   });
 }
+
+/** Called for each replayed commit, while the engine's views compare it with the state before it. */
+export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
 
 /** If files were missing, their pages would seem absent. */
 function isDamaged({ unreadable }: Marker): boolean {
@@ -225,7 +235,12 @@ class StateReplay {
   }
 
   /** @returns the file of the state after this commit, under a name that no other state has used */
-  async follow(marker: Marker, earlier: readonly Marker[], before: string | null): Promise<string> {
+  async follow(
+    marker: Marker,
+    earlier: readonly Marker[],
+    before: string | null,
+    onCompared?: OnCompared,
+  ): Promise<string> {
     const facts = factsOf(marker, earlier);
     await setCommitFacts(this.engine, facts);
     await this.#setFiles('previous_state', 'page_state', before === null ? [] : [before]);
@@ -235,7 +250,8 @@ class StateReplay {
     await viewComparison(this.engine, facts);
     const file = join(this.temporary, `state.${marker.commitId}`);
     const bounds = await rangeBounds(this.engine);
-    await copyComparison(this.engine, sql('stage/page_state'), { file, format: STATE_FORMAT, sortedBy: 'url', bounds });
+    await onCompared?.(this.engine, marker, bounds);
+    await copyState(this.engine, file, bounds);
     return file;
   }
 

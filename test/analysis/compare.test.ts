@@ -68,18 +68,18 @@ test('two directories, with the shares of their own pages', async () => {
     share_difference: 0.55,
   });
   expect(await compared({ other: '/docs/' })).toMatchObject({ Pages: [16, 5, -11] });
-  expect(await compared({ directory: '/docs/', from: '2025-03-01' })).toMatchObject({ Pages: [5, 5, 0] });
+  expect(await compared({ directory: '/docs/', since: '2025-03-01' })).toMatchObject({ Pages: [5, 5, 0] });
 });
 
 test('a side that is not known, or has no page', async () => {
-  expect(await compared({ from: '2025-02-01' })).toMatchObject({ Pages: [null, 16, null], Indexed: [null, 9, null] });
+  expect(await compared({ since: '2025-02-01' })).toMatchObject({ Pages: [null, 16, null], Indexed: [null, 9, null] });
   const nothing = await analysisRows(reader, 'compare', { website: 'shop', directory: '/none/' });
   expect(nothing[0]).toMatchObject({ figure: 'Pages', left_pages: 0, right_pages: 0, right_share: null });
-  expect(await analysisRows(reader, 'compare', { to: '2025-02-01', from: '2025-01-01' })).toEqual([]);
+  expect(await analysisRows(reader, 'compare', { until: '2025-02-01', since: '2025-01-01' })).toEqual([]);
 });
 
 test('dates the wrong way round are refused', async () => {
-  await expect(askAnalysis(reader, 'compare', { from: '2025-03-11', to: '2025-03-01' })).rejects.toThrow(
-    'compare: from (2025-03-11) lies after to (2025-03-01).',
+  await expect(askAnalysis(reader, 'compare', { since: '2025-03-11', until: '2025-03-01' })).rejects.toThrow(
+    'compare: since (2025-03-11) lies after until (2025-03-01).',
   );
 });

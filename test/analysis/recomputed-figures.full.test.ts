@@ -117,7 +117,7 @@ async function figuresOf(date: string, path: string): Promise<Record<string, num
 
 test('compare', async () => {
   const [first, last] = ['2025-03-05', reader.today];
-  const dates = await analysisRows(reader, 'compare', { from: first, to: last });
+  const dates = await analysisRows(reader, 'compare', { since: first, until: last });
   const directories = await analysisRows(reader, 'compare', { directory: '/blog/', other: '/shop/' });
   for (const [rows, left, right] of [
     [dates, await figuresOf(first, '/'), await figuresOf(last, '/')],

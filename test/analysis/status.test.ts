@@ -1,9 +1,11 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readStatus, type Status } from '../../src/analysis/status.js';
+import { metricsOf } from '../../src/analysis/metrics.js';
+import { readStatus } from '../../src/analysis/status.js';
 import { Stopped } from '../../src/exit.js';
 import { writeAnalytics } from '../../src/followers/analytics.js';
+import { unfinishedJournals } from '../../src/journal/folder.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { DAY_MS } from '../../src/time.js';
 import { testAtLength } from '../given/at-length.js';
@@ -47,14 +49,14 @@ async function given(from: string | null, url = service.url) {
   return { file: configIn(folder, url), path };
 }
 
-function statusOf(path: string, now = Date.now()): Promise<Status> {
+function statusOf(path: string, now = Date.now(), websites = [{ id: SITE, name: 'Site A' as string | null }]) {
   return readStatus({
     warehouse: path,
     memoryLimit: 256e6,
     resumeWithin: 3_600_000,
     maxRejectRatio: 0.01,
     maxAge: 2 * DAY_MS,
-    websites: [{ id: SITE, name: 'Site A' }],
+    websites,
     now,
   });
 }
@@ -64,11 +66,29 @@ describe('status', () => {
     const path = temporaryFolder();
     const status = await statusOf(path);
     expect(status.websites).toEqual([
-      { website_id: SITE, website_name: 'Site A', snapshots: 0, last_snapshot: null, last_run: null, pages: null },
+      {
+        website_id: SITE,
+        website_name: 'Site A',
+        is_configured: true,
+        snapshots: 0,
+        last_snapshot: null,
+        last_run: null,
+        pages: null,
+      },
     ]);
     expect(status).toMatchObject({ running: null, unfinished: [] });
     expect(status.warnings).toEqual(['Site A: no snapshot yet; run `indexhouse sync`']);
     expect(readdirSync(path)).toEqual([]);
+  });
+
+  test('of a website that is no longer configured is no warning, however old its snapshot is', async () => {
+    const { path } = await given(synced);
+    const status = await statusOf(path, Date.now() + 30 * DAY_MS, [{ id: 'other', name: null }]);
+    expect(status.websites.map(({ website_id, is_configured }) => [website_id, is_configured])).toEqual([
+      ['other', true],
+      [SITE, false],
+    ]);
+    expect(status.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
   });
 
   test('after a good run tells freshness and completeness, and writes nothing', async () => {
@@ -143,7 +163,9 @@ describe('status', () => {
     const { websites, warnings } = await statusOf(path);
     expect(websites[0]).toMatchObject({ snapshots: 1, last_run: { outcome: 'failed' } });
     expect(websites[0]?.last_run?.error).toContain('401');
-    expect(warnings).toEqual([expect.stringContaining('Site A: the last run failed: the service answered 401')]);
+    expect(warnings).toEqual([
+      expect.stringContaining('Site A: the last run got no snapshot: the service answered 401'),
+    ]);
   });
 
   test('tells how far an unfinished run is, and whether somebody works on it', async () => {
@@ -156,7 +178,7 @@ describe('status', () => {
     expect(left.unfinished[0]?.reports_done).toBeGreaterThanOrEqual(10);
     expect(left.unfinished[0]?.reports_done).toBeLessThan(PAGES);
     expect(left.warnings).toEqual([
-      expect.stringContaining('a run was interrupted; the next `indexhouse sync` resumes it'),
+      'site-a: a run is not finished, because it was stopped by a signal; the next `indexhouse sync` resumes it',
     ]);
     expect((await statusOf(path, Date.now() + 7_200_000)).warnings[0]).toContain('too old to resume');
 
@@ -164,6 +186,36 @@ describe('status', () => {
     const running = await statusOf(path);
     expect(running).toMatchObject({ running: { process_id: holder.pid, access: 'write' }, warnings: [] });
     expect(running.unfinished).toMatchObject([{ in_progress: true }]);
+  });
+
+  test('says why a run is not finished, and what one waits for', async () => {
+    const { file, path } = await given(null);
+    await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
+    const runFile = join(path, 'run.json');
+    const left = JSON.parse(readFileSync(runFile, 'utf8'));
+    const [folder] = await unfinishedJournals(path);
+    const whyWith = async (content: object) => {
+      writeFileSync(runFile, JSON.stringify({ ...left, ...content }));
+      return (await statusOf(path)).unfinished.map(({ stopped }) => stopped);
+    };
+    expect(await whyWith({})).toEqual(['it was stopped by a signal']);
+    const full = { [SITE]: { run_id: folder?.runId, error: 'ENOSPC: no space left on device, write' } };
+    expect(await whyWith({ failed: full })).toEqual(['the disk was full']);
+    expect((await statusOf(path)).exit_code).toBe(1);
+    expect(await whyWith({ stopped: null })).toEqual(['its process was killed or crashed']);
+    for (const name of readdirSync(folder?.path ?? '')) utimesSync(join(folder?.path ?? '', name), 1e9, 1e9);
+    expect(await whyWith({ stopped: null })).toEqual(['the machine was restarted']);
+    await holdOpen(join(path, 'run.lock.duckdb'), 'READ_WRITE');
+    const waiting = { for: 'the service', error: 'it answered 503', since: left.started_at, until: left.started_at };
+    expect(await whyWith({ waiting })).toEqual([null]);
+    const status = await statusOf(path);
+    expect([status.exit_code, status.waiting]).toEqual([3, waiting]);
+    expect(status.warnings).toEqual([
+      expect.stringMatching(/^the run waits for the service since .* UTC \(it answered 503\); it tries/),
+    ]);
+    expect(await metricsOf(status)).toContain(
+      `indexhouse_waiting_since_timestamp_seconds ${Date.parse(waiting.since) / 1000}`,
+    );
   });
 
   testAtLength('counts an unfinished listing by its pages', async () => {

@@ -7,6 +7,7 @@ import { BucketError } from '../../src/bucket/errors.js';
 import { testAtLength } from '../given/at-length.js';
 import { type Fault, type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { temporaryFolder } from '../given/folder.js';
+import { EARLY_HINTS, startRawServer, trickle } from '../given/raw-server.js';
 
 let server: GivenBucket;
 let pauses: number[] = [];
@@ -103,6 +104,13 @@ describe('Bucket', () => {
     await lake.put('k', 'ten pieces');
     server.fault = () => 'slow';
     expect(String((await lake.get('k'))?.body)).toBe('ten pieces');
+  });
+
+  it('does not wait for an answer that is only ever announced', async () => {
+    const { url: endpoint } = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
+    const lake = new Bucket({ ...server.config, endpoint }, { env: {}, effects, timeout: 150, attempts: 1 });
+    open.push(lake);
+    await expect(lake.get('k')).rejects.toThrow(/GET s3:\/\/lake\/a\/b\/k: .*Timeout.*; check the network/);
   });
 
   testAtLength('does not wait for an answer for ever', async () => {

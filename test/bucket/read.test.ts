@@ -92,7 +92,7 @@ describe('a bucket is read like a folder', () => {
     for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['api_usage']]) {
       const there = await run(['query', ...asked, '--json', '--warehouse', built.path]);
       const here = await read('query', ...asked, '--json');
-      expect([here.code, here.stderr]).toEqual([0, '']);
+      expect([here.code, here.stderr]).toEqual([0, there.stderr]);
       expect(here.stdout).toBe(there.stdout);
     }
     expect(new Set(fetched())).toEqual(new Set(['coverage_summary', 'page_changes', 'state']));
@@ -189,7 +189,10 @@ describe('a bucket that is down', () => {
     };
     const words = ['query', '--sql', LISTED, '--warehouse', 's3://lake/nights'];
     const { code, stderr } = await run(words, { env: environment(), signal: stop.signal });
-    expect([code, stderr]).toEqual([130, 'indexhouse: stopped before the answer was complete\n']);
+    expect([code, stderr]).toEqual([
+      130,
+      expect.stringMatching(/^indexhouse: stopped before the answer was complete$/m),
+    ]);
   });
 
   testAtLength('while it fetches costs nothing of what was fetched before', async () => {

@@ -7,7 +7,7 @@ import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const SMALL = ['--pages', '40', '--nights', '4'];
-const AT_LENGTH = { timeout: 120_000, interval: 20 };
+const AT_LENGTH = { timeout: 60_000, interval: 20 };
 
 testAtLength('the demo ends with the story and what to try next, in 80 columns', async () => {
   const cwd = temporaryFolder();

@@ -61,6 +61,7 @@ describe('indexhouse plan', () => {
     expect(lines[1]).toMatch(/^w,1,"https:\/\/w\.example\/""a"",b\u009b31m\u202e=1",oldest,\d+,true$/);
     expect(lines.filter((line) => line.endsWith(',false'))).toHaveLength(10);
     expect(contentsOf(join(folder, 'warehouse'))).toEqual(before);
+    expect((await run(['plan', '--config', config, '--out', '-'])).stdout).toBe(readFileSync(out, 'utf8'));
     const again = await run(['plan', '--config', config, '--out', out]);
     expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--force') });
     expect(service.requests).toEqual([]);

@@ -25,7 +25,7 @@ describe('indexhouse status', () => {
   test('of a folder that does not exist exits with 2, of one without snapshots with 0', async () => {
     const warehouse = join(temporaryFolder(), 'warehouse');
     const missing = await run(['status', '--warehouse', warehouse]);
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('does not exist') });
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at ') });
     mkdirSync(warehouse);
     const empty = await run(['status', '--warehouse', warehouse]);
     expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining('No snapshots yet') });
@@ -42,20 +42,21 @@ describe('indexhouse status', () => {
     expect(stdout).toMatch(/^! .*: the last snapshot is \d+d( \d+h)? ahead of this machine's clock; check the clock$/m);
   });
 
-  test('shows a failed website plainly and exits with 3, without a token and without the service', async () => {
+  test('shows a failed website plainly and exits with 1, without a token and without the service', async () => {
     const { file, warehouse } = await halfSynced();
     const shown = await run(['status', '--config', file]);
-    expect(shown.code).toBe(3);
+    expect(shown.code).toBe(1);
     expect(shown.stdout).toMatch(/site-a .*complete +10 +10 +0 +committed/);
     expect(shown.stdout).toMatch(/site-b +never .*FAILED/);
     expect(shown.stdout).toMatch(
       /last requests +throttled +retried +utilised\n.*\nsite-a +11 +0 +0\nsite-b +1 +0 +0\n/,
     );
-    expect(shown.stdout).toMatch(/! site-b: the last run failed: the service answered 403/);
+    expect(shown.stdout).toMatch(/! site-b: the last run got no snapshot: the service answered 403/);
     const json = await run(['status', '--warehouse', warehouse, '--json']);
-    expect(json.code).toBe(3);
+    expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       warehouse,
+      exit_code: 1,
       websites: [
         { website_id: 'site-a', last_run: { outcome: 'committed' }, pages: { report_share: 1 } },
         { website_id: 'site-b', last_snapshot: null, last_run: { outcome: 'failed' } },

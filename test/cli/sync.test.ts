@@ -2,6 +2,7 @@ import stringWidth from 'string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
+import { problemsIn } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { testAtLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
@@ -39,7 +40,8 @@ function website(id: string, rest: Partial<WebsiteReceipt>, reports: Partial<Web
 
 function summaryOf(websites: WebsiteReceipt[], width?: number): string {
   const names: Record<string, string> = { w: 'example.com' };
-  return syncSummary({ run_id: 'r', websites, followers: [] }, (id) => names[id] ?? id, width);
+  const receipt = { run_id: 'r', websites, followers: [] };
+  return syncSummary(receipt, problemsIn(receipt, 0.01), (id) => names[id] ?? id, width);
 }
 
 describe('the summary of a sync', () => {
@@ -58,6 +60,7 @@ describe('the summary of a sync', () => {
       'example.com: 97,847 reports were left for the next run (budget reached); it starts with the most informative ones.',
       'v: 1 report was left for the next run (deadline reached); it starts with it.',
       'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
+      'Done: 3 websites synced.',
     ]);
   });
 
@@ -74,7 +77,7 @@ describe('the summary of a sync', () => {
   });
 
   test('of nothing, and of what a terminal would obey', () => {
-    expect(summaryOf([])).toBe('No interrupted run.\n');
+    expect(summaryOf([])).toBe('No interrupted run.\n\nDone: 0 websites synced.\n');
     const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
     expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');
     expect(hostile).not.toContain('\x1b');

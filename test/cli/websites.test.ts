@@ -21,8 +21,8 @@ const COMMANDS: [name: string, words: string[]][] = [
   ['keys add', ['--json', '--label', 'reader']],
   ['replay', ['--json']],
 ];
-/** Its websites are made, not looked up. */
-const MAKES_THEM = 'simulate';
+/** The websites of one are made, not looked up, and one takes a website away from the others. */
+const OTHERS = ['simulate', 'remove'];
 const ID = 'shop';
 const NAME = 'https://shop.example';
 
@@ -67,7 +67,7 @@ function havingWebsite(command: Command, path: string[] = []): string[] {
 test('these are all commands that take websites', () => {
   const program = buildProgram('0.0.0', processIo(), { exitCode: 0 });
   const names = COMMANDS.map(([name]) => name);
-  expect(havingWebsite(program).sort()).toEqual([...names, MAKES_THEM].sort());
+  expect(havingWebsite(program).sort()).toEqual([...names, ...OTHERS].sort());
 });
 
 describe.each(atLength(['a list'], ['all', 'a list']))('where the configuration says %s', (config) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generatedParts, partOf, readContract, updateContract } from './generated.js';
 
-test.each(['commands', 'configuration', 'tables', 'analyses'])(
+test.each(['endings', 'commands', 'configuration', 'tables', 'analyses'])(
   'docs/contract.md tells the %s as they are',
   async (name) => {
     const parts = await generatedParts();

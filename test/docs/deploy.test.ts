@@ -1,12 +1,26 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { nextTimes } from '../../src/config/cron.js';
+import { configSchema } from '../../src/config/schema.js';
 import { run } from '../given/cli.js';
 
-const FOLDER = 'deploy';
-const FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).map((name) => join(FOLDER, name));
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+const FILES = filesIn('deploy');
+
+/** All that users read, copy or run. */
+const PLACES = [
+  ...['deploy', 'docs', 'src', '.github'].flatMap(filesIn),
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'Dockerfile', 'package.json'],
+].filter((file) => statSync(file).isFile());
+/** Whatever would take the program from a registry, where anybody can publish one of this name. */
+const BY_NAME = [
+  /\b(?:npx|npm (?:i|install|exec|x)|bunx|pnpm dlx|yarn dlx)\b(?: -\S+)* indexhouse(?![-\w])/,
+  /npmjs\.(?:com|org)/,
+  /image: (?!indexhouse:local|registry\.example\.com\/)/,
+];
 
 /** Whatever calls the program there: its command and flags. */
 const CALLS = [
@@ -43,6 +57,32 @@ describe('the files of deploy', () => {
         unknown: [],
       });
     }
+  });
+
+  it('install a release, of this version, and nothing by its name', () => {
+    const [, version = ''] = /"version": "(.*)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
+    const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n');
+    const lines = PLACES.flatMap((file) => linesOf(file).map((line) => `${file}: ${line}`));
+    expect(lines.filter((line) => BY_NAME.some((pattern) => pattern.test(line)))).toEqual([]);
+    const named = lines.flatMap((line) => [...line.matchAll(/indexhouse[-:](\d+\.\d+\.\d+)/g)].map(([, one]) => one));
+    expect(named.length).toBeGreaterThan(5);
+    expect(new Set(named)).toEqual(new Set([version]));
+  });
+
+  it.each(FILES.filter((file) => file.endsWith('.service')))('%s writes where it may, hides no failure', (file) => {
+    const unit = readFileSync(file, 'utf8');
+    const setting = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+    const config = resolve(setting('WorkingDirectory'), /--config (\S+)/.exec(unit)?.[1] ?? 'indexhouse.yaml');
+    const { warehouse } = configSchema.parse({ api: { base_url: 'https://api.example.com', token: 't' } });
+    expect(resolve(dirname(config), warehouse.path)).toBe(`/var/lib/${setting('StateDirectory')}/warehouse`);
+    expect(setting('SuccessExitStatus')).toBe('');
+  });
+
+  it('publish a release with actions that nobody can exchange', () => {
+    const used = readFileSync('.github/workflows/release.yml', 'utf8').matchAll(/uses: (\S+)/g);
+    const actions = [...used].map(([, action = '']) => action).filter((action) => !action.startsWith('./'));
+    expect(actions.length).toBeGreaterThan(4);
+    for (const action of actions) expect(action).toMatch(/^actions\/[\w-]+@[0-9a-f]{40}$/);
   });
 
   it('name times that cron takes', () => {

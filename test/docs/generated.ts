@@ -10,12 +10,19 @@ import { configJsonSchema } from '../../src/config/schema.js';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
 import { createTables, viewStatements } from '../../src/warehouse/tables.js';
+import { ENDINGS, FACES } from '../given/endings.js';
 
 const CONTRACT = join(packageFolder(), 'docs', 'contract.md');
 
 /** The parts of `docs/contract.md` that follow from the code, by the names of their markers. */
 export async function generatedParts(): Promise<Record<string, string>> {
-  return { commands: commands(), configuration: configuration(), tables: await tables(), analyses: analysesList() };
+  return {
+    endings: endings(),
+    commands: commands(),
+    configuration: configuration(),
+    tables: await tables(),
+    analyses: analysesList(),
+  };
 }
 
 /** The text between a part's markers in the document. */
@@ -36,6 +43,19 @@ export function updateContract(parts: Record<string, string>): void {
     document = document.replace(`generated -->\n${before}\n<!-- end`, () => `generated -->\n${text}\n<!-- end`);
   }
   writeFileSync(CONTRACT, document);
+}
+
+/** What each ending of a run looks like, as `test/run/endings.test.ts` proves. */
+function endings(): string {
+  const rows = ENDINGS.map(({ name, exitCode, notices }) => {
+    const { lastLine, ping, health } = FACES[exitCode];
+    const notice = notices.map((kind) => `\`${kind}\``).join(', ') || '–';
+    const pinged = ping === '' ? 'success' : `\`${ping}\``;
+    return `| ${name} | ${exitCode} | ${notice} | \`${lastLine}…\` | ${pinged} | ${health.status} \`${health.says}\` |`;
+  });
+  return ['| ending | exit code | notice | last line | ping | `/healthz` |', '|---|---|---|---|---|---|', ...rows].join(
+    '\n',
+  );
 }
 
 function commands(): string {

@@ -40,7 +40,7 @@ test('every command of the README runs, one after the other, as it stands there'
         const running = start(words, { cwd, env });
         await running.spoken;
         // The demo says more before it serves.
-        if (serves) await vi.waitFor(() => expect(running.printed()).toContain('Stop with'), { timeout: 120_000 });
+        if (serves) await vi.waitFor(() => expect(running.printed()).toContain('Stop with'), { timeout: 60_000 });
         running.kill('SIGTERM');
         expect([words, await running.ended]).toMatchObject([words, { code: 0 }]);
       } else expect([words, await runProcess(words, { cwd, env })]).toMatchObject([words, { code: 0 }]);

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CheckResult } from '../../src/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
 import { realRunEffects } from '../../src/run/context.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
 import { testAtLength } from '../given/at-length.js';
+import { startSimulator } from '../given/client-clock.js';
 import { type GivenConfig, writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -116,11 +117,24 @@ describe('doctor', () => {
     expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
   });
 
-  test('warns of a clock that is minutes off', async () => {
+  test('compares the clock with that of the service and with the newest snapshot, in the words of a sync', async () => {
     const { url } = await service();
-    const now = () => Date.now() + 300_000;
-    const [clock] = of(await doctor({ baseUrl: url, websites: ['site-a'] }, { now }), 'clock');
-    expect(clock).toMatchObject({ level: 'warning', message: expect.stringMatching(/(299|30[01]) seconds ahead/) });
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const folder = temporaryFolder();
+    const clockAt = async (minutes: number) =>
+      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+    expect(await clockAt(9)).toMatchObject({ level: 'ok' });
+    expect(await clockAt(11)).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/11m ahead of that of the/),
+    });
+    expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
+    await syncNow(writeConfig(folder, config));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const behind = await clockAt(0);
+    expect(behind).toMatchObject({ level: 'error', message: expect.stringMatching(/2d behind the newest snapshot, /) });
+    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
   });
 
   testAtLength('names who holds the run lock and indexhouse.duckdb', async () => {

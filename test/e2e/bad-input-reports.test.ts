@@ -46,7 +46,7 @@ describe('reports that cannot be used', () => {
     expect(synced.of('odd')).toMatchObject({
       status: 'committed',
       listing_status: 'complete',
-      reports_status: 'complete',
+      reports_status: 'failed',
       reports: { planned: 20, fetched: 6, missing: 1, failed: 4, rejected: 9 },
     });
     const reports = await synced.rows('url_reports', 'odd');

@@ -1,10 +1,11 @@
 import { describe, test } from 'vitest';
 import type { CoverageEntry } from '../../src/contract/coverage.js';
 import type { FaultRates } from '../../src/simulator/faults.js';
-import { DEMO_TOKEN, startSimulator } from '../../src/simulator/simulator.js';
+import { DEMO_TOKEN } from '../../src/simulator/simulator.js';
 import { listTableFiles, stateFile } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
 import { atLength, seeds } from '../given/at-length.js';
+import { startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { asTaken, ObservedWorld, ODD_STATE } from '../given/observed.js';
 import { type Row, readParquet } from '../given/parquet.js';

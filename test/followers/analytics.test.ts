@@ -141,6 +141,7 @@ describe('indexhouse analytics', () => {
     await exported('held.duckdb');
     const writer = await holdOpen(join(folder, 'held.duckdb'), 'READ_WRITE');
     await expect(exported('held.duckdb')).rejects.toThrow(`locked by process ${writer.pid}`);
+    expect((await run(['analytics', '--warehouse', folder, '--out', '-'])).stderr).toContain('name a file');
     const empty = await run(['analytics', '--warehouse', folder, '--out', join(folder, 'none.duckdb')]);
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at') });
   });

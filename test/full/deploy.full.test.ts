@@ -1,8 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { folderOnDisk } from '../given/folder.js';
+import { promisify } from 'node:util';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { PROGRAM, run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { folderOnDisk, temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 
 /** The schemas come with them. */
@@ -36,7 +40,37 @@ test.runIf(HAS_SCHEMAS).each([
   ['kubernetes-validate', ['--strict', 'deploy/kubernetes/indexhouse.yaml']],
   ['check-jsonschema', ['--builtin-schema', 'vendor.compose-spec', 'deploy/compose.yaml']],
   ['check-jsonschema', ['--builtin-schema', 'vendor.github-workflows', 'deploy/github-actions/nightly.yml']],
+  ['check-jsonschema', ['--builtin-schema', 'vendor.github-workflows', '.github/workflows/release.yml']],
 ])('%s %j finds nothing wrong', (program, args) => {
   const { status, output } = ran(join(folder, 'bin', program), args);
   expect(status, output).toBe(0);
+});
+
+const cron = readFileSync('docs/run-it-every-night.md', 'utf8');
+const unit = readFileSync('deploy/systemd/indexhouse-sync.service', 'utf8');
+/** What is started, and its `PATH`. */
+const STARTS = [
+  ['cron', /^0 2 \* \* \* (.*)$/m.exec(cron)?.[1], /^PATH=(.*)$/m.exec(cron)?.[1]],
+  // systemd reads the file itself, which a shell does here.
+  ['systemd', `set -a && . ./environment && ${/^ExecStart=(.*)$/m.exec(unit)?.[1]}`, '/usr/local/bin:/usr/bin:/bin'],
+] as const;
+
+test.each(STARTS)('%s runs a night as it is written, in no shell of a user', async (name, line = '', path = '') => {
+  const simulator = await startSimulator({ websites: [{ id: 'w', pages: 20 }] });
+  onTestFinished(() => simulator.close());
+  const cwd = temporaryFolder();
+  const given = { token: `\${INDEXHOUSE_TOKEN}`, sections: { warehouse: { path: './warehouse' } } };
+  const config = writeConfig(cwd, { baseUrl: simulator.url, websites: ['w'], ...given });
+  writeFileSync(join(folder, 'indexhouse'), `#!/bin/sh\nexec ${process.execPath} ${PROGRAM} "$@"\n`, { mode: 0o755 });
+  const started = ['-c', line.replace('/srv/indexhouse', cwd)];
+  const env = { PATH: path.replace('/usr/local/bin', folder) };
+  const ran = () => promisify(execFile)('/bin/sh', started, { cwd, env }).catch((error: unknown) => error);
+  expect(await ran()).toMatchObject({ code: 2, stderr: expect.stringContaining('environment') });
+  writeFileSync(join(cwd, 'environment'), 'INDEXHOUSE_TOKEN=refused\n', { mode: 0o600 });
+  expect(await ran()).toMatchObject({ code: 1, stderr: expect.stringContaining('401') });
+  writeFileSync(join(cwd, 'environment'), 'INDEXHOUSE_TOKEN=demo-token\n');
+  // cron would mail whatever is printed.
+  expect(await ran()).toEqual({ stdout: expect.any(String), stderr: name === 'cron' ? '' : expect.any(String) });
+  const { stdout } = await run(['status', '--json', '--config', config]);
+  expect(JSON.parse(stdout)).toMatchObject({ websites: [{ website_id: 'w', snapshots: 1 }] });
 });

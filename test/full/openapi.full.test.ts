@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../given/client-clock.js';
 import { folderOnDisk } from '../given/folder.js';
 import { installed, mayInstallTools } from '../given/packages.js';
 import { serveWarehouse, warehouseIn } from '../given/served.js';

@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCli } from '../../src/cli/program.js';
 import { packageFolder } from '../../src/storage/sql.js';
+import { atLength } from './at-length.js';
+import { forgetClocks } from './client-clock.js';
 
 /** The built program; `npm test` builds it before the tests run. */
 export const PROGRAM = join(packageFolder(), 'dist', 'src', 'cli', 'indexhouse.cjs');
+
+/** No command of a test works for so long, however busy the machine: one that does would run for ever. */
+const LIMIT_MS = atLength(60_000, 5 * 60_000);
+/** Within which a process says something. */
+const SILENT_MS = 60_000;
 
 export interface Ended {
   code: number | null;
@@ -31,6 +38,7 @@ export interface Running {
 /** Starts `indexhouse` as a real process. */
 export function start(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
   const env = { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir(), TZ: 'UTC', NO_COLOR: '1', ...options.env };
+  forgetClocks();
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.cwd,
     env,
@@ -48,6 +56,8 @@ export function start(args: string[], options: { cwd?: string; env?: Record<stri
     for (const stream of [child.stdout, child.stderr]) stream.once('data', () => resolve());
     child.once('close', () => resolve());
   });
+  const silent = setTimeout(() => child.kill('SIGKILL'), SILENT_MS);
+  void spoken.then(() => clearTimeout(silent));
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
@@ -67,11 +77,10 @@ export function runProcess(
   args: string[],
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  return start(args, options).ended;
+  const running = start(args, options);
+  const late = setTimeout(() => running.kill('SIGKILL'), LIMIT_MS);
+  return running.ended.finally(() => clearTimeout(late));
 }
-
-/** No command of a test takes so long, however busy the machine: one that does would run for ever. */
-const LIMIT_MS = 5 * 60_000;
 
 export interface RunOptions {
   /** Asks it to stop, as SIGTERM would. */
@@ -94,6 +103,7 @@ export interface RunOptions {
 export async function run(args: string[], options: RunOptions = {}): Promise<Ended & { bytes: Buffer }> {
   const { cwd = process.cwd(), env = {}, columns, rows, typed, signal } = options;
   const [stdout, stderr] = [collector(), collector()];
+  forgetClocks();
   const isTTY = columns !== undefined || typed !== undefined;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);

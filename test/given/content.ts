@@ -7,22 +7,26 @@ import { type Row, readParquet, readTable } from './parquet.js';
 const OWN_MOMENTS =
   /^(snapshot_at|snapshot_date|finished_at|started_at|listed_at|fetched_at|attempted_at|received_at|observed_at|(first|last)_seen_at|report_fetched_at|last_failure_at|disappeared_at|unlisted_since)$/;
 const OF_THE_RUN = /^(run_id|requests_\w+|utilisation|resumed|version|files|error)$/;
+/** Why a report was asked for. */
+const PLANNED = /^(reason|reports_by_reason|reports_wanted)$/;
 /** In `page_changes`, of a page that was crawled, both are the service's; every other id is ours. */
 const ID = /(^|_)(snapshot_id|commit_id)$/;
 
 /**
  * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are told by their place in the
- * log instead of their ids, our own moments only by whether they are there.
+ * log instead of their ids, our own moments only by whether they are there. `onOneClock`: our moments are equal as well,
+ * and only the plans may differ.
  */
-export async function contentOf(warehouse: string): Promise<Record<string, string[]>> {
-  const snapshots = await readTable(warehouse, 'snapshots');
-  const ids = snapshots.map(({ snapshot_id }) => String(snapshot_id)).sort();
+export async function contentOf(warehouse: string, onOneClock = false): Promise<Record<string, string[]>> {
+  const commits = [...(await readTable(warehouse, 'snapshots')), ...(await readTable(warehouse, 'replays'))];
+  const ids = commits.map(({ replay_id, snapshot_id }) => String(replay_id ?? snapshot_id)).sort();
+  const comparable = (row: Row) => comparableRow(row, ids, onOneClock);
   const content: Record<string, string[]> = {};
   for (const table of ['snapshots', ...DATA_TABLES] satisfies Table[]) {
-    content[table] = (await readTable(warehouse, table)).map((row) => comparable(row, ids)).sort();
+    content[table] = (await readTable(warehouse, table)).map(comparable).sort();
   }
-  content['runs'] = (await readTable(warehouse, 'runs')).map((row) => comparable(row, ids)).sort();
-  content['page_state'] = (await newestState(warehouse, ids.at(-1) ?? '')).map((row) => comparable(row, ids)).sort();
+  content['runs'] = (await readTable(warehouse, 'runs')).map(comparable).sort();
+  content['page_state'] = (await newestState(warehouse, ids.at(-1) ?? '')).map(comparable).sort();
   return content;
 }
 
@@ -34,10 +38,10 @@ async function newestState(warehouse: string, id: string): Promise<Row[]> {
   return [];
 }
 
-function comparable(row: Row, ids: string[]): string {
+function comparableRow(row: Row, ids: string[], onOneClock: boolean): string {
   const fields = Object.entries(row).flatMap(([name, value]) => {
-    if (OF_THE_RUN.test(name)) return [];
-    if (OWN_MOMENTS.test(name)) return [[name, value !== null && value !== undefined]];
+    if (OF_THE_RUN.test(name) || (onOneClock && PLANNED.test(name))) return [];
+    if (!onOneClock && OWN_MOMENTS.test(name)) return [[name, value !== null && value !== undefined]];
     if (ID.test(name) && value) return [[name, ids.indexOf(String(value))]];
     return [[name, value ?? null]];
   });

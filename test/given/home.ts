@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger } from '../../src/observe/log.js';
+import { createLogger, type Logger } from '../../src/observe/log.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import type { Finding, Verified } from '../../src/verify/finding.js';
 import { verify } from '../../src/verify/verify.js';
+import { sync } from './client-clock.js';
 import { writeConfig } from './config-file.js';
 import { given, type StopAfter, stopper } from './synced.js';
 import { givenSchemas, noFollowers } from './warehouse.js';
@@ -24,6 +24,8 @@ export interface HomeSync {
   longestSleep?: number;
   /** Bytes that are free, instead of the real ones. */
   freeDisk?: () => number;
+  /** Silent if left out. */
+  log?: Logger;
   /** Whether `indexhouse.duckdb` follows (default); what only the Parquet files are asked for is quicker without. */
   follow?: boolean;
 }
@@ -68,13 +70,14 @@ export class Home {
     freeDisk,
     longestSleep = Number.POSITIVE_INFINITY,
     follow = true,
+    log = createLogger({ level: 'silent' }),
   }: HomeSync = {}): Promise<Receipt> {
     await givenSchemas(this.warehouse);
     const stop = new AbortController();
     return sync({
       config: await given(this.config),
       version: '0.0.0-test',
-      log: createLogger({ level: 'silent' }),
+      log,
       progress: stopper(stopAfter ?? {}, stop),
       websites: [],
       recoverOnly,

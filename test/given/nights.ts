@@ -1,9 +1,9 @@
 import { createLogger, type Logger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import { exitCodeOf, type WebsiteReceipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
 import { stateFile } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
+import { sync } from './client-clock.js';
 import { copyOf, temporaryFolder } from './folder.js';
 import { type OddAnswer, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
@@ -129,6 +129,11 @@ export class Nights {
       changes: await this.#changes(website.snapshot_id),
       state: await this.#state(website.snapshot_id),
     };
+  }
+
+  /** A night without a run. */
+  skip(): void {
+    this.#snapshots.push('');
   }
 
   /** When a night began. */

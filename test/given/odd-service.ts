@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { timeAt } from './client-clock.js';
 
 /** An answer written whole, or a function that does with the response what it likes. */
 export type OddAnswer = { status?: number; body?: string | Buffer; headers?: Record<string, string> } | Odd;
@@ -23,6 +24,7 @@ export interface OddService {
  * begins with: `https://good.example/…` to `good`.
  */
 export async function startOddService(websites: Record<string, OddWebsite>): Promise<OddService> {
+  let url = '';
   const requests: string[] = [];
   const windows = new Map<string, number>();
   const answerOf = (request: IncomingMessage): OddAnswer => {
@@ -50,6 +52,7 @@ export async function startOddService(websites: Record<string, OddWebsite>): Pro
   };
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
+    response.setHeader('date', new Date(timeAt(url)).toUTCString());
     const answer = answerOf(request);
     if (typeof answer === 'function') return answer(response);
     response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
@@ -57,8 +60,9 @@ export async function startOddService(websites: Record<string, OddWebsite>): Pro
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    url,
     requests,
     close: async () => {
       server.closeAllConnections();

@@ -45,6 +45,15 @@ export async function startRawServer(answer: RawAnswer): Promise<RawServer> {
   return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, requests };
 }
 
+/** An informational answer, after which a client waits for the final one. */
+export const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+
+/** Writes the same piece again and again, until the connection ends. */
+export function trickle(socket: Socket, piece: string): undefined {
+  const timer = setInterval(() => socket.write(piece), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
 /** One whole HTTP answer. */
 export function http(status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Buffer {
   const bytes = Buffer.from(body);

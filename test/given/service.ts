@@ -3,6 +3,7 @@ import type { KeyDetails } from '../../src/contract/key.js';
 import type { UrlReport } from '../../src/contract/report.js';
 import { buildServer } from '../../src/service/http.js';
 import type { Store } from '../../src/service/store.js';
+import { datedAt } from './client-clock.js';
 
 /** A page as the test wants the service to know it: what is left out is null. */
 export interface GivenPage {
@@ -37,8 +38,12 @@ const NO_ENTRY: Omit<CoverageEntry, 'url'> = {
 /** A service on loopback whose listing the test writes itself, night by night. */
 export async function startScriptedService(): Promise<ScriptedService> {
   const websites = new Map<string, GivenPage[]>();
-  const app = buildServer(storeOf(websites));
-  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  let baseUrl = '';
+  const app = buildServer(
+    storeOf(websites),
+    datedAt(() => baseUrl),
+  );
+  baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     baseUrl,
     list: (websiteId, pages) => void websites.set(websiteId, pages),

@@ -1,9 +1,9 @@
 import { createLogger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
 import { verify } from '../../src/verify/verify.js';
 import { scratchFolder } from '../../src/warehouse/layout.js';
+import { sync } from './client-clock.js';
 import { configFor, givenSchemas } from './warehouse.js';
 
 const MEMORY_LIMIT = 256e6;

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/observe/log.js';
 import type { Progress } from '../../src/observe/progress.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
+import { sync } from './client-clock.js';
 import { noFollowers } from './warehouse.js';
 
 export function given(file: string): Promise<Config> {

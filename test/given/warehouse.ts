@@ -6,8 +6,8 @@ import { type Config, configSchema } from '../../src/config/schema.js';
 import { createLogger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { sync } from './client-clock.js';
 import { type GivenPage, startScriptedService, TOKEN } from './service.js';
 
 /** A run at this time, of the websites that list something then. Every other one stays as it was. */
@@ -125,7 +125,7 @@ export async function syncAt({ at, websites = [], followed = null, follow, ...gi
   });
 }
 
-/** A configuration for a service that is asked as fast as it answers. */
+/** A configuration for a service that is asked as fast as it answers, and each night for every report. */
 export function configFor({
   baseUrl,
   warehouse,
@@ -134,6 +134,7 @@ export function configFor({
   const parsed = configSchema.parse({
     ...sections,
     api: { base_url: baseUrl, token: TOKEN, requests_per_minute: 'unlimited', ...sections['api'] },
+    reports: { refresh_after: '0d', ...sections['reports'] },
     warehouse: { path: warehouse, min_free_disk: '1MB', memory_limit: '256MB', ...sections['warehouse'] },
   });
   return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };

@@ -43,6 +43,7 @@ test('a backup is a warehouse that goes on, and lies outside; the next one copie
   expect(statSync(join(copy, 'service-keys.json')).mode & 0o077).toBe(0);
   expect(readdirSync(copy, { recursive: true }).filter((name) => String(name).endsWith('.tmp'))).toEqual([]);
 
+  expect((await run(['verify', '--warehouse', copy])).code).toBe(0);
   rmSync(warehouse, { recursive: true });
   simulator.advance(1);
   expect((await sync(copy)).code).toBe(0);

@@ -7,7 +7,7 @@ import { noticeOf } from '../../src/notify/notice.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
-import { startRawServer } from '../given/raw-server.js';
+import { EARLY_HINTS, startRawServer, trickle } from '../given/raw-server.js';
 import { startMailServer, startReceiver } from './given.js';
 
 const HOSTILE = [
@@ -112,6 +112,8 @@ test('a ping keeps the query of its address, and redirects are not followed', as
 test('a channel that hangs is given up', async () => {
   const { url } = await startRawServer(() => undefined);
   await expect(send({ type: 'slack', url }, message, 100)).rejects.toThrow('timeout');
+  const hinting = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
+  await expect(send({ type: 'slack', url: hinting.url }, message, 100)).rejects.toThrow('timeout');
   const mail = {
     type: 'email',
     smtp: url.replace('http', 'smtp'),
@@ -148,9 +150,9 @@ test('notify --test sends one of each kind to every channel, and says what happe
   const env = { SLACK_URL: `${receiver.url}/slack` };
   const { code, stdout } = await run(['notify', '--test', '--config', config], { env });
   expect(stdout.split('\n')).toEqual([
-    'seo (slack): accepted 10 notices',
+    'seo (slack): accepted 16 notices',
     'ping: accepted start, fail and success',
-    expect.stringMatching(/^! teams: did not accept 10 notices: .*ECONNREFUSED/),
+    expect.stringMatching(/^! teams: did not accept 16 notices: .*ECONNREFUSED/),
     '',
   ]);
   expect(code).toBe(1);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
 import { hourlyCheck } from '../../src/notify/hourly.js';
-import { tell, toldRun } from '../../src/notify/notify.js';
+import { notifiedRun, sendNotices } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
+import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
@@ -54,9 +54,9 @@ describe('what is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    expect(await tell({ config, log, now })).toEqual([]);
+    expect(await sendNotices({ config, log, now })).toEqual([]);
     await nights.night({ list: pages('a', 30, INDEXED) });
-    expect(await tell({ config, log, now })).toEqual([]);
+    expect(await sendNotices({ config, log, now })).toEqual([]);
     expect(receiver.got).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('what is told', () => {
     const blocked = (value: string) => (name: string) =>
       name.startsWith('b/') ? { blocked_by_robots_txt: value } : {};
     await nights.night({ list, reports: blocked('No') });
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     expect([...noticesIn(receiver.take()[0]?.body).keys()]).toEqual(['drift']);
     const changed = {
       ...pages('a', 30, to('y')),
@@ -89,7 +89,7 @@ describe('what is told', () => {
       'b/0': { ...INDEXED, brand_new: 1 },
     };
     await nights.night({ list: changed, reports: blocked('Yes') });
-    expect(await tell({ config, log, now })).toMatchObject([{ channel: 'webhook', error: null }]);
+    expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'webhook', error: null }]);
     const [message] = receiver.take();
     const told = noticesIn(message?.body);
     expect([...told.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
@@ -114,7 +114,7 @@ describe('what is told', () => {
     expect(told.get('drift')?.['what']).toContain('brand_new');
     for (let partial = 1; partial <= PARTIAL_NIGHTS; partial++) {
       await nights.night({ list: changed, partial: true });
-      expect(await tell({ config, log, now })).toHaveLength(partial === PARTIAL_NIGHTS ? 1 : 0);
+      expect(await sendNotices({ config, log, now })).toHaveLength(partial === PARTIAL_NIGHTS ? 1 : 0);
     }
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
       { kind: 'partial', count: PARTIAL_NIGHTS },
@@ -129,13 +129,13 @@ describe('what is told', () => {
       const given = (rules: object) => telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
       const now = () => nights.clock.now;
       await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
-      await tell({ ...given({}), now });
+      await sendNotices({ ...given({}), now });
       await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
       const journal = join(nights.warehouse, 'notices.json');
       const before = readFileSync(journal);
-      expect(await tell({ ...given({ directory_drop: false }), now })).toEqual([]);
+      expect(await sendNotices({ ...given({ directory_drop: false }), now })).toEqual([]);
       writeFileSync(journal, before);
-      await tell({ ...given({}), now });
+      await sendNotices({ ...given({}), now });
       expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
         { kind: 'directory_drop', count: 15, directory: '/a/' },
       ]);
@@ -147,8 +147,8 @@ describe('what is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const later = (days: number) => () => nights.clock.now + days * 86_400_000;
-    expect(await tell({ config, log, now: later(1) })).toEqual([]);
-    for (const days of [3, 3.1, 5]) await tell({ config, log, now: later(days) });
+    expect(await sendNotices({ config, log, now: later(1) })).toEqual([]);
+    for (const days of [3, 3.1, 5]) await sendNotices({ config, log, now: later(days) });
     expect(receiver.got).toHaveLength(1);
     expect(noticesIn(receiver.got[0]?.body).get('stale')).toMatchObject({
       count: 3,
@@ -162,7 +162,7 @@ describe('what is told', () => {
     const { config: all, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const config = { ...all, websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] };
     const later = (days: number) => () => nights.clock.now + days * 86_400_000;
-    for (const days of [0, 1.9, 2.1, 4]) await tell({ config, log, now: later(days) });
+    for (const days of [0, 1.9, 2.1, 4]) await sendNotices({ config, log, now: later(days) });
     const told = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
     expect(told.filter(({ website_id }) => website_id === 'new')).toMatchObject([
       {
@@ -196,8 +196,8 @@ describe('what is told', () => {
       simulator.advance(1);
       const sections = { api: { token: 'demo-token' }, reports: { max_per_run: 0 } };
       await syncAt({ baseUrl: simulator.url, warehouse, at: simulator.world.now.toISOString(), sections });
-      await tell({ config, log, now });
-      await tell({ config, log, now });
+      await sendNotices({ config, log, now });
+      await sendNotices({ config, log, now });
     }
     const drops = receiver.got
       .map(({ body }) => noticesIn(body).get('indexed_drop'))
@@ -216,9 +216,9 @@ describe('what is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], { indexed_drop: 1 });
     const now = () => nights.clock.now;
-    expect(await tell({ config, log, now })).toEqual([]);
+    expect(await sendNotices({ config, log, now })).toEqual([]);
     await nights.night({ list: { ...pages('a', 30, INDEXED), ...pages('a', 15, { index_summary: 5 }) } });
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'rejects', count: 15 }]);
   });
 
@@ -227,10 +227,10 @@ describe('what is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     await nights.night({ list: pages('a', 30, FALLEN) });
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
       { kind: 'indexed_drop', id: `indexed_drop:w:${nights.snapshot(2)}` },
     ]);
@@ -248,16 +248,16 @@ describe('how it is told', () => {
     ];
     const { config, log, warnings } = telling(nights.warehouse, channels);
     const now = () => nights.clock.now;
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     const told = [
       { channel: 'webhook', type: 'webhook', notices: 1, error: null },
       { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
     ];
-    expect(await tell({ config, log, now })).toEqual(told);
+    expect(await sendNotices({ config, log, now })).toEqual(told);
     expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
     down.take();
-    expect(await tell({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
+    expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
     const statusOf = () => run(['status', '--warehouse', nights.warehouse, '--json']);
     const since = new Date(nights.clock.now).toISOString();
     const { notices, warnings: warned } = JSON.parse((await statusOf()).stdout);
@@ -265,7 +265,7 @@ describe('how it is told', () => {
     expect(warned.at(-1)).toMatch(/^1 notice has waited for seo for .*: it answered 503; the next sync/);
     down.status = 200;
     down.take();
-    for (let again = 0; again < 3; again++) await tell({ config, log, now });
+    for (let again = 0; again < 3; again++) await sendNotices({ config, log, now });
     expect(up.got).toHaveLength(1);
     expect(down.got).toHaveLength(1);
     expect(JSON.parse((await statusOf()).stdout).notices).toEqual([]);
@@ -280,18 +280,18 @@ describe('how it is told', () => {
     const receiver = await startReceiver();
     const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const now = () => nights.clock.now;
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
     receiver.status = 500;
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     // What stands in the journal before the message is sent; it is whole, whenever the process dies.
     const before = readFileSync(join(nights.warehouse, 'notices.json'));
     receiver.status = 200;
     receiver.take();
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
     writeFileSync(join(nights.warehouse, 'notices.json'), before);
-    await tell({ config, log, now });
-    await tell({ config, log, now });
+    await sendNotices({ config, log, now });
+    await sendNotices({ config, log, now });
     expect(receiver.got.map(({ body }) => [...noticesIn(body).keys()])).toEqual([['indexed_drop'], ['indexed_drop']]);
   });
 });
@@ -306,18 +306,42 @@ describe('a run', () => {
       { type: 'webhook', url: `${receiver.url}/hook` },
     ]);
     const paths = () => receiver.got.map(({ path }) => path).sort();
-    await toldRun({ config, log }, async () => NOTHING);
+    await notifiedRun({ config, log }, async () => NOTHING);
     expect(receiver.take().map(({ path }) => path)).toEqual(['/ping/uuid/start', '/ping/uuid']);
-    await toldRun({ config, log }, async () => failing('no route'));
+    await notifiedRun({ config, log }, async () => failing('no route'));
     expect(paths()).toEqual(['/hook', '/ping/uuid/fail', '/ping/uuid/start']);
     receiver.take();
-    const busy = toldRun({ config, log }, async () => Promise.reject(new BusyError('another runs')));
+    const busy = notifiedRun({ config, log }, async () => Promise.reject(new BusyError('another runs')));
     await expect(busy).rejects.toThrow('another runs');
-    const broken = toldRun({ config, log }, async () => Promise.reject(new Error('the disk is gone')));
+    const broken = notifiedRun({ config, log }, async () => Promise.reject(new Error('the disk is gone')));
     await expect(broken).rejects.toThrow('the disk is gone');
     expect(noticesIn(receiver.got.find(({ path }) => path === '/hook')?.body).get('failed')?.['what']).toBe(
-      'the last run failed: the disk is gone',
+      'the disk is gone',
     );
+  });
+
+  test('that waits long for the service is reported while it waits and once that is over, a copy once while it lags', async () => {
+    const nights = await afterOneNight();
+    const receiver = await startReceiver();
+    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const options = { config, log, now: () => nights.clock.now };
+    const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
+    const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
+    const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+    await notifiedRun(options, async (onLongOutage) => {
+      await onLongOutage({ ...outage, overAt: null });
+      expect(kinds()).toEqual(['outage']);
+      await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
+      expect(noticesIn(receiver.take()[0]?.body).get('outage_over')?.['what']).toContain('over after 1h 2m');
+      return { ...NOTHING, run_id: 'r1', followers: [lagging] };
+    });
+    expect(kinds()).toEqual(['lagging']);
+    const sent: string[][] = [];
+    for (const followers of [[lagging], [], [lagging]]) {
+      await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
+      sent.push(kinds());
+    }
+    expect(sent).toEqual([[], [], ['lagging']]);
   });
 
   testAtLength('that is stopped is told of when it was resumed, once', async () => {
@@ -330,7 +354,7 @@ describe('a run', () => {
     const { config, log } = telling(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const clock = () => simulator.world.now.getTime();
     const night = (options: HomeSync = {}) =>
-      toldRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
+      notifiedRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
     simulator.advance(1);
     await night();
     simulator.advance(1);
@@ -378,7 +402,7 @@ describe('a run', () => {
       { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
     ]);
     const error = `refused: Bearer ${config.api.token} at ${receiver.url}/hook/unguessable`;
-    expect(await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
+    expect(await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error))).toEqual(
       failing(error),
     );
     expect(warnings()).toHaveLength(3);
@@ -388,7 +412,7 @@ describe('a run', () => {
       expect(receiver.got[0]?.body).not.toContain(secret);
       expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toContain(secret);
     }
-    await toldRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
+    await notifiedRun({ config, log, now: () => nights.clock.now }, async () => failing(error));
     expect(receiver.got).toHaveLength(1);
   });
 });
@@ -428,7 +452,7 @@ test('the hourly check leaves a warehouse alone whose runs have told everything'
   const nights = await givenNights(onTestFinished);
   const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], { stale: false });
   await nights.night({ list: { a: {} } });
-  await tell({ config, log });
+  await sendNotices({ config, log });
   // Whoever tells makes it.
   const lock = join(nights.warehouse, 'notices.lock.duckdb');
   rmSync(lock);

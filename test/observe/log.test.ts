@@ -10,7 +10,7 @@ function logged(options: LoggerOptions) {
 }
 
 function withSecrets(pretty: boolean, secrets = [SECRET]): string {
-  const { lines, logger } = logged({ pretty, color: false, secrets });
+  const { lines, logger } = logged({ pretty, color: false, secrets, level: 'debug' });
   const error = new Error(`sent ${SECRET}`, { cause: new Error(`because ${SECRET}`) });
   const lower = encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase());
   const url = `https://x.example/?t=${encodeURIComponent(SECRET)}&u=${lower}&v=${encodeURI(SECRET)}`;
@@ -56,9 +56,28 @@ describe('createLogger', () => {
   });
 
   it('masks a secret that is the beginning of another, and one that reads as a number', () => {
-    const { lines, logger } = logged({ pretty: false, secrets: ['abc', 'abcdef', '12345', ''] });
-    logger.info({ n: 12345 }, 'abcdef abc');
+    const { lines, logger } = logged({ pretty: false, secrets: ['abc1', 'abc1def', '12345', ''] });
+    logger.info({ n: 12345 }, 'abc1def abc1');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ n: '[secret]', msg: '[secret] [secret]' });
+  });
+
+  it('masks a short secret where it is whole, and not a word that is the same', () => {
+    const { lines, logger } = logged({ secrets: ['wrong', 's3cr3t'] });
+    const words = 'the token is missing, wrong or expired; wrongly s3cr3ts';
+    const values = ['wrong', 'Bearer wrong', '"wrong" ?t=wrong& key: wrong /wrong/', '%22wrong%22 =%77rong s3cr3t.'];
+    logger.info({ values }, words);
+    expect(JSON.parse(lines[0] ?? '').msg).toBe(words);
+    expect(lines[0]?.replace(words, '')).not.toMatch(/rong|s3cr3t/);
+  });
+
+  it.each([
+    ['warn', { msg: 'no snapshot: the disk is full' }],
+    ['debug', { msg: 'no snapshot', err: { stack: expect.stringMatching(/\n +at /) } }],
+  ] as const)('at %s says an error in a sentence, or shows its stack', (level, said) => {
+    const { lines, logger } = logged({ level });
+    logger.error({ err: new Error('the disk is full') }, 'no snapshot');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(said);
+    expect(lines[0]?.includes('stack')).toBe(level === 'debug');
   });
 
   it('stays valid JSON whatever the secret is', () => {

@@ -31,7 +31,7 @@ describe('indexhouse report', () => {
     expect(readdirSync(cwd)).toEqual(['report.html']);
     expect(readFileSync(join(cwd, 'report.html'), 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     expect(stdout).toMatch(
-      /^1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
+      /\n\n1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
     );
     expect(stdout).toMatch(/indexed \(50\.0\s?%\) +1 +−1\n/);
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
-import { sync } from '../../src/run/sync.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
+import { startSimulator, sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -169,7 +169,8 @@ test('a wait is told in the log and in the progress line: how long, until when, 
   expect(told).toMatchObject({ key: 'websites[0].token', wait_ms: HOUR_MS, reason: 'throttled' });
   const until = String(told?.['until']);
   expect(told?.['msg']).toContain(`websites[0].token waits 1h, until ${until}`);
-  const note = `websites[0].token waits until ${until.slice(0, 16).replace('T', ' ')} UTC`;
+  const moment = `${until.slice(0, 16).replace('T', ' ')} UTC`;
+  const note = `waiting for the service (it pauses websites[0].token) until ${moment}`;
   // Taken away with the next answer.
   expect(notes.slice(0, 3)).toEqual(['start pages', note, '']);
   expect(JSON.stringify([lines, notes])).not.toContain(OTHER_TOKEN);

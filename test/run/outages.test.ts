@@ -1,10 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { Stopped } from '../../src/exit.js';
+import { readRunFile } from '../../src/journal/run-file.js';
 import { createLogger } from '../../src/observe/log.js';
+import type { LongOutage } from '../../src/run/outage.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
-import { type SyncOptions, sync } from '../../src/run/sync.js';
+import type { SyncOptions } from '../../src/run/sync.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
-import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength } from '../given/at-length.js';
+import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -28,6 +32,7 @@ class World {
   readonly clock = new Clock();
   readonly lines: Record<string, unknown>[] = [];
   readonly #warehouse = `${temporaryFolder()}/warehouse`;
+  readonly runFile = `${this.#warehouse}/run.json`;
   /** Reports that were answered with 200, by URL. */
   readonly fetched = new Map<string, number>();
   /** How often the listing was asked for a single entry, to see whether anything is answered. */
@@ -136,14 +141,41 @@ test('the waits are 5, 10, 20 and 30 minutes', async () => {
   expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
 });
 
-test('without a time to wait, or once it is over, the run commits what it has', async () => {
-  for (const retryFor of atLength([HOUR_MS], [0, HOUR_MS])) {
+test('without a time to wait, or once it is over, the run spends no further requests and commits what it has', async () => {
+  for (const retryFor of [0, HOUR_MS]) {
     const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
     const receipt = await world.sync(retryFor);
-    expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
+    const end = { status: 'committed', listing_status: 'complete', reports_status: 'failed' };
+    expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
+    expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
     expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
     expect(world.told).toHaveLength(retryFor === 0 ? 0 : 1);
+    // Eight side by side, five times each, and a probe; then a report after each of four waits.
+    expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
   }
+});
+
+test('while it lasts other processes see what is waited for, and whoever is to know hears of it once, and of its end', async () => {
+  const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
+  const [begunAt, long]: [number, LongOutage[]] = [world.clock.now, []];
+  const seen: unknown[] = [];
+  const { effects } = world.clock;
+  const sleep: typeof effects.sleep = async (ms, signal) => {
+    const left = await readRunFile(world.runFile);
+    if (ms >= MINUTE_MS && left?.waiting) seen.push(left.waiting);
+    return effects.sleep(ms, signal);
+  };
+  const onLongOutage = async (outage: LongOutage) => void long.push(outage);
+  await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep }, onLongOutage });
+  expect(seen[0]).toMatchObject({ for: 'the service', error: expect.stringContaining('503') });
+  const times = z.array(z.object({ since: z.string(), until: z.string() })).parse(seen);
+  expect(new Set(times.map(({ since }) => since)).size).toBe(1);
+  expect(new Set(times.map(({ until }) => until)).size).toBeGreaterThanOrEqual(5);
+  expect(await readRunFile(world.runFile)).toMatchObject({ waiting: null, stopped: null, failed: {} });
+  expect(long).toMatchObject([{ of: 'the service', overAt: null }, { of: 'the service' }]);
+  const [first, over] = long;
+  expect((over?.overAt ?? 0) - (first?.since ?? 0)).toBeGreaterThan(100 * MINUTE_MS);
+  expect(first?.since).toBeGreaterThanOrEqual(begunAt);
 });
 
 const POISONED: [where: string, from: number, to: number][] = [
@@ -155,7 +187,9 @@ test.each(casesAtLength(POISONED, 'at the start of a first run'))(
   async (_, from, to) => {
     const world = await new World({ down: { after: 99, forMs: 0 }, poison: PAGES.slice(from, to) }).start();
     const { websites } = await world.sync(6 * HOUR_MS);
-    expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 - (to - from), failed: to - from } }]);
+    // A third of the pages is more than `quality.max_failed_ratio` allows.
+    const reports = { fetched: 30 - (to - from), failed: to - from };
+    expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
     expect(world.told).toEqual([]);
     // One request tells all that failed side by side.
     expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);

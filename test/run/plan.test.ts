@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
 /** One after the other, so that the order of the requests is the order of the plan. */
@@ -38,18 +38,6 @@ describe('the plan', () => {
       ['older', 'oldest'],
       ['recrawled', 'recrawled'],
     ]);
-  });
-
-  it.concurrent('leaves out the reports of unchanged pages that are younger than refresh_after', async (test) => {
-    const given = await givenNights(test.onTestFinished);
-    const sections = { ...ONE_BY_ONE, reports: { refresh_after: '2d' } };
-    const asked: string[][] = [];
-    for (const moved of atLength(['a', '-', 'b', '-'], ['a', '-', 'b', '-', '-', '-'])) {
-      const list = { a: { days_since_last_crawl: asked.length }, b: moved === 'b' ? { index_summary: 'Indexed' } : {} };
-      asked.push((await given.night({ list, sections })).asked);
-    }
-    // The state of b changed in the third night and back in the fourth.
-    expect(asked).toEqual([['a', 'b'], [], ['b', 'a'], ['b'], ['a'], ['b']].slice(0, asked.length));
   });
 
   it.concurrent('ends at max_per_run, and what it cut comes next', async (test) => {

@@ -15,8 +15,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readStatus } from '../../src/analysis/status.js';
 import { checkJournals } from '../../src/doctor/warehouse.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
 import { atLength, casesAtLength, describeAtLength, testAtLength } from '../given/at-length.js';
+import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
 import { leftBehind } from '../given/left-behind.js';

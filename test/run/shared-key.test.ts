@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
-import { sync } from '../../src/run/sync.js';
+import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';

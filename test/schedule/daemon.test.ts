@@ -108,9 +108,7 @@ describe('the daemon', () => {
     await pass(3);
     stop();
     await ended;
-    expect(said('failed; it runs again at its next scheduled time')).toMatchObject([
-      { level: 'error', err: { message: 'a bug' } },
-    ]);
+    expect(said('failed; it runs again at its next scheduled time: a bug')).toMatchObject([{ level: 'error' }]);
     expect(said('process 4711 is working on it')).toMatchObject([{ level: 'warn' }]);
   });
 

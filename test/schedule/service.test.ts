@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +42,7 @@ async function given(options: Partial<DaemonServiceOptions> = {}) {
     const answer = await fetch(`${service.url}${path}`, { headers });
     return { status: answer.status, text: await answer.text() };
   };
-  return { board, get };
+  return { board, get, warehouse: built.path };
 }
 
 test('tells when it is ready, how the jobs are doing, and the figures, read once until a job changes them', async () => {
@@ -63,11 +64,28 @@ test('tells when it is ready, how the jobs are doing, and the figures, read once
     expect.arrayContaining(['figures 3', 'indexhouse_job_last_exit_code{job="verify"} 3']),
   );
   expect(JSON.parse((await get('/healthz')).text)).toMatchObject({
-    status: 'ok',
+    status: 'warnings',
     jobs: [{ name: 'verify', is_running: false, exit_code: 3, next_at: next.toISOString() }],
   });
   board.setNext('verify', new Date(Date.now() - 3_600_000));
   expect((await get('/healthz')).status).toBe(503);
+});
+
+test('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
+  const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
+  const { board, get, warehouse } = await given({ config: { ...usual, status: { max_age: 0 } } });
+  const waiting = { for: 'the service', error: '503', since: '2026-01-01T02:00:00Z', until: '2026-01-01T02:05:00Z' };
+  const content = { started_at: '2026-01-01T02:00:00Z', waiting, stopped: null, clock: null, failed: {} };
+  writeFileSync(join(warehouse, 'run.json'), JSON.stringify(content));
+  onTestFinished(() => rmSync(join(warehouse, 'run.json')));
+  await board.begun('verify');
+  const { status, text } = await get('/healthz');
+  expect([status, JSON.parse(text)]).toMatchObject([503, { status: 'waiting', waiting }]);
+  expect(await get('/livez')).toEqual({ status: 200, text: '{"status":"ok"}' });
+  await board.ended('verify', 0);
+  expect(JSON.parse((await get('/healthz')).text)).toMatchObject({ status: 'warnings', stale: ['blog', 'shop'] });
+  board.setNext('verify', new Date(Date.now() - 3_600_000));
+  expect((await get('/livez')).status).toBe(503);
 });
 
 test('figures that cannot be read stay what they were', async () => {
@@ -90,7 +108,7 @@ test('beyond loopback the figures need a key that may read every website', async
   expect((await get('/metrics')).status).toBe(401);
   expect((await get('/metrics', shop)).status).toBe(403);
   expect((await get('/metrics', all)).status).toBe(200);
-  expect((await get('/healthz')).status).toBe(200);
+  expect((await get('/livez')).status).toBe(200);
 });
 
 testAtLength('another process reads the figures, also while a sync holds the run lock', async () => {

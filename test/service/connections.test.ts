@@ -54,7 +54,7 @@ describe('a client that goes no further', () => {
   });
 
   it('gets one answer and no second when its body is not read', async () => {
-    const { url } = await serving();
+    const { url } = await serving({ ...IMPATIENT, headersMs: 1000, requestMs: 1000 });
     const { write, received } = connection(url);
     write('POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
     const answer = await received;
@@ -81,8 +81,39 @@ describe('a client that goes no further', () => {
     expect(received).toBeLessThan(LONG_BYTES);
   });
 
+  it.each([
+    ['a request that never ends', 'GET /long'],
+    ['nonsense', 'NONSENSE\r\n\r\n'],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('is let go after the refusal of %s, although it keeps its side open and goes on sending', async (_name, sent) => {
+    const { app, url } = await serving();
+    const accepted = once(app.server, 'connection');
+    const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const sending = setInterval(() => client.write('x'), 10);
+    onTestFinished(() => clearInterval(sending));
+    const gone = new Promise((resolve) => client.on('error', () => {}).once('close', resolve));
+    client.write(sent);
+    const [answer] = await once(client.setEncoding('latin1'), 'data');
+    expect(statusOf(String(answer))).toBeGreaterThanOrEqual(400);
+    await gone;
+    const [socket]: Socket[] = await accepted;
+    expect(socket?.destroyed).toBe(true);
+  });
+
+  it('does not end the service when it resets its connection after CONNECT', async () => {
+    const { app, url } = await serving({});
+    const accepted = once(app.server, 'connection');
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    client.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [socket]: Socket[] = await accepted;
+    await once(app.server, 'connect');
+    client.resetAndDestroy();
+    await expect.poll(() => socket?.destroyed, { timeout: 10_000 }).toBe(true);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
   it('does not end an answer that takes the service long', async () => {
-    const { url } = await serving({ ...IMPATIENT, requestMs: 10_000 });
+    const { url } = await serving({ stalledMs: 40 });
     expect(await (await fetch(`${url}/slow`)).text()).toBe('at last');
   });
 });
@@ -115,7 +146,7 @@ async function opened(socket: Socket): Promise<Socket> {
 }
 
 it('answers what came before in a row, and then what it could not read', async () => {
-  const { url } = await serving();
+  const { url } = await serving({});
   const { write, received } = connection(url);
   write('GET /v1 HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
   expect((await received).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 400']);

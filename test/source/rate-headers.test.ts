@@ -56,6 +56,41 @@ describe('the reset of the rate limit', () => {
   });
 });
 
+describe('the clock of the service', () => {
+  const at = (ms: number) => new Date(NOW + ms).toUTCString();
+  it.each<[string, string | string[] | undefined, string | undefined, number | null]>([
+    ['a date', at(-7_200_000), undefined, -7_200_000],
+    ['in lower case', at(7_200_000).toLowerCase(), undefined, 7_200_000],
+    ['of a cache', at(-7_200_000), '7200', 0],
+    ['of a cache that is ahead', at(-7_200_000), '10800', 3_600_000],
+    ['in the year 9999', 'Fri, 31 Dec 9999 23:59:59 GMT', undefined, Date.parse('9999-12-31T23:59:59Z') - NOW],
+    ['no date', undefined, undefined, null],
+    ['an empty one', '', undefined, null],
+    ['garbage', 'noon 5 GMT', undefined, null],
+    ['no such date', 'Fri, 99 Foo 2026 25:61:61 GMT', undefined, null],
+    ['an obsolete form', 'Sun Mar  1 00:00:00 2026', undefined, null],
+    ['local time', 'Sun, 01 Mar 2026 00:00:00', undefined, null],
+    ['two dates', [at(-7_200_000), at(0)], undefined, null],
+    ['a list', `${at(-7_200_000)}, ${at(0)}`, undefined, null],
+    ['a negative age', at(-7_200_000), '-1', null],
+    ['a huge age', at(-7_200_000), '9'.repeat(20), null],
+    ['no age', at(-7_200_000), 'old', null],
+  ])('is compared with ours, if there is one: %s', (_, date, age, ahead) => {
+    const clock = new ServerClock();
+    // Repeated headers are a list, though their type has none.
+    clock.observe(date as string | undefined, NOW, NOW + 10, age);
+    expect(clock.ahead === null ? null : Math.round(clock.ahead / 1000)).toBe(
+      ahead === null ? null : Math.round(ahead / 1000),
+    );
+  });
+
+  it('is not blamed for a machine that slept while the answer was under way', () => {
+    const clock = new ServerClock();
+    clock.observe(at(0), NOW, NOW + 8 * 3_600_000);
+    expect(clock.ahead).toBe(0);
+  });
+});
+
 describe('the rate headers', () => {
   it.each([
     [{ 'x-ratelimit-reset': '30' }],

@@ -7,7 +7,7 @@ import { Client } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
 import { casesAtLength } from '../given/at-length.js';
-import { http, type RawAnswer, startRawServer } from '../given/raw-server.js';
+import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
 const TIMEOUT_MS = 150;
 
@@ -53,6 +53,8 @@ describe('an answer that does not come whole', () => {
         return trickle(socket, 'x-a: b\r\n');
       },
     ],
+    ['early hints that never end', 'timeout', (_, socket) => trickle(socket, EARLY_HINTS)],
+    ['processing that never ends', 'timeout', (_, socket) => trickle(socket, 'HTTP/1.1 102 Processing\r\n\r\n')],
     ['a body that stalls', 'timeout', (_, socket) => void socket.write(`${HEAD}content-length: 9\r\n\r\n{"a"`)],
     [
       'a body that trickles for ever',
@@ -204,11 +206,6 @@ describe('a stop', () => {
   });
 });
 
-function trickle(socket: import('node:net').Socket, piece: string): undefined {
-  const timer = setInterval(() => socket.write(piece), 20);
-  socket.on('close', () => clearInterval(timer));
-}
-
 it('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
   const seen: string[] = [];
   const proxy = createServer().on('connect', (request: IncomingMessage, socket: Socket) => {
@@ -231,4 +228,11 @@ it('goes through the proxy of HTTPS_PROXY, which never sees the token', async ()
   vi.stubEnv('NO_PROXY', 'api.invalid');
   await failure(client('https://api.invalid').get('/v1'));
   expect(seen).toHaveLength(1);
+});
+
+it('does not wait for a silent proxy longer than for an answer', async () => {
+  vi.stubEnv('HTTPS_PROXY', (await startRawServer(() => undefined)).url);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { transport } = await given(() => '', { baseUrl: 'https://api.invalid' });
+  expect(await failure(transport.get('/v1'))).toMatchObject({ kind: 'timeout' });
 });

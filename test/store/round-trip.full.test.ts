@@ -3,9 +3,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { buildServer } from '../../src/service/http.js';
-import { startSimulator } from '../../src/simulator/simulator.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { WarehouseStore } from '../../src/store/warehouse-store.js';
+import { datedAt, startSimulator } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { syncAt } from '../given/warehouse.js';
 
@@ -38,8 +38,12 @@ it('a warehouse that is made from a served warehouse holds the same, field by fi
     }),
   });
   onTestFinished(() => reader.close());
-  const served = buildServer(store);
-  const baseUrl = await served.listen({ host: '127.0.0.1', port: 0 });
+  let baseUrl = '';
+  const served = buildServer(
+    store,
+    datedAt(() => baseUrl),
+  );
+  baseUrl = await served.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => served.close());
   const second = join(folder, 'second');
   const receipt = await syncAt({ baseUrl, warehouse: second, at: now.toISOString(), websites: ['shop'], sections });

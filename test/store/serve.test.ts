@@ -99,6 +99,7 @@ describe('indexhouse serve', () => {
     expect(series).toEqual([expect.stringMatching(/^indexhouse_snapshots\{website_id="shop",website="[^"]*"\} \d+$/)]);
     expect(lines.filter((line) => line.includes('"blog"'))).toEqual([]);
     expect(await (await get('/readyz')).json()).toEqual({ status: 'ready' });
+    expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
   });
 
   it('lets a client that has an address and a key read everything that it was granted', async () => {
@@ -313,7 +314,7 @@ describe('the service', () => {
     const port = typeof address === 'object' && address ? address.port : 0;
     const refused = await served({ port }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Failure);
-    expect(String(refused)).toContain(`cannot listen on 127.0.0.1, port ${port}: another process listens there`);
+    expect(String(refused)).toContain(`127.0.0.1, port ${port}: another process listens there. End it, or choose`);
   });
 
   it('answers what is under way when it ends, and takes nothing new', async () => {

@@ -138,7 +138,7 @@ class Website {
     if (this.#showsNew(begun)) tell('drift');
     this.#partial = isBroken ? this.#partial + 1 : 0;
     if (isBroken) tell('rejects');
-    if (this.#partial >= 2) tell('partial');
+    if (this.#partial >= 1) tell('partial');
     const lost = this.#indexed - indexed;
     if (this.#known && !isBroken && lost >= 10 && lost > 0.05 * this.#indexed) tell('indexed_drop');
     if (!isBroken) this.#indexed = indexed;

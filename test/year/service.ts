@@ -70,6 +70,7 @@ export class Surroundings {
   #befall(app: FastifyInstance): void {
     app.addHook('onRequest', async (request, reply) => {
       const now = this.now();
+      reply.header('date', new Date(now).toUTCString());
       this.#world.advance(worldNight(this.plan, now) - this.#world.night);
       const outage = this.plan.outages.find((span) => isIn(span, now));
       if (!outage) return;

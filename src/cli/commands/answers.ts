@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../program.js';
-import { columnNames, prefix, repeated } from './flag-values.js';
+import { columnNames, prefix, repeated, WAREHOUSE } from './flag-values.js';
 
-const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
 const PLACE = [
   '--warehouse <place>',
   'the warehouse, instead of the configured one: a folder, or s3://name/prefix',

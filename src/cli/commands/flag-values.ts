@@ -2,6 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import { PREFIX_FORM } from '../../service/addresses.js';
 import { isCalendarDate } from '../../time.js';
 
+/** The option of commands that take a folder, not a bucket. */
+export const WAREHOUSE = ['--warehouse <folder>', 'the warehouse folder, instead of the configured one'] as const;
+
 /** Reads a whole number. */
 export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`;

@@ -11,7 +11,7 @@ for a website without one it asks the service for the number of pages.
 Examples:
   indexhouse plan                                 before the first run, and before any other
   indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave out
-  indexhouse plan --younger-than 7d               nights until every report is newer than a week
+  indexhouse plan --younger-than 45d              nights until every report is newer than 45 days
   indexhouse plan --out plan.csv                  every page to fetch, in order, and whether the run reaches it
   indexhouse plan --ask                           with the number of pages that the service reports now`;
 
@@ -49,7 +49,7 @@ export function runCommands(define: Define): Command[] {
       .option('--ask', 'ask the service for the number of pages, even if there are snapshots')
       .option('--offline', 'send no request to the service')
       .option('--first <number>', 'how many of the first pages to show', wholeNumber(), 10)
-      .option('-o, --out <file>', 'write every page to fetch there, as CSV')
+      .option('-o, --out <file>', 'write every page to fetch there, as CSV; - for stdout')
       .option('--force', 'overwrite an existing file')
       .addHelpText('after', PLAN_HELP),
     withRunFlags(define('sync', () => import('../sync.js')))

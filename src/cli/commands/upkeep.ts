@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Define } from '../program.js';
+import { WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `
 Reads every committed file, so it takes as long as reading the whole warehouse. You can run it during a sync.
@@ -28,6 +29,14 @@ Exit codes: 0 done; 3 done, but indexhouse.duckdb was in use and could not be ma
 Examples:
   indexhouse maintain --dry-run      only show what would be removed, and why the rest stays
   indexhouse maintain                best once a day, after the sync`;
+
+const REMOVE_HELP = `
+Shows what would go, and asks. The warehouse is then as if it had never been there: the changes of later snapshots are
+derived again. Exit codes: 0 done; 2 nothing was removed; 3 done, but a follower lags, and the next sync catches up.
+
+Examples:
+  indexhouse remove --website old.example      such as one that is no longer configured
+  indexhouse remove --snapshot 2026-03-05      lists the snapshots of that date, with their ids`;
 
 const BACKUP_HELP = `
 Copies what cannot be derived, and the states. You can run it during a sync. Files that an earlier backup copied are not
@@ -65,6 +74,7 @@ export function upkeepCommands(define: Define): Command[] {
     define('verify', () => import('../verify.js'))
       .description('prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb')
       .option('--repair', 'repair what is safe to repair')
+      .option(...WAREHOUSE)
       .addHelpText('after', VERIFY_HELP),
     define('rebuild', () => import('../rebuild.js'))
       .description('rebuild indexhouse.duckdb from the Parquet files')
@@ -77,18 +87,24 @@ export function upkeepCommands(define: Define): Command[] {
       .description('remove what is older than the configured retention, and free disk space')
       .option('--dry-run', 'only show what would be removed, and why the rest stays')
       .addHelpText('after', MAINTAIN_HELP),
+    define('remove', () => import('../remove.js'))
+      .description('remove a website, or one snapshot, for good')
+      .option('-w, --website <id>', 'a website, by id or name')
+      .option('--snapshot <id>', 'a snapshot')
+      .option('--yes', 'remove it without a question')
+      .addHelpText('after', REMOVE_HELP),
     define('backup', () => import('../backup.js'))
       .description('copy the warehouse to another folder while it is in use')
       .argument('<folder>', 'where to copy to')
       .option('--keys', 'also the keys of `indexhouse serve`')
-      .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
+      .option(...WAREHOUSE)
       .addHelpText('after', BACKUP_HELP),
     define('restore', () => import('../restore.js'))
       .description('fetch the warehouse from the bucket that holds its copy')
       .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
       .option('--if-missing', 'do nothing if there is a warehouse already')
       .option('--history <days>', 'fetch only the data files of the last days, such as 30d (default: all)')
-      .option('--warehouse <folder>', 'the warehouse folder, instead of the configured one')
+      .option(...WAREHOUSE)
       .addHelpText('after', RESTORE_HELP),
   ];
 }

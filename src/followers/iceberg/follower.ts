@@ -5,7 +5,7 @@ import { websiteOf } from '../../warehouse/damage.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
-import { type CheckedCopy, type Commit, type Difference, lagging } from '../follower.js';
+import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
 import { fileCounts } from './file-counts.js';
 import { REMEDY } from './metadata.js';
 import { localPlace, type Place } from './place.js';
@@ -45,9 +45,21 @@ export class IcebergTables implements CheckedCopy {
 
   static async open(log: OpenWarehouse, options: IcebergOptions): Promise<IcebergTables> {
     const { history, place = localPlace(log.path), now = Date.now } = options;
-    const open = async (table: Table) => [table, await IcebergTable.open(place, table)] as const;
-    const tables = new Map(await Promise.all(PUBLISHED.map(open)));
-    return new IcebergTables(log, tables, place, now, now() - history);
+    const open = async (anew = false) => {
+      const tables = PUBLISHED.map(async (table) => [table, await IcebergTable.open(place, table, anew)] as const);
+      return new IcebergTables(log, new Map(await Promise.all(tables)), place, now, now() - history);
+    };
+    const opened = await open();
+    // A bucket may have commits of other machines.
+    return options.place === undefined && (await opened.#holdsRemoved()) ? open(true) : opened;
+  }
+
+  /** Whether something was removed from the log that is published: then the tables start from scratch. */
+  async #holdsRemoved(): Promise<boolean> {
+    const tables: Table[] = this.log.namesEveryRun ? ['snapshots', 'runs'] : ['snapshots'];
+    const files = (await Promise.all(tables.map((table) => this.#table(table).files()))).flat();
+    const held = files.map(({ websiteId, address }) => ({ websiteId, id: idOf(address) }));
+    return removedIn(this.log, held).size > 0;
   }
 
   /** None if a table is missing: every commit is taken again, and tables that already have it do not change. */

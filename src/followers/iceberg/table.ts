@@ -64,8 +64,8 @@ export class IcebergTable {
     readonly isNew: boolean,
   ) {}
 
-  /** The table as last published. One that was published under another address starts from scratch. */
-  static async open(place: Place, table: Table): Promise<IcebergTable> {
+  /** The table as last published. It starts from scratch if it is to, or was published under another address. */
+  static async open(place: Place, table: Table, anew = false): Promise<IcebergTable> {
     const folder = folderOf(table);
     const names = await place.names(folder);
     const version = Math.max(0, ...names.map((name) => Number(/^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? 0)));
@@ -73,8 +73,8 @@ export class IcebergTable {
     const bytes = version === 0 ? null : await place.read(file);
     const known = bytes && (await readable(place.address(file), async () => parseMetadata(bytes)));
     const location = place.address(`iceberg/${table}`);
-    const isNew = known?.location !== location;
-    const metadata = isNew ? emptyMetadata(table, location, known) : known;
+    const isNew = anew || known?.location !== location;
+    const metadata = isNew || !known ? emptyMetadata(table, location, known) : known;
     const isChanged = adoptSchema({ metadata, table }) || isNew;
     const opened = new IcebergTable(place, table, version, metadata, isChanged, isNew);
     await opened.#readMonths();

@@ -1,0 +1,5 @@
+-- How many snapshots each website has, the most first. View `snapshots`: the markers.
+select count(*)::integer as snapshots
+from snapshots
+group by website_id
+order by snapshots desc

@@ -1,0 +1,6 @@
+-- The newest run of one website, with or without a snapshot. View `runs`: one row per website and run.
+select outcome, error, finished_at
+from runs
+where website_id = $website::varchar
+order by run_id desc
+limit 1

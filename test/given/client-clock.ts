@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import * as run from '../../src/run/sync.js';
+import * as simulated from '../../src/simulator/simulator.js';
+
+/** The clocks of those who sync, by the origin of the service that they ask. */
+const clocks = new Map<string, () => number>();
+
+/** A sync whose service, if it is one of ours, has the clock of its client: nobody's clock is wrong. */
+export function sync(options: run.SyncOptions): ReturnType<typeof run.sync> {
+  const { effects, config } = options;
+  if (effects) clocks.set(new URL(config.api.base_url).origin, effects.now);
+  return run.sync(options);
+}
+
+/** From now on every service has the real clock, as commands and processes have. */
+export function forgetClocks(): void {
+  clocks.clear();
+}
+
+/** The time of a service, in milliseconds since 1970. */
+export function timeAt(origin: string): number {
+  return (clocks.get(origin) ?? Date.now)();
+}
+
+/** Makes a server the service of its client's time. @param origin as its client knows it */
+export function datedAt(origin: () => string): { setup: (app: FastifyInstance) => void } {
+  const date = () => new Date(timeAt(origin())).toUTCString();
+  return { setup: (app) => void app.addHook('onRequest', async (_, reply) => void reply.header('date', date())) };
+}
+
+/** A simulated service that has the clock of its client. */
+export async function startSimulator(options: simulated.SimulatorOptions = {}): Promise<simulated.Simulator> {
+  let origin = '';
+  const simulator = await simulated.startSimulator({ clock: () => timeAt(origin), ...options });
+  origin = simulator.origin;
+  return simulator;
+}

@@ -1,0 +1,185 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { startSimulator } from '../../src/simulator/simulator.js';
+import { LiveReader } from '../../src/store/live-reader.js';
+import { RunLock } from '../../src/warehouse/lock.js';
+import { atLength, seeds } from '../given/at-length.js';
+import { run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { contentOf } from '../given/content.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import { holdOpen } from '../given/holder.js';
+import { type Nights, urlOf } from '../given/nights.js';
+import { seededRandom } from '../given/random.js';
+import { randomNight, removeNow, warehouseOf } from '../given/removed.js';
+import { replayNow } from '../given/replayed.js';
+import { startScriptedService } from '../given/service.js';
+import { buildNights, filesBelow, maintainAt } from '../given/thinned.js';
+import { findingsOf } from '../given/verified.js';
+import { type BuiltWarehouse, configFor, syncAt } from '../given/warehouse.js';
+
+const BASE_URL = 'http://127.0.0.1:1';
+const NIGHTS = atLength(4, 6);
+const ANALYSES = ['index_balance', 'state_transitions', 'deindexed_pages', 'indexing_trend'];
+/** Two in a row, the first, the newest, all; then at random. */
+const GONE = [[2, 3], [1], [NIGHTS], Array.from({ length: NIGHTS }, (_, at) => at + 1)];
+
+/** Two websites, `shop` and `blog`. */
+let built: BuiltWarehouse;
+
+beforeAll(async () => {
+  built = await buildNights(undefined, { followed: 'followed' });
+});
+
+afterAll(() => built.remove());
+
+/** A copy of the two websites, and the command with a configuration for it. */
+function given(websites = ['shop'], sections = {}) {
+  const warehouse = copyOf(built.path);
+  const given = { baseUrl: BASE_URL, websites, sections: { ...sections, warehouse: { path: warehouse } } };
+  const config = writeConfig(temporaryFolder(), given);
+  return {
+    warehouse,
+    indexhouse: (line: string, typed?: string[]) => run([...line.split(' '), '-c', config], typed && { typed }),
+  };
+}
+
+const ofBlog = (warehouse: string) =>
+  readdirSync(warehouse, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('blog'));
+
+async function snapshotOf(warehouse: string, website: string, date: string): Promise<string> {
+  const [file = ''] = readdirSync(join(warehouse, 'parquet', 'snapshots', `website=${website}`, `date=${date}`));
+  return file.replace('.parquet', '');
+}
+
+describe('a removed snapshot', () => {
+  test.for(seeds(1, 0.4))('leaves the warehouse as if it had never been (seed %i)', async (seed) => {
+    const random = seededRandom(seed);
+    const nights = Array.from({ length: NIGHTS }, () => randomNight(random));
+    const gone = GONE[seed - 1] ?? [1 + Math.floor(random() * NIGHTS)];
+    const whole = await warehouseOf(nights, [], onTestFinished);
+    for (const night of gone) await removeNow(whole.warehouse, { snapshot: whole.snapshot(night) });
+    expect(await findingsOf(whole.warehouse)).toEqual([]);
+    const never = await warehouseOf(nights, gone, onTestFinished);
+    expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
+    for (const name of gone.length === NIGHTS ? [] : ANALYSES) {
+      const ask = async ({ warehouse }: Nights) =>
+        (await run(['query', name, '--json', '--warehouse', warehouse])).stdout;
+      expect([name, await ask(whole)]).toEqual([name, await ask(never)]);
+    }
+  });
+
+  test('is dropped by indexhouse.duckdb once its reader has closed it', async () => {
+    const { warehouse, indexhouse } = given();
+    const { release } = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
+    const sections = { warehouse: { lock_timeout: '0s' } };
+    const target = { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-05') };
+    const { followers } = await removeNow(warehouse, target, sections);
+    expect(followers.map(({ name, behind }) => [name, behind])).toEqual([
+      ['duckdb', 1],
+      ['analytics', 0],
+    ]);
+    expect((await indexhouse('status')).stdout).toContain('indexhouse.duckdb is 1 behind');
+    await release();
+    expect((await findingsOf(warehouse)).map(({ level }) => level)).toEqual(['lag']);
+    await replayNow(configFor({ baseUrl: BASE_URL, warehouse }));
+    expect(await findingsOf(warehouse)).toEqual([]);
+  });
+
+  test('does not leave a running service degraded that was just reading it', async () => {
+    const { warehouse } = given();
+    let now = 0;
+    const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
+    onTestFinished(() => reader.close());
+    const context = { keyId: 'key', signal: new AbortController().signal };
+    const coverage = () => reader.ask(context, 'quick', (one) => one.rows(z.unknown(), 'select * from coverage'));
+    const before = await coverage();
+    await removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-05') });
+    await expect(coverage()).rejects.toThrow('cannot be read');
+    expect(reader.unreadable()).toBe(1);
+    now += 60_000;
+    expect((await coverage()).length).toBeLessThan(before.length);
+    expect(reader.unreadable()).toBe(0);
+  });
+
+  test('stays if retention removed what its followers would be derived from', async () => {
+    const { warehouse } = given();
+    await maintainAt(warehouse);
+    const before = filesBelow(warehouse);
+    for (const date of ['2025-03-01', '2025-03-18']) {
+      const removal = removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', date) });
+      await expect(removal).rejects.toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining('that retention removed'),
+      });
+    }
+    expect(filesBelow(warehouse)).toEqual(before);
+    const service = await startScriptedService();
+    onTestFinished(() => service.close());
+    service.list('shop', [{ url: urlOf('a') }]);
+    await syncAt({
+      baseUrl: service.baseUrl,
+      warehouse,
+      at: '2025-03-21T02:00:00Z',
+      websites: ['shop'],
+      followed: 'followed',
+    });
+    await removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-21') });
+    expect(await findingsOf(warehouse)).toEqual([]);
+  });
+});
+
+describe('indexhouse remove', () => {
+  test('changes nothing unless it is told to', async () => {
+    const { warehouse, indexhouse } = given();
+    const before = filesBelow(warehouse);
+    const refused: [line: string, message: RegExp, typed?: string[]][] = [
+      ['remove --website blog', /nothing was removed; --yes/],
+      ['remove --website blog --json', /nothing was removed; --yes/],
+      ['remove --website blog', /nothing was removed; --yes/, ['no']],
+      ['remove --website blogg --yes', /no website "blogg" in the warehouse. Did you mean:\n {2}blog {2}/],
+      [
+        'remove --snapshot 2025-03-05 --yes',
+        /no snapshot "2025-03-05" .* Did you mean:\n( {2}\S+ {2}2025-03-05 {2}\w+\n){2}$/,
+      ],
+      ['remove --yes', /one of --website and --snapshot/],
+    ];
+    for (const [line, message, typed] of refused) {
+      expect(await indexhouse(line, typed)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+    }
+    const { stdout } = await indexhouse('remove --website blog --json');
+    expect(JSON.parse(stdout)).toMatchObject({ website_id: 'blog', snapshots: 5, removed: false });
+    const lock = await RunLock.take(warehouse, 'test');
+    onTestFinished(() => lock.release());
+    expect(await indexhouse('remove --website blog --yes')).toMatchObject({ code: 4 });
+    expect(filesBelow(warehouse)).toEqual(before);
+  });
+
+  test('removes a website that is no longer configured', async () => {
+    const { warehouse, indexhouse } = given();
+    const backup = temporaryFolder();
+    await indexhouse(`backup ${backup}`);
+    const remedy = 'blog is no longer configured; `indexhouse remove --website blog` removes it';
+    expect((await indexhouse('status')).stdout).toContain(remedy);
+    expect((await indexhouse('doctor')).stdout).toContain(`✓ websites   ${remedy}`);
+    expect((await indexhouse('remove --website blog', ['yes'])).code).toBe(0);
+    expect([ofBlog(warehouse), await findingsOf(warehouse)]).toEqual([[], []]);
+    expect((await indexhouse('status')).stdout).not.toContain('blog');
+    expect(await indexhouse(`backup ${backup}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('new folder'),
+    });
+  });
+
+  test('a mistyped id leaves nothing behind once it is corrected', async () => {
+    const simulator = await startSimulator({ websites: [{ id: 'w', pages: 5 }] });
+    onTestFinished(() => simulator.close());
+    const folder = temporaryFolder();
+    const sync = (websites: string[]) => run(['sync', '-c', writeConfig(folder, { baseUrl: simulator.url, websites })]);
+    expect([(await sync(['w', 'tpyo'])).code, (await sync(['w'])).code]).toEqual([1, 0]);
+    expect(readdirSync(join(folder, 'warehouse', 'parquet', 'runs'))).toEqual(['website=w']);
+    expect(await findingsOf(join(folder, 'warehouse'))).toEqual([]);
+  });
+});

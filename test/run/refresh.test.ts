@@ -1,0 +1,91 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { configSchema } from '../../src/config/schema.js';
+import { setPlanOrder } from '../../src/run/plan-reports.js';
+import { Engine } from '../../src/storage/engine.js';
+import { sql } from '../../src/storage/sql.js';
+import { DAY_MS, HOUR_MS } from '../../src/time.js';
+import { plan } from '../forecast/given.js';
+import { atLength } from '../given/at-length.js';
+import { temporaryFolder } from '../given/folder.js';
+import { givenNights, urlOf } from '../given/nights.js';
+
+const FIRST_MS = Date.parse('2025-03-01T02:00:00Z');
+const QUARTER = Array.from({ length: 91 }, (_, night) => (night + 1) * DAY_MS);
+/** Reports arrive a second apart. */
+const SITE = `create table candidates as select 'https://w.example/p' || place as url, 'oldest' as reason,
+  '2025-03-01T02:00:00Z'::timestamptz + interval 1 second * place as report_fetched_at, false as keeps_failing
+  from range($pages::int) as _(place)`;
+const RUN = `select count(planned.url)::int as asked, max(age) as oldest,
+  coalesce(min(age) filter (planned.url is not null), 99) as youngest
+  from (select url, epoch(getvariable('planned_at') - report_fetched_at) / 86400 as age from candidates)
+  left join planned using (url)`;
+const FETCHED = `update candidates set report_fetched_at = getvariable('planned_at') + interval 1 second * place
+  from (select url, row_number() over () as place from planned) as asked where asked.url = candidates.url`;
+const ranSchema = z.object({ asked: z.int(), youngest: z.number(), oldest: z.number() });
+
+const configured = (reports: object = {}) =>
+  configSchema.parse({ api: { base_url: 'https://api.example.com', token: 't' }, reports }).reports;
+
+/** What runs so long after a first night ask for; ages of the youngest report fetched again and of the oldest of all. */
+async function played(pages: number, after: number[], reports?: object) {
+  const engine = await Engine.open({ memoryLimit: 256e6, temporary: temporaryFolder() });
+  onTestFinished(() => engine.close());
+  await engine.run(SITE, { pages });
+  const ran: z.infer<typeof ranSchema>[] = [];
+  for (const ms of after) {
+    await setPlanOrder(engine, configured(reports), FIRST_MS + ms);
+    await engine.run(`create or replace temp table planned as ${sql('plan/report_plan')}`);
+    ran.push(...(await engine.rows(ranSchema, RUN)));
+    await engine.run(FETCHED);
+  }
+  const all = (of: keyof z.infer<typeof ranSchema>) => ran.map((each) => each[of]);
+  return { asked: all('asked'), youngest: Math.min(...all('youngest')), oldest: Math.max(...all('oldest')) };
+}
+
+describe('the reports of pages that do not change', () => {
+  for (const pages of atLength([300], [300, 20_000])) {
+    it(`are fetched again within 30 days, in a quarter never more than 2 × ${pages}/30 a night`, async () => {
+      const { asked, youngest, oldest } = await played(pages, QUARTER);
+      expect([asked[0], Math.max(...asked) <= (2 * pages) / 30]).toEqual([0, true]);
+      expect([youngest >= 1, oldest <= 30]).toEqual([true, true]);
+    });
+  }
+
+  it('are fetched in time, and spread, after missed nights, and where runs are an hour apart; 0d: in each', async () => {
+    const late = await played(900, QUARTER.slice(0, 40).toSpliced(2, 4));
+    expect([(late.asked[2] ?? 0) > 120, Math.max(...late.asked.slice(3)) <= 60]).toEqual([true, true]);
+    const hours = Array.from({ length: 60 }, (_, hour) => (hour + 1) * HOUR_MS);
+    const { asked, youngest, oldest } = await played(600, hours, { refresh_after: '2d' });
+    expect([Math.max(...asked) <= (2 * 600) / 24, youngest >= 0.5, oldest <= 2]).toEqual([true, true, true]);
+    expect(await played(5, hours.slice(0, 3), { refresh_after: '0d' })).toMatchObject({ asked: [5, 5, 5] });
+  });
+
+  it('are fetched on the same nights whatever the version of DuckDB', async () => {
+    const { asked } = await played(1, QUARTER);
+    expect(asked.flatMap((each, night) => (each > 0 ? night + 2 : []))).toEqual([27, 55, 83]);
+  });
+
+  it('are those that a plan names beforehand, also for the next nightly sync', async () => {
+    const given = await givenNights(onTestFinished);
+    const sections = { api: { concurrency: 1 }, reports: { refresh_after: `${configured().refresh_after / DAY_MS}d` } };
+    const paced = { warehouse: given.warehouse, sections: { ...sections, api: { requests_per_minute: 60 } } };
+    const planned = (night: number) => plan({ ...paced, at: given.at(night) });
+    const list: Record<string, object> = Object.fromEntries(QUARTER.map((_, page) => [`p${page}`, {}]));
+    const asked = [(await given.night({ list, sections })).asked.length];
+    for (const night of [2, 3, 4]) {
+      // Only a time that passes is no change.
+      list['p8'] = { days_since_last_crawl: night };
+      if (night === 4) list['p7'] = { index_summary: 'Indexed' };
+      const due = (await planned(night)).wanted.map(({ url }) => url.slice(urlOf('').length));
+      const { asked: names } = await given.night({ list, sections });
+      expect(names).toEqual(night === 4 ? ['p7', ...due] : due);
+      asked.push(names.length);
+    }
+    expect(asked).toEqual([91, 0, 2, 6]);
+    // The next one is on March 20: more comes due until then.
+    const [now, then] = [await planned(5), await planned(20)];
+    expect(then.wanted.length).toBeGreaterThan(now.wanted.length + 10);
+    expect(now.forecast.next_nightly_sync?.ends_at).toBe(then.forecast.totals.ends_at);
+  });
+});
