@@ -30,7 +30,7 @@ VOLUME /data
 WORKDIR /data
 USER node
 
-# Not healthy: a run failed, or no snapshot came for two nights. `indexhouse status` says which.
+# Not healthy: the last night was not green, or no snapshot came for two nights. `indexhouse status` says why.
 HEALTHCHECK --interval=10m --timeout=1m --start-period=26h CMD ["node", "/app/dist/src/cli/indexhouse.cjs", "status"]
 
 # Node itself gets SIGTERM: a sync that runs leaves its journal, and the next one goes on from there. Give it time to
