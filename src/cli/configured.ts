@@ -125,7 +125,8 @@ function staleWarning({ readAt, failure }: BucketCache): string {
 
 /** Says on stderr as of when an answer is; with `--log-level warn`, only if it is too old. */
 export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { stderr }: Pick<Io, 'stderr'>): void {
-  if (age === null || (age.old === null && !['trace', 'debug', 'info'].includes(logLevel))) return;
+  const shown = ['trace', 'debug', 'info', ...(age?.old == null ? [] : ['warn'])];
+  if (age === null || !shown.includes(logLevel)) return;
   stderr.write(`${safeLines(`indexhouse: ${ageText(age)}`)}\n`);
 }
 

@@ -61,7 +61,9 @@ async function readAtOnce(config: BucketConfig): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(
       TABLES.map((table) =>
-        runProcess(['query', '--sql', question(table), '--json', '--warehouse', config.url], { env }),
+        runProcess(['query', '--sql', question(table), '--json', '--log-level', 'error', '--warehouse', config.url], {
+          env,
+        }),
       ),
     );
     expect(answers.map(({ stderr }) => stderr).join('')).toBe('');

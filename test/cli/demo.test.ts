@@ -16,8 +16,8 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
   expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   const [, story = '', next] =
     /What happened in the last seven days\n\n([\s\S]*)\n\n(The report[\s\S]*)$/.exec(stdout) ?? [];
-  const told = (await run(['report', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).stdout;
-  const [sentence = ''] = told.split('\n');
+  const report = (await run(['report', '-c', 'indexhouse-demo/indexhouse.yaml'], { cwd })).stdout;
+  const [, , sentence = ''] = report.split('\n');
   expect(story.replaceAll(/\n */g, ' ')).toContain(` - ${sentence}`);
   const [, page = ''] = /url=(\S+)$/m.exec(stdout) ?? [];
   expect(next).toBe(`The report with charts is indexhouse-demo/report.html. Try next:

@@ -72,7 +72,12 @@ test('these are all commands that take websites', () => {
 
 describe.each(atLength(['a list'], ['all', 'a list']))('where the configuration says %s', (config) => {
   test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by its name', async (command, words) => {
-    const { code, stdout, stderr } = await ran(command, config, ...words, '--website', NAME);
+    const { code, stdout, stderr } = await ran(
+      command,
+      config,
+      ...words,
+      ...['--website', NAME, '--log-level', 'warn'],
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
     expect(idsIn(stdout)).toEqual(command === 'replay' ? [] : [ID]);
     await ran('keys revoke', config, 'reader');
