@@ -5,4 +5,4 @@ select
   snapshot_id,
   format('the service counted {} pages and listed {}', pages_expected, pages_listed) as problem
 from snapshots
-where listing_status = 'complete' and pages_expected is distinct from pages_listed
+where listing_status = 'complete' and pages_expected <> pages_listed
