@@ -109,13 +109,6 @@ iceberg:
   enabled: false                        # publish Apache Iceberg tables in the warehouse, for Spark, Trino and others
   history: 30d                          # how far back their readers can travel in time
 
-# clickhouse:                            # a ClickHouse server that gets a copy of every commit
-  # url: https://clickhouse.example.com:8443  # yours: the address of its HTTP interface
-  # database: indexhouse                # created if it is missing
-  # user: default                       # who may create tables there, insert and delete
-  # password: \${CLICKHOUSE_PASSWORD}   # of that user
-  # password_file: /run/secrets/clickhouse  # or a file that holds it
-
 retention:                              # for: indexhouse maintain; by default everything is kept
   duckdb_keep: unlimited                # or such as 400d: older coverage and url_reports leave indexhouse.duckdb
   parquet_keep_daily: unlimited         # or such as 400d: older Parquet files of both are thinned

@@ -25,11 +25,8 @@ export interface LoadOptions {
 }
 
 const NO_TOKEN = 'none';
-/** The keys of copies that hold secrets, by section. */
-const CREDENTIALS = {
-  bucket: ['access_key_id', 'secret_access_key', 'session_token'],
-  clickhouse: ['password', 'password_file'],
-};
+/** The keys of `bucket` that hold secrets. */
+const CREDENTIALS = ['access_key_id', 'secret_access_key', 'session_token'];
 
 /**
  * Reads and checks the configuration: flags > environment (`INDEXHOUSE_<SECTION>_<KEY>`) > file > defaults.
@@ -40,10 +37,8 @@ const CREDENTIALS = {
 export async function loadConfig({ file, env, cwd, overrides = {}, withoutTokens }: LoadOptions): Promise<Config> {
   const path = configFile({ file, env, cwd });
   const document = readDocument(path, await readText(path), env);
-  const { clickhouse } = document.value;
-  if (isMapping(clickhouse)) await readSecretFile(document, 'clickhouse', clickhouse, 'password');
   if (withoutTokens) leaveTokensOut(document);
-  else for (const [at, section] of tokenSections(document)) await readSecretFile(document, at, section, 'token');
+  else for (const [at, section] of tokenSections(document)) await readTokenFile(document, at, section);
   const origins = override(document, env, overrides);
   const parsed = configSchema.safeParse(document.value);
   const unresolved = document.problems.filter((problem) => !origins.has(problem.path));
@@ -101,33 +96,28 @@ function leaveTokensOut(document: ConfigDocument): void {
   }
   const { notify } = document.value;
   if (isMapping(notify)) delete notify['channels'];
-  let left = document.problems.filter(({ path }) => !/^((api|websites\[\d+\])\.token$|notify\.channels\b)/.test(path));
-  for (const [name, keys] of Object.entries(CREDENTIALS)) {
-    const section = document.value[name];
-    const others = left.filter(({ path }) => !keys.some((key) => path === `${name}.${key}`));
-    if (isMapping(section) && others.length < left.length) for (const key of keys) delete section[key];
-    left = others;
-  }
-  document.problems = left;
+  const left = document.problems.filter(
+    ({ path }) => !/^((api|websites\[\d+\])\.token$|notify\.channels\b)/.test(path),
+  );
+  const { bucket } = document.value;
+  const others = left.filter(({ path }) => !CREDENTIALS.some((key) => path === `bucket.${key}`));
+  if (isMapping(bucket) && others.length < left.length) for (const key of CREDENTIALS) delete bucket[key];
+  document.problems = others;
 }
 
-/** Fills in a secret from a file of its own, as Docker and Kubernetes mount them. */
-async function readSecretFile(
-  document: ConfigDocument,
-  path: string,
-  section: Record<string, unknown>,
-  key: 'token' | 'password',
-): Promise<void> {
-  const named = section[`${key}_file`];
+/** Fills in a token from a file of its own, as Docker and Kubernetes mount them. */
+async function readTokenFile(document: ConfigDocument, at: string, section: Record<string, unknown>): Promise<void> {
+  const named = section['token_file'];
   if (typeof named !== 'string') return;
-  const place = document.values.get(`${path}.${key}_file`) ?? { line: null, column: null };
+  const path = `${at}.token_file`;
+  const place = document.values.get(path) ?? { line: null, column: null };
   const problem = (message: string, remedy: string) =>
-    void document.problems.push({ file: document.file, ...place, path: `${path}.${key}_file`, message, remedy });
-  if (section[key] !== undefined) return problem(`stands beside ${key}`, 'Remove one of the two.');
+    void document.problems.push({ file: document.file, ...place, path, message, remedy });
+  if (section['token'] !== undefined) return problem('stands beside token', 'Remove one of the two.');
   try {
-    section[key] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
+    section['token'] = (await readFile(resolve(dirname(document.file), named), 'utf8')).trim();
   } catch (error) {
-    section[key] = NO_TOKEN;
+    section['token'] = NO_TOKEN;
     problem(`cannot be read (${codeOf(error)})`, 'Check the path, and that this user may read the file.');
   }
 }

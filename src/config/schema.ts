@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../time.js';
 import { badBucket, bucket, bucketUrl, isBucketUrl } from './bucket.js';
-import { clickhouse } from './clickhouse.js';
 import { globs } from './globs.js';
 import { notify } from './notify.js';
 import {
@@ -246,7 +245,6 @@ export const SECTIONS = {
   warehouse,
   bucket,
   iceberg,
-  clickhouse,
   retention,
   sync,
   quality,
@@ -269,9 +267,6 @@ export const configSchema = z
       warehouse: warehouse.prefault({}).describe('Where snapshots are kept.'),
       bucket: bucket.optional().describe('A bucket that gets a copy of every commit; by default none.'),
       iceberg: iceberg.prefault({}).describe('The warehouse as Apache Iceberg tables.'),
-      clickhouse: clickhouse
-        .optional()
-        .describe('A ClickHouse server that gets a copy of every commit; by default none.'),
       retention: retention.prefault({}).describe('What `indexhouse maintain` removes; by default nothing.'),
       sync: sync.prefault({}).describe('How interrupted runs are resumed, and outages waited for.'),
       quality: quality.prefault({}).describe('How many rejected records are acceptable.'),

@@ -106,9 +106,9 @@ function listOf(websites: readonly NamedWebsite[]): string {
   return [...lines.slice(0, MOST_LISTED), ...more].join('\n');
 }
 
-/** What must never be shown: tokens, and the secrets of channels and of the copies. */
-export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket' | 'clickhouse'>): string[] {
-  const { api, websites, notify, bucket, clickhouse } = config;
+/** What must never be shown: tokens, and the secrets of channels and of the bucket. */
+export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket'>): string[] {
+  const { api, websites, notify, bucket } = config;
   const own = websites === 'all' ? [] : websites.map(({ token }) => token);
   const channels = notify.channels.flatMap((channel) => {
     if (channel.type === 'email') return [channel.password];
@@ -123,6 +123,6 @@ export function secretsOf(config: Configured & Pick<Config, 'notify' | 'bucket' 
       ...(channel.type === 'webhook' ? [channel.secret] : []),
     ];
   });
-  const ofCopies = [bucket?.secret_access_key, bucket?.session_token, clickhouse?.password];
-  return [api.token, ...own, ...channels, ...ofCopies].filter((secret) => secret !== undefined);
+  const ofBucket = [bucket?.secret_access_key, bucket?.session_token];
+  return [api.token, ...own, ...channels, ...ofBucket].filter((secret) => secret !== undefined);
 }

@@ -62,21 +62,13 @@ function couldNot(name: string, error: unknown): FollowerState {
 
 /** All followers of this configuration, in the order in which they catch up. Libraries are loaded on first use. */
 export function followersOf(config: Config): Follower[] {
-  const { iceberg, clickhouse, bucket, warehouse } = config;
+  const { iceberg, bucket, warehouse } = config;
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
   if (iceberg.enabled) {
     followers.push(
       followerOf('iceberg', async (log, work) => {
         const { IcebergTables } = await import('./iceberg/follower.js');
         return work(await IcebergTables.open(log, iceberg));
-      }),
-    );
-  }
-  if (clickhouse) {
-    followers.push(
-      followerOf('clickhouse', async (log, work) => {
-        const { ClickhouseTables } = await import('./clickhouse/follower.js');
-        return work(new ClickhouseTables(clickhouse, log));
       }),
     );
   }

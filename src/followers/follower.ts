@@ -14,7 +14,6 @@ const TITLES: Readonly<Record<string, string>> = {
   duckdb: 'indexhouse.duckdb',
   analytics: 'analytics.duckdb',
   iceberg: 'Iceberg',
-  clickhouse: 'ClickHouse',
   bucket: 'the bucket',
   bucket_iceberg: 'Iceberg in the bucket',
 };

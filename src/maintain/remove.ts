@@ -41,8 +41,7 @@ export async function remove({ config, target, confirm, log }: RemoveOptions) {
   const { path, time_zone, memory_limit: memoryLimit } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  if (config.bucket || config.clickhouse)
-    throw new UsageError('a bucket or ClickHouse would keep it: nothing was removed');
+  if (config.bucket) throw new UsageError('the bucket would keep it: nothing was removed');
   const begun = (await unfinishedRemoval(path))?.removal;
   const { website = begun?.website_id, snapshot = null } = target;
   const isBegun = begun?.website_id === website && begun?.snapshot_id === snapshot;

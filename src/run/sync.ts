@@ -151,7 +151,7 @@ class Sync {
         if (website.status === 'rejected') throw website.reason;
         receipts.push(website.value);
       }
-      const named = config.bucket || config.clickhouse ? null : namedWebsites(config);
+      const named = config.bucket ? null : namedWebsites(config);
       if (named)
         await forgetMistyped(
           warehouse,
