@@ -71,7 +71,7 @@ describe.skipIf(MAY_NOT_MOUNT)(`a disk that is full${SKIPPED}`, () => {
     ['what the run is', 0, '/run.json'],
     ['the listing', 16, '/listing.ndjson'],
     ['the reports', 100, '/reports.ndjson'],
-    ['the staged files', 150, '/staged/'],
+    ['the staged files', 190, '/staged/'],
     ['indexhouse.duckdb', 300, '/warehouse/indexhouse.duckdb'],
   ] as const)('before %s: a clear error, nothing lost, and the next sync goes on', async ([, kib, file]) => {
     expect(await syncTwice(first, () => disk.fill(kib * KIB))).toContain(file);

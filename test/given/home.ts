@@ -48,10 +48,12 @@ export class Home {
   /** Writes the configuration anew, for other websites. */
   configure(websites: string[]): string {
     const api = { concurrency: 4, page_size: 20, ...this.sections['api'] };
+    // Each night asks for every report again, unless a test says otherwise.
+    const reports = { refresh_after: '0d', ...this.sections['reports'] };
     this.config = writeConfig(this.folder, {
       baseUrl: this.simulator.url,
       websites,
-      sections: { ...this.sections, api },
+      sections: { ...this.sections, api, reports },
     });
     return this.config;
   }
