@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { writeStarterConfig } from '../config/init.js';
 import { configFile, loadConfig } from '../config/load.js';
 import { UsageError } from '../exit.js';
-import { costSentence, listingRequests } from '../forecast/cost.js';
 import { shellWord } from '../observe/format.js';
+import { costSentence } from '../plan/cost.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson, wrapped } from './output.js';
 import type { Globals } from './program.js';
@@ -68,10 +68,7 @@ function pagesIn(text: string): number | null {
 /** What this many pages cost with the configuration just written; null if the environment makes it invalid. */
 async function costOf(pages: number, file: string, env: Io['env']): Promise<string | null> {
   const config = await loadConfig({ file, env, cwd: '/', withoutTokens: true }).catch(() => null);
-  if (config === null) return null;
-  const { api, reports } = config;
-  const cost = { pages, pages_never_fetched: 0, listing_requests: listingRequests(pages, api.page_size) };
-  return costSentence([[cost]], { ...api, ...reports, measured_requests_per_minute: null });
+  return config && costSentence(pages, config);
 }
 
 function nextSteps(file: string, flag: string, { env, program }: Pick<Io, 'env' | 'program'>): string[] {

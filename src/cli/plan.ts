@@ -1,20 +1,17 @@
 import { ConfigError } from '../config/errors.js';
-import { duration } from '../config/scalars.js';
 import type { Config } from '../config/schema.js';
 import { UsageError } from '../exit.js';
-import { forecast, type WantedOf } from '../forecast/forecast.js';
 import { csvText } from '../observe/csv.js';
+import { nextRun, type PlannedPage } from '../plan/next-run.js';
 import { chosenWebsites } from '../run/choose-websites.js';
-import { realEffects } from '../source/effects.js';
 import { configOf, exitFor, rebuiltLog } from './configured.js';
-import { type Io, stoppable, widthOf } from './io.js';
+import { type Io, widthOf } from './io.js';
 import { formatJson } from './output.js';
-import { planText } from './plan-output.js';
+import { planText } from './plan-text.js';
 import type { Globals } from './program.js';
 import { checkSink, fileOf, writeStream } from './sink.js';
 
 const FIRST_PAGES = 10;
-const MANY_WEBSITES = 5;
 const CSV_COLUMNS = ['website_id', 'place', 'url', 'reason', 'report_age_days', 'reached'] as const;
 
 /** The flags that say which run it is. */
@@ -25,77 +22,47 @@ export interface RunFlags extends Globals {
 }
 
 export interface Flags extends RunFlags {
-  youngerThan?: string;
-  ask?: boolean;
-  offline?: boolean;
-  first?: number;
   out?: string;
   force?: boolean;
 }
 
-/** `indexhouse plan`: what the next run costs and reaches. */
+/** `indexhouse plan`: what the next run costs and reaches, without a request. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { ask, offline, website = [], maxReports, deadline, first = FIRST_PAGES, out, force = false, json } = flags;
-  const { stdout, stderr } = io;
-  if (ask && offline) throw new UsageError('--ask and --offline cannot be combined');
-  const { config, withoutTokens } = await configFor(flags, io);
+  const { website = [], out, force = false, json } = flags;
+  const config = await configFor(flags, io);
   const [file, toStdout] = [fileOf(out, io), out === '-'];
   if (toStdout && json) throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   const sink = { format: 'csv', out: file, force, io } as const;
   await checkSink(sink);
-  const { planned, damaged } = await stoppable(io, async (signal) => {
-    const { ids, requests } = await selected(flags, config, signal);
-    const found = await forecast({
-      config,
-      websites: ids,
-      ask: ask ? 'always' : offline ? 'never' : 'unknown',
-      youngerThan: youngerThan(flags),
-      first,
-      asScheduled: website.length === 0 && maxReports === undefined && deadline === undefined,
-      // One request per website, at the key's pace: for many websites, this takes minutes.
-      onAsk: (websites) => {
-        if (!stderr.isTTY || websites < MANY_WEBSITES) return;
-        stderr.write(`Asking the service how many pages ${websites} websites have …\n`);
-      },
-      onRebuilt: rebuiltLog(flags, io),
-      signal,
-      ...(out === undefined ? {} : { writeWanted: (pages) => writeStream(csvText(CSV_COLUMNS, rowsOf(pages)), sink) }),
-    });
-    return { ...found, planned: { ...found.planned, requests_sent: found.planned.requests_sent + requests } };
+  const { planned, damaged } = await nextRun({
+    config,
+    websites: await chosenWebsites(website, config, null),
+    first: FIRST_PAGES,
+    now: Date.now(),
+    onRebuilt: rebuiltLog(flags, io),
+    writePages: out === undefined ? undefined : (pages) => writeStream(csvText(CSV_COLUMNS, rowsOf(pages)), sink),
   });
-  if (!toStdout)
-    stdout.write(json ? formatJson(planned) : planText(planned, { withoutTokens, out, width: widthOf(stdout) }));
+  if (!toStdout) io.stdout.write(json ? formatJson(planned) : planText(planned, config, optionsOf(out, io)));
   return exitFor(damaged, io);
 }
 
-/** Without requests no token is needed: if one cannot be read, all websites are assumed to share a key. */
-async function configFor(flags: Flags, io: Io): Promise<{ config: Config; withoutTokens: boolean }> {
+/** Nothing is requested, so no token is needed: if one cannot be read, all websites are assumed to share a key. */
+async function configFor(flags: Flags, io: Io): Promise<Config> {
   const overrides = { reports: { max_per_run: flags.maxReports, deadline: flags.deadline } };
   try {
-    return { config: await configOf(flags, io, { overrides }), withoutTokens: false };
+    return await configOf(flags, io, { overrides });
   } catch (error) {
-    if (!flags.offline || !(error instanceof ConfigError)) throw error;
-    return { config: await configOf(flags, io, { overrides, withoutTokens: true }), withoutTokens: true };
+    if (!(error instanceof ConfigError)) throw error;
+    return configOf(flags, io, { overrides, withoutTokens: true });
   }
 }
 
-/** The ids of the websites that the flags name, and the requests that it took to find them. */
-async function selected({ website = [], offline }: Flags, config: Config, signal: AbortSignal) {
-  let requests = 0;
-  const onAnswer = () => {
-    requests += 1;
-  };
-  const asking = offline ? null : { effects: realEffects, signal, onAnswer };
-  return { ids: await chosenWebsites(website, config, asking), requests };
+function optionsOf(out: string | undefined, { program, stdout }: Io) {
+  return { program, width: widthOf(stdout), out };
 }
 
-function youngerThan({ youngerThan: text }: Flags): number | undefined {
-  if (text === undefined) return undefined;
-  const parsed = duration(1).safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(`--younger-than ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
-}
-
-async function* rowsOf(pages: AsyncIterable<WantedOf>): AsyncGenerator<unknown[][]> {
+async function* rowsOf(
+  pages: AsyncIterable<PlannedPage & { website_id: string; reached: boolean }>,
+): AsyncGenerator<unknown[][]> {
   for await (const page of pages) yield [CSV_COLUMNS.map((column) => page[column])];
 }

@@ -51,7 +51,7 @@ describe('indexhouse init', () => {
     ['a second answer', [], ['many', '100 000'], 2],
   ])('says what so many pages cost, by %s', async (_, args, answers, questions) => {
     const { printed, asked } = await init(args, {}, undefined, answers);
-    expect(printed).toContain('100,000 pages at 60 requests a minute: 101 requests (1m 41s) list them, 100,000');
+    expect(printed).toContain('100,000 pages at 60 requests a minute: 101 requests (1m 41s) for the listing,');
     expect(printed).toContain('See what it costs:  indexhouse plan\n');
     expect(asked).toBe(questions);
   });

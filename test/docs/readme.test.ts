@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { configSchema } from '../../src/config/schema.js';
-import { listingRequests, nightsOf, paceOf } from '../../src/forecast/cost.js';
 import { count, duration } from '../../src/observe/format.js';
+import { firstRuns } from '../../src/plan/cost.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { MINUTE_MS } from '../../src/time.js';
 
@@ -28,12 +28,9 @@ test('the README says what a first sync costs', () => {
     api: { base_url: 'https://api.example.com', token: 't' },
     websites: 'all',
   });
-  const rules = { ...api, ...reports, measured_requests_per_minute: null };
-  const takes = (requests: number) => duration((requests / paceOf(rules)) * MINUTE_MS);
+  const takes = (requests: number) => duration((requests / api.requests_per_minute) * MINUTE_MS);
   const rows = [1000, 10_000, 100_000, 1_000_000].map((pages) => {
-    const listing = listingRequests(pages, api.page_size);
-    const nights = nightsOf([{ pages, pages_never_fetched: 0, listing_requests: listing }], rules);
-    const requests = pages + listing;
+    const { listing, requests, nights } = firstRuns(pages, { ...api, ...reports });
     return `| ${count(pages)} | ${count(requests)} | ${takes(requests)} | ${nights} | ${takes(listing)} |`;
   });
   expect(README).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);

@@ -9,7 +9,6 @@ import { withEngine } from '../../src/storage/engine.js';
 import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { stateFile, tableFile } from '../../src/warehouse/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
-import { plan } from '../forecast/given.js';
 import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -20,6 +19,7 @@ import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';
 import { onDuckdb } from '../given/tamper.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
+import { plan } from '../plan/given.js';
 
 const MEMORY = 256e6;
 const NOW = Date.parse('2025-03-03T00:00:00Z');
@@ -119,8 +119,8 @@ async function isKept(state: string): Promise<boolean> {
 
 /** A plan, and the files that it was made without. */
 async function planOf(warehouse: string) {
-  const { forecast, damaged } = await plan({ warehouse, at: new Date(NOW), input: { ask: 'never' } });
-  return { websites: forecast.websites, damaged };
+  const { planned, damaged } = await plan({ warehouse, at: new Date(NOW) });
+  return { websites: planned.websites, damaged };
 }
 
 /** The pages that the service's listing has. */

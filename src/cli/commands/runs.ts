@@ -5,15 +5,13 @@ import { calendarDate, wholeNumber } from './flag-values.js';
 const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;
 
 const PLAN_HELP = `
-Shows how many requests the next run takes, when it ends and which pages it does not reach. Reads the newest snapshots;
-for a website without one it asks the service for the number of pages.
+Shows how many requests the next run takes, how long that is at the configured pace, when everything is fresh, and which
+pages come first. Reads the newest snapshots and sends no request; before the first one, it says what it cannot know.
 
 Examples:
-  indexhouse plan                                 before the first run, and before any other
-  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave out
-  indexhouse plan --younger-than 45d              nights until every report is newer than 45 days
-  indexhouse plan --out plan.csv                  every page to fetch, in order, and whether the run reaches it
-  indexhouse plan --ask                           with the number of pages that the service reports now`;
+  indexhouse plan                                 before any run
+  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later
+  indexhouse plan --out plan.csv                  every page to fetch, in order, and whether the run reaches it`;
 
 const SYNC_HELP = `
 Examples:
@@ -44,11 +42,7 @@ Examples:
 export function runCommands(define: Define): Command[] {
   return [
     withRunFlags(define('plan', () => import('../plan.js')))
-      .description('what the next run costs, when it ends, and which pages it does not reach')
-      .option('--younger-than <duration>', 'estimate nights until every report is newer than this (default: 30d)')
-      .option('--ask', 'ask the service for the number of pages, even if there are snapshots')
-      .option('--offline', 'send no request to the service')
-      .option('--first <number>', 'how many of the first pages to show', wholeNumber(), 10)
+      .description('what the next run costs, when everything is fresh, and what comes first')
       .option('-o, --out <file>', 'write every page to fetch there, as CSV; - for stdout')
       .option('--force', 'overwrite an existing file')
       .addHelpText('after', PLAN_HELP),
