@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,17 +5,12 @@ import { z } from 'zod';
 import { readStatus } from '../../src/analysis/status.js';
 import { writeAnalytics } from '../../src/followers/analytics.js';
 import { followDuckdb } from '../../src/followers/duckdb.js';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { packageFolder } from '../../src/storage/sql.js';
 import { schemaFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
-import { testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
-import { readTable } from '../given/parquet.js';
 import { countsIn } from '../given/quarantine.js';
-import { findingsOf } from '../given/verified.js';
 
 const MEMORY = 256e6;
 
@@ -74,46 +68,13 @@ test('a warehouse of an older version is read as it is, and gets what it lacks',
   }
 });
 
-testAtLength(
-  'columns that came later are null in what was committed before, in every reader, and nothing differs',
-  async () => {
-    const folder = temporaryFolder();
-    execFileSync('tar', ['-xzf', join(packageFolder(), 'test', 'fixtures', 'warehouse-0.1.0.tgz'), '-C', folder]);
-    const warehouse = join(folder, 'warehouse');
-    const rows = (await readTable(warehouse, 'snapshots')).length;
-    const status = await statusOf(warehouse);
-    expect(status.websites.map(({ last_run }) => last_run)).toMatchObject([
-      { requests_throttled: 0, utilisation: null },
-      { requests_throttled: 0, utilisation: null },
-    ]);
-    expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag', remedy: expect.stringContaining('next sync') }]);
-
-    await prepareWarehouse(warehouse, 'UTC', MEMORY);
-    expect(await followDuckdb({ warehouse, memoryLimit: MEMORY, lockTimeout: 0 })).toMatchObject({ behind: 0 });
-    expect(await findingsOf(warehouse)).toEqual([]);
-    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
-    expect(await findingsOf(warehouse)).toEqual([]);
-    await writeAnalytics(warehouse, MEMORY);
-    const later = [
-      'snapshots where coalesce(requests_retried, utilisation, reports_wanted) is null and reports_by_reason is null',
-      'report_failures where reason is null',
-      'rejected_records where reason is null',
-      'quarantine where reason is null',
-    ];
-    const counts = [rows, 2, 7, 7];
-    for (const file of ['indexhouse.duckdb', 'analytics.duckdb']) {
-      expect(Object.values(await countsIn(join(warehouse, file), later))).toEqual(counts);
-    }
-  },
-);
-
-test('status tells what the newest snapshot showed for the first time, and what waits in quarantine', async () => {
+test('status shows what the newest snapshot had for the first time, and what waits in quarantine', async () => {
   const { warehouse, night } = await bound(null);
   await night({ list: { a: { index_summary: 'Indexed', colour: 1 }, b: {} } });
   await night({ list: { a: { index_summary: 'Indexed', colour: 2, size: 3 }, b: { index_summary: 4 } } });
   const { new_drift, quarantine } = await statusOf(warehouse);
-  const told = new_drift.filter(({ kind }) => kind === 'unknown_field');
-  expect(told).toMatchObject([{ website_id: 'w', source: 'coverage', field: 'size', value: null, occurrences: 1 }]);
+  const drift = new_drift.filter(({ kind }) => kind === 'unknown_field');
+  expect(drift).toMatchObject([{ website_id: 'w', source: 'coverage', field: 'size', value: null, occurrences: 1 }]);
   expect(quarantine).toEqual([{ website_id: 'w', records: 1, replayed: 0, waiting: 1 }]);
-  expect(z.array(z.object({ sample: z.string() })).parse(told)[0]?.sample).toContain('/a');
+  expect(z.array(z.object({ sample: z.string() })).parse(drift)[0]?.sample).toContain('/a');
 });
