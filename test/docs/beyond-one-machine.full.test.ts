@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { packageFolder } from '../../src/storage/sql.js';
-import { openReader, rowsOf } from '../analysis/given.js';
+import { analysisRows, openReader } from '../analysis/given.js';
 import { PROGRAM } from '../given/cli.js';
 import { folderOnDisk } from '../given/folder.js';
 import { CACHE } from '../given/packages.js';
@@ -14,21 +14,24 @@ import { hasServer, startRealServer } from '../given/s3-servers.js';
 
 const PAGES = 60;
 const GUIDE = readFileSync(join(packageFolder(), 'docs', 'beyond-one-machine.md'), 'utf8');
+const [FILL = '', CLICKHOUSE = '', SPARK = ''] = [...GUIDE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
 const MISSING = /No matching distribution.*|JAVA_HOME is not set|unresolved dependency.*/;
 
-test.runIf(hasServer('moto'))(
-  'the commands from a laptop to Spark on a bucket run as they stand there',
-  async (context) => {
-    const [, commands = ''] = /### From a laptop to Spark on a bucket\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(GUIDE) ?? [];
-    const cwd = folderOnDisk('spark');
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+describe.runIf(hasServer('moto'))('the commands of the guide, from a laptop to a cluster', () => {
+  const clean: (() => void | Promise<void>)[] = [];
+  const cwd = folderOnDisk('lake');
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    clean.push(() => rmSync(cwd, { recursive: true, force: true }));
     const simulator = await startSimulator({ websites: [{ id: 'a/b %é', pages: PAGES }] });
-    onTestFinished(() => simulator.close());
+    clean.push(() => simulator.close());
     const { config, close } = await startRealServer('moto', cwd);
-    onTestFinished(close);
+    clean.push(close);
     // What makes `node .` the program in this folder, too.
     writeFileSync(join(cwd, 'package.json'), JSON.stringify({ main: PROGRAM }));
-    const { exitCode, stdout, stderr } = await bash(commands, cwd, {
+    symlinkSync(join(packageFolder(), 'sql'), join(cwd, 'sql'));
+    env = {
       INDEXHOUSE_TOKEN: 'demo-token',
       INDEXHOUSE_API_BASE_URL: simulator.url,
       INDEXHOUSE_API_REQUESTS_PER_MINUTE: 'unlimited',
@@ -39,25 +42,35 @@ test.runIf(hasServer('moto'))(
       SPARK_LOCAL_IP: '127.0.0.1',
       // Where Spark keeps the packages that it downloads.
       JAVA_TOOL_OPTIONS: `-Duser.home=${CACHE}`,
-    });
+    };
+    const { exitCode, stderr } = await bash(FILL);
+    expect([exitCode, stderr]).toEqual([0, expect.anything()]);
+  });
+
+  afterAll(async () => {
+    for (const each of clean.reverse()) await each();
+  });
+
+  test.for([
+    ['ClickHouse', CLICKHOUSE],
+    ['Spark', SPARK],
+  ] as const)('%s answers from the bucket as query does', async ([, commands], context) => {
+    const { exitCode, stdout, stderr } = await bash(commands);
     const missing = MISSING.exec(`${stdout}${stderr}`);
-    if (missing) context.skip(`skipped: no Spark with Iceberg: ${missing[0]}`);
+    if (missing) context.skip(`skipped: ${missing[0]}`);
     expect([exitCode, stderr.slice(-5000)]).toEqual([0, expect.anything()]);
     const reader = await openReader(join(cwd, 'warehouse'));
-    const states = await rowsOf(
-      reader,
-      'select index_coverage_state as state, count(*) as pages from page_state group by all',
-    );
+    const rows = await analysisRows(reader, 'indexing_trend', {});
     reader.close();
-    expect(states.length).toBeGreaterThan(1);
-    const lines = stdout.split('\n');
-    for (const { state, pages } of states) expect(lines).toContain(`${state ?? 'NULL'}\t${pages}`);
-    expect(lines).toContain(String(PAGES));
-  },
-);
+    expect(rows).toMatchObject([{ pages: PAGES }]);
+    const [first] = rows.map((row) => Object.values(row).slice(0, 7).join('\t'));
+    expect(stdout).toContain(first);
+    if (commands === SPARK) expect(stdout.split('\n')).toContain(String(PAGES));
+  });
 
-async function bash(commands: string, cwd: string, env: Record<string, string>) {
-  const child = spawn('bash', ['-e', '-c', commands], { cwd, env: { ...process.env, ...env } });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { exitCode: child.exitCode, stdout, stderr };
-}
+  async function bash(commands: string) {
+    const child = spawn('bash', ['-e', '-c', commands], { cwd, env: { ...process.env, ...env } });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { exitCode: child.exitCode, stdout, stderr };
+  }
+});

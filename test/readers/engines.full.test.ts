@@ -1,17 +1,16 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { withEngine } from '../../src/storage/engine.js';
 import { literal, packageFolder } from '../../src/storage/sql.js';
 import { openReader, rowsOf } from '../analysis/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
-import { folderOnDisk } from '../given/folder.js';
-import { givenNights } from '../given/nights.js';
+import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
-import { writeJsonType } from '../given/tamper.js';
-import { askClickhouse, askDuckdb, askPython, duckdbModule, installPython, installReaders } from './packages.js';
+import { askPython, installPython } from './packages.js';
 
 const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'Nullable(String)',
@@ -31,12 +30,19 @@ const LISTS: Readonly<Record<string, string>> = {
   pages: 'report_sitemaps',
 };
 
-const folder = folderOnDisk('readers');
+/** The rows of each statement, asked of a DuckDB file or of none. */
+const ASK_DUCKDB = `
+import duckdb, json, sys
+file, statements = json.load(sys.stdin)
+con = duckdb.connect(file or ":memory:", read_only=bool(file))
+con.execute("set TimeZone = 'UTC'")
+print(json.dumps([con.execute(sql).fetchall() for sql in statements]))`;
+/** The rows of each statement, as ClickHouse writes them: one JSON array a line. */
+const ASK_CLICKHOUSE = `
+import chdb, json, sys
+print(json.dumps([str(chdb.query(sql, "JSONCompactEachRow")) for sql in json.load(sys.stdin)]))`;
 
-const ARE_THERE = mayInstallTools() && installReaders(folder);
-const ARE_THERE_WITH_PYTHON = ARE_THERE && installPython('older', 'newer');
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const ARE_THERE = mayInstallTools() && installPython('chdb', 'duckdb-1.1', 'newest');
 
 describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec) => {
   test('ClickHouse and DuckDB 1.1 read every table as DuckDB of today does', async () => {
@@ -50,23 +56,20 @@ describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec
       expect([table, fingerprint(clickhouse)]).toEqual([table, fingerprint(rows)]);
       texts.push(asTexts(table, `read_parquet([${files.map(literal).join(', ')}])`));
     }
-    expect(askDuckdb(duckdbModule(folder), texts)).toEqual(askDuckdb(duckdbModule(), texts));
+    expect(askOlder(texts)).toEqual(await askOurs(texts));
   });
 
   test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
     const file = join(await givenEveryTable(codec, onTestFinished), 'analytics.duckdb');
-    const list = [
-      "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all",
-    ];
-    const names = z.array(z.array(z.tuple([z.string()]))).parse(askDuckdb(duckdbModule(), list, file))[0] ?? [];
+    const list = "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all";
+    const [names = []] = z.array(z.array(z.tuple([z.string()]))).parse(await askOurs([list], file));
     expect(names.length).toBeGreaterThan(10);
     const statements = names.map(([name]) => asTexts(name, name));
-    const older = askDuckdb(duckdbModule(folder), statements, file);
-    expect(older).toEqual(askDuckdb(duckdbModule(), statements, file));
+    expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
   });
 });
 
-describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
+describe.runIf(ARE_THERE)('the guides', () => {
   const clean: (() => void | Promise<void>)[] = [];
   /** A warehouse in which every table has rows. */
   let every: string;
@@ -81,7 +84,7 @@ describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
 
   describe.each(MOMENTS)('a warehouse %s', (moment) => {
     let home: string;
-    let told: unknown;
+    let expected: unknown;
 
     beforeAll(async () => {
       const warehouse = await asOf(moment, every, (each) => clean.push(each));
@@ -91,7 +94,7 @@ describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
         reader,
         'select snapshot_date, count(*) as pages from coverage group by all order by all',
       );
-      told = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
+      expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
       reader.close();
     });
 
@@ -99,43 +102,23 @@ describe.runIf(ARE_THERE_WITH_PYTHON)('the guides', () => {
       const program = `import duckdb, json
 rows = duckdb.sql(${JSON.stringify(blocksOf('parquet.md', 'sql').join(''))}).fetchall()
 print(json.dumps([[str(date), pages] for date, pages, indexed in rows]))`;
-      expect(askPython('older', program, home)).toEqual(told);
-      expect(askPython('newer', program, home)).toEqual(told);
+      expect(askPython('duckdb-1.1', program, home)).toEqual(expected);
+      expect(askPython('newest', program, home)).toEqual(expected);
     });
 
     test('is counted by the pandas and the Polars of the guide', () => {
       const [, pandas, polars] = blocksOf('notebooks.md', 'python');
       const byDate = 'print(json.dumps(sorted([str(date), pages] for date, pages in counts)))';
       const grouped = 'counts = coverage.groupby("snapshot_date").size().items()';
-      expect(askPython('newer', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(told);
+      expect(askPython('newest', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(expected);
       const lengths = 'counts = coverage.group_by("snapshot_date").len().rows()';
-      expect(askPython('newer', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(told);
+      expect(askPython('newest', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(expected);
     });
 
     test('is counted by the ClickHouse of the guide', () => {
       const [statement = ''] = blocksOf('parquet.md', 'clickhouse');
-      const [answer] = z
-        .array(z.string())
-        .parse(askClickhouse(folder, [statement.replaceAll("'warehouse/", `'${home}/warehouse/`)]));
-      const lines = (answer ?? '').split('\n').filter((line) => line !== '');
-      expect(lines.map((line) => JSON.parse(line))).toEqual(told);
+      expect(askClickhouse([statement.replaceAll("'warehouse/", `'${home}/warehouse/`)])).toEqual(expected);
     });
-  });
-
-  test('pandas, Polars and ClickHouse read files with the JSON type beside files with text', async () => {
-    const nights = await givenNights(onTestFinished);
-    await nights.night({ list: { a: { colour: 'red' }, b: { index_summary: 7 } } });
-    await writeJsonType(nights.warehouse);
-    await nights.night({ list: { a: { colour: 'blue' } } });
-    const told = ['{"colour":"blue"}', '{"colour":"red"}'];
-    const [, ...blocks] = blocksOf('notebooks.md', 'python');
-    for (const block of blocks) {
-      const program = `import json\n${block}\nprint(json.dumps(sorted(coverage["extra"].to_list())))`;
-      expect(askPython('newer', program, dirname(nights.warehouse))).toEqual(told);
-    }
-    const files = `${nights.warehouse}/parquet/coverage/*/*/*.parquet`;
-    const statement = `select extra from file(${literal(files)}, Parquet, 'extra Nullable(String)') order by extra`;
-    expect(askClickhouse(folder, [statement])).toEqual([told.map((text) => `${JSON.stringify([text])}\n`).join('')]);
   });
 });
 
@@ -155,6 +138,27 @@ function asTexts(relation: string, from: string): string {
   return `select columns(*)::varchar from (select ${shown} from ${from}) order by all`;
 }
 
+function askOlder(statements: string[], file: string | null = null): unknown {
+  return askPython('duckdb-1.1', ASK_DUCKDB, '.', [file, statements]);
+}
+
+/** The same with the DuckDB of this project. */
+function askOurs(statements: string[], file?: string): Promise<unknown[]> {
+  const options = { memoryLimit: 256e6, temporary: temporaryFolder(), ...(file ? { file, readOnly: true } : {}) };
+  return withEngine(options, async (engine) => {
+    const answers: unknown[] = [];
+    for (const sql of statements) answers.push((await engine.raw.runAndReadAll(sql)).getRowsJson());
+    return answers;
+  });
+}
+
+/** The rows of all statements. */
+function askClickhouse(statements: string[]): unknown[][] {
+  const answers = z.array(z.string()).parse(askPython('chdb', ASK_CLICKHOUSE, '.', statements));
+  const lines = answers.flatMap((answer) => answer.split('\n').filter((line) => line !== ''));
+  return lines.map((line) => z.array(z.unknown()).parse(JSON.parse(line)));
+}
+
 function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
   const structure = columns.map(({ name, type }) => `${name} ${CLICKHOUSE_TYPES[type]}`).join(', ');
   const shown = columns.map(({ name, type }) =>
@@ -165,10 +169,7 @@ function byClickhouse(files: string[], columns: readonly Column[]): Row[] {
       `select ${shown.join(', ')} from file(${literal(file)}, Parquet, ${literal(structure)})
        settings output_format_json_quote_64bit_integers = 0`,
   );
-  const answers = z.array(z.string()).parse(askClickhouse(folder, statements));
-  const lines = answers.flatMap((answer) => answer.split('\n').filter((line) => line !== ''));
-  return lines.map((line) => {
-    const values = z.array(z.unknown()).parse(JSON.parse(line));
-    return Object.fromEntries(columns.map(({ name }, at) => [name, values[at]]));
-  });
+  return askClickhouse(statements).map((values) =>
+    Object.fromEntries(columns.map(({ name }, at) => [name, values[at]])),
+  );
 }

@@ -1,5 +1,5 @@
 """Asks the Iceberg tables of a warehouse as somebody would who has this engine: a question is JSON on stdin, and its
-answers are printed as JSON: a list of rows for each statement, and the seconds that they took."""
+answers are printed as JSON, a list of rows for each statement."""
 
 import datetime
 import glob
@@ -7,12 +7,11 @@ import json
 import os
 import re
 import sys
-import time
 
 ENGINE = sys.argv[1]
 QUESTION = json.load(sys.stdin)
 ROOT = QUESTION["warehouse"]
-TABLES = QUESTION["tables"]
+TABLES = ("coverage", "coverage_summary", "page_changes", "page_state", "snapshots")
 UTC = datetime.timezone.utc
 
 
@@ -25,61 +24,52 @@ def metadata(table):
     return f"file://{folder(table)}/metadata/v{version}.metadata.json"
 
 
+def rows_of(cursor):
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row)) for row in cursor.fetchall()]
+
+
 def pyiceberg():
-    """Its filters choose the rows of each table; DuckDB over Arrow joins and counts them."""
+    """DuckDB over Arrow joins and counts the rows of each table. A filter asks which files it opens, and for their rows."""
     import duckdb
     from pyiceberg.table import StaticTable
 
-    tables = {table: StaticTable.from_metadata(metadata(table)) for table in TABLES}
-
-    def ask(sql, versions, filters):
+    def ask(sql, versions):
         con = duckdb.connect()
-        con.execute("set TimeZone = 'UTC'")
-        for name, table in tables.items():
-            if name in sql:
-                scan = table.scan(row_filter=filters.get(name, "true"), snapshot_id=versions.get(name))
-                con.register(name, scan.to_arrow())
-        return con.execute(sql).fetchall()
+        for t in (t for t in TABLES if t in sql):
+            scan = StaticTable.from_metadata(metadata(t)).scan(snapshot_id=versions.get(t))
+            con.register(t, scan.to_arrow())
+        return rows_of(con.execute(sql))
 
-    return ask
+    def plan(row_filter):
+        scan = StaticTable.from_metadata(metadata("coverage")).scan(row_filter=row_filter)
+        return [{"files": len(list(scan.plan_files())), "rows": scan.to_arrow().num_rows}]
 
-
-def plan():
-    """How many files pyiceberg opens for a filter, the rows that it finds there, and the seconds that this takes."""
-    from pyiceberg.table import StaticTable
-
-    def ask(name, versions, filters):
-        started = time.perf_counter()
-        scan = StaticTable.from_metadata(metadata(name)).scan(row_filter=filters.get(name, "true"))
-        rows = scan.to_arrow().num_rows
-        return [(len(list(scan.plan_files())), rows, time.perf_counter() - started)]
-
-    return ask
+    return lambda sql, versions: plan(sql) if sql.startswith("website_id = ") else ask(sql, versions)
 
 
 def polars():
     import polars as pl
 
-    def ask(sql, versions, filters):
+    def ask(sql, versions):
         scans = {t: pl.scan_iceberg(metadata(t), snapshot_id=versions.get(t)) for t in TABLES if t in sql}
-        return pl.SQLContext(scans).execute(sql).collect().rows()
+        return pl.SQLContext(scans).execute(sql).collect().to_dicts()
 
     return ask
 
 
-def chdb():
-    import chdb
+def clickhouse():
+    from chdb.session import Session
 
     # It opens files below its working directory alone.
     os.chdir(ROOT)
+    session = Session()
 
-    def ask(sql, versions, filters):
-        settings = {t: f"settings iceberg_snapshot_id = {id}" for t, id in versions.items()}
-        read = {t: f"select * from icebergLocal('{folder(t)}') {settings.get(t, '')}" for t in TABLES if t in sql}
-        tables = ", ".join(f"{t} as ({select})" for t, select in read.items())
-        rest = sql.removeprefix("with ")
-        rows = chdb.query(f"with {tables}{' ' if rest == sql else ', '}{rest}", "JSONCompactEachRow")
-        return [json.loads(line) for line in str(rows).splitlines()]
+    def ask(sql, versions):
+        for t in TABLES:
+            version = f"settings iceberg_snapshot_id = {versions[t]}" if t in versions else ""
+            session.query(f"create or replace view {t} as select * from icebergLocal('{folder(t)}') {version}")
+        return [json.loads(line) for line in str(session.query(sql, "JSONEachRow")).splitlines()]
 
     return ask
 
@@ -94,11 +84,11 @@ def duckdb():
         (extension,) = glob.glob(f"{module}/extensions/*/*.duckdb_extension")
         con.execute(f"load '{extension}'")
 
-    def ask(sql, versions, filters):
-        for t in (t for t in TABLES if t in sql):
+    def ask(sql, versions):
+        for t in TABLES:
             version = f", snapshot_from_id = {versions[t]}" if t in versions else ""
             con.execute(f"create or replace view {t} as from iceberg_scan('{folder(t)}'{version})")
-        return con.execute(sql).fetchall()
+        return rows_of(con.execute(sql))
 
     return ask
 
@@ -125,13 +115,13 @@ def spark():
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
 
-    def ask(sql, versions, filters):
-        for t in (t for t in TABLES if t in sql):
+    def ask(sql, versions):
+        for t in TABLES:
             # A number is a snapshot, a text is a time.
             way = "timestamp" if isinstance(versions.get(t), str) else "version"
             version = f"{way} as of {versions[t]!r}" if t in versions else ""
             session.sql(f"select * from indexhouse.iceberg.{t} {version}").createOrReplaceTempView(t)
-        return [tuple(row) for row in session.sql(sql).collect()]
+        return [row.asDict() for row in session.sql(sql).collect()]
 
     return ask
 
@@ -152,13 +142,9 @@ def shown(value):
 
 
 os.environ["TZ"] = "UTC"
-UNNEST = {"chdb": "arrayJoin", "spark": "explode"}.get(ENGINE, "unnest")
 ask = globals()[ENGINE]()
 answers = []
 for statement in QUESTION["statements"]:
-    started = time.perf_counter()
-    sql = statement["sql"].replace("unnest", UNNEST)
-    rows = ask(sql, statement.get("versions", {}), statement.get("filters", {}))
-    seconds = time.perf_counter() - started
-    answers.append({"rows": [[shown(value) for value in row] for row in rows], "seconds": seconds})
+    rows = ask(statement["sql"], statement.get("versions", {}))
+    answers.append([{name: shown(value) for name, value in row.items()} for row in rows])
 print(json.dumps(answers))

@@ -1,0 +1,79 @@
+-- How much of each directory is indexed by the newest complete listing, and what changed since the one of a week before.
+with period as (select max(snapshot_date) - interval 7 day as since, max(snapshot_date) as until from snapshots),
+listings as (
+  select
+    website_id as listed_website,
+    max(case when snapshot_date <= until then snapshot_at end) as now_at,
+    max(case when snapshot_date <= since then snapshot_at end) as then_at
+  from snapshots
+  cross join period
+  where listing_status = 'complete'
+  group by website_id
+),
+listed as (
+  select
+    website_id,
+    directory,
+    then_at,
+    index_summary,
+    case when snapshot_at = now_at then pages else 0 end as pages_now,
+    case when snapshot_at = then_at then pages else 0 end as pages_then,
+    case when snapshot_at = now_at then crawled else 0 end as crawled_now,
+    case when snapshot_at = now_at then days_since_crawl_total else 0 end as days_now
+  from coverage_summary
+  join listings on listings.listed_website = coverage_summary.website_id
+  where snapshot_at = now_at or snapshot_at = then_at
+),
+counted as (
+  select website_id, directory, sum(pages_now) as all_now, sum(pages_then) as all_then
+  from listed
+  group by website_id, directory
+),
+-- A directory that only one listing names may be part of the `(other)` of the other listing.
+others as (
+  select
+    website_id,
+    max(case when directory = '(other)' then all_now else 0 end) as other_now,
+    max(case when directory = '(other)' then all_then else 0 end) as other_then
+  from counted
+  group by website_id
+),
+names as (
+  select
+    counted.website_id as named_website,
+    counted.directory as listed_directory,
+    case
+      when (all_now = 0 and other_now > 0) or (all_then = 0 and other_then > 0) then '(other)'
+      else counted.directory
+    end as shown_directory
+  from counted
+  join others on others.website_id = counted.website_id
+),
+summed as (
+  select
+    website_id,
+    shown_directory,
+    max(then_at) as compared_at,
+    sum(pages_now) as pages,
+    sum(case when index_summary = 'Indexed' then pages_now else 0 end) as indexed,
+    sum(case when index_summary is null then pages_now else 0 end) as without_data,
+    sum(days_now) / nullif(sum(crawled_now), 0) as days,
+    sum(pages_then) as all_then,
+    sum(case when index_summary = 'Indexed' then pages_then else 0 end) as indexed_then
+  from listed
+  join names on names.named_website = listed.website_id and names.listed_directory = listed.directory
+  group by website_id, shown_directory
+)
+select
+  website_id,
+  shown_directory as directory,
+  pages,
+  indexed,
+  pages - indexed - without_data as not_indexed,
+  without_data,
+  floor(indexed / nullif(pages, 0) * 10000 + 0.5) / 10000 as share_indexed,
+  floor(days * 10 + 0.5) / 10 as days_since_crawl,
+  case when compared_at is not null then pages - all_then end as pages_change,
+  case when compared_at is not null then indexed - indexed_then end as indexed_change
+from summed
+order by pages desc, website_id, directory

@@ -1,0 +1,18 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openReader, rowsOf } from '../analysis/given.js';
+import { randomWarehouse } from '../given/random-world.js';
+import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
+
+test('the analyses of sql/lake answer as query does', async () => {
+  const { path, remove } = await randomWarehouse(1, 12, 20, ['shop', 'a/b %é']);
+  onTestFinished(remove);
+  const reader = await openReader(path);
+  onTestFinished(() => reader.close());
+  const analyses = lakeAnalyses('duckdb');
+  expect(analyses).toHaveLength(6);
+  for (const analysis of analyses) {
+    const expected = sorted(await queryAnswer(reader, analysis));
+    expect(expected.length, `${analysis.name} has no rows`).toBeGreaterThan(0);
+    expect([analysis.name, sorted(await rowsOf(reader, analysis.sql))]).toEqual([analysis.name, expected]);
+  }
+});
