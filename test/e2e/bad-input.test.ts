@@ -1,118 +1,62 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { atLength, casesAtLength, describeAtLength } from '../given/at-length.js';
-import { endless, type OddWebsite, pagesOf, truncated, windowOf } from '../given/odd-service.js';
-import { filesBelow, OddSync, TOKEN } from '../given/odd-sync.js';
+import type { Receipt } from '../../src/run/receipt.js';
+import type { Table } from '../../src/warehouse/tables.js';
+import { type Ended, run } from '../given/cli.js';
+import { writeConfig } from '../given/config-file.js';
+import { temporaryFolder } from '../given/folder.js';
+import {
+  type OddAnswer,
+  type OddService,
+  type OddWebsite,
+  pagesOf,
+  startOddService,
+  truncated,
+  windowOf,
+} from '../given/odd-service.js';
+import { type Row, readTable } from '../given/parquet.js';
 
-/** Those of the websites that `npm test` syncs. */
-function pick<W extends OddWebsite | null>(websites: Record<string, W>, ids: readonly string[]): Record<string, W> {
-  return Object.fromEntries(Object.entries(websites).filter(([id]) => ids.includes(id)));
-}
-
+const TOKEN = 'tok-7Kf9-secret-value-0123456789';
 const HTML = '<!doctype html><title>Just a moment…</title>';
 
-const good: OddWebsite = { listing: (window) => windowOf(pagesOf('good', 5), window) };
-
-describe('websites that cannot be had, beside one that can', () => {
-  const synced = new OddSync();
-  const linkTo = (id: string, link: string): OddWebsite => ({
-    listing: (window) => windowOf(pagesOf(id, 5), window, { next_page: link }),
-  });
-  const bodyOf = (body: string | Buffer): OddWebsite => ({ listing: () => ({ body }) });
-  const websites: Record<string, OddWebsite | null> = {
-    good,
-    unknown: null,
-    ungranted: {
-      listing: () => ({ status: 403, body: `{"error":"forbidden","message":"not for ${TOKEN}","status":403}` }),
-    },
-    redirected: { listing: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/v1' } }) },
-    absolute: linkTo('absolute', 'https://evil.example/v1/urls/x?skip=3'),
-    protocol: linkTo('protocol', '//evil.example/v1/urls/x?skip=3'),
-    userinfo: linkTo('userinfo', 'https://127.0.0.1@evil.example/'),
-    climbing: linkTo('climbing', '/\\evil.example/'),
-    html: bodyOf(HTML),
-    malformed: bodyOf('{"urls":[{"url":"https://malformed.example/",}]'),
-    errorbody: bodyOf('{"error":"internal","message":"sorry","status":500}'),
-    echo: bodyOf(TOKEN),
-    latin: bodyOf(Buffer.from([0x7b, 0xe4, 0x7d])),
-    emoji: bodyOf('😀'),
-    endless: { listing: () => endless },
-    halved: { listing: (window) => truncated(windowOf(pagesOf('halved', 5), window).body) },
-    broken: { listing: () => ({ status: 500, body: '{"error":"e","message":"😀","status":500}' }) },
-  };
-  const refused: [id: string, why: RegExp][] = [
-    ['unknown', /404 \(not_found: No such website\.\); .*websites/],
-    ['ungranted', /403 \(forbidden: not for \*\*\*\); the key has no access to this website: grant it, or remove/],
-    ['redirected', /302; redirects are refused.*api\.base_url/],
-    ['absolute', /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check/],
-    ['protocol', /next_page points outside api\.base_url: "\/\/evil\.example.*nothing was sent there\. Check/],
-    [
-      'userinfo',
-      /next_page points outside api\.base_url: "https:\/\/127\.0\.0\.1@evil.*nothing was sent there\. Check/,
-    ],
-    ['climbing', /next_page points outside api\.base_url.*nothing was sent there\. Check/],
-    ['html', /is an HTML page, not JSON .*check api\.base_url/],
-    ['malformed', /is not JSON .*check api\.base_url/],
-    ['errorbody', /breaks the contract \(urls: .*check api\.base_url/],
-    ['echo', /is not JSON .*check api\.base_url/],
-    ['latin', /is not UTF-8 text; check api\.base_url/],
-    ['emoji', /is not JSON .*check api\.base_url/],
-    ['endless', /larger than \d+ MB; check api\.base_url/],
-    ['halved', /the connection to http:\/\/127\.0\.0\.1:\d+ failed: .*try again/],
-    ['broken', /500 \(e: 😀\); the service has a problem: try again later/],
-  ];
-  const chosen = casesAtLength(
-    refused,
-    ...['unknown', 'ungranted', 'redirected', 'absolute', 'userinfo', 'html', 'malformed', 'echo'],
-  );
-  beforeAll(() => synced.start(pick(websites, ['good', ...chosen.map(([id]) => id)])));
-  afterAll(() => synced.stop());
-
-  it('exits with 1, and what was good is committed', async () => {
-    expect(synced.ended.code).toBe(1);
-    expect(synced.of('good')).toMatchObject({
-      status: 'committed',
-      listing_status: 'complete',
-      reports_status: 'complete',
-    });
-    expect((await synced.rows('coverage', 'good')).map(({ url }) => url)).toEqual(pagesOf('good', 5));
-    expect(await synced.rows('url_reports', 'good')).toHaveLength(5);
-  });
-
-  it.each(chosen)('says of %s what is wrong and what to do, and records it', async (id, message) => {
-    expect(synced.of(id)).toMatchObject({ status: 'failed', snapshot_id: null, error: expect.stringMatching(message) });
-    expect(await synced.rows('runs', id)).toMatchObject([{ outcome: 'failed', error: expect.stringMatching(message) }]);
-    expect(await synced.rows('snapshots', id)).toEqual([]);
-  });
-
-  it('leaves no journal behind, and the token nowhere', () => {
-    const warehouse = join(synced.folder, 'warehouse');
-    const left = existsSync(join(warehouse, 'runs')) ? filesBelow(join(warehouse, 'runs')) : [];
-    expect(left).toEqual([]);
-    const written = filesBelow(warehouse).map((file) => readFileSync(file, 'latin1'));
-    for (const text of [...written, synced.ended.stdout, synced.ended.stderr]) expect(text).not.toContain(TOKEN);
-  });
+/** A website that answers every request for its listing with this. */
+const always = (answer: OddAnswer): OddWebsite => ({ listing: () => answer });
+/** A listing of so many pages, with fields of its pagination object replaced. */
+const listing = (id: string, count: number, pagination: object = {}): OddWebsite => ({
+  listing: (window) => windowOf(pagesOf(id, count), window, pagination),
 });
 
-describeAtLength('a website that never answers', () => {
-  const synced = new OddSync();
-  beforeAll(() => synced.start({ silent: { listing: () => () => undefined } }, { api: { timeout: '1s' } }));
-  afterAll(() => synced.stop());
+const FAILED: [id: string, website: OddWebsite | null, why: RegExp][] = [
+  ['unknown', null, /404 \(not_found: No such website\.\); .*websites/],
+  [
+    'ungranted',
+    always({ status: 403, body: `{"error":"forbidden","message":"not for ${TOKEN}","status":403}` }),
+    /403 \(forbidden: not for \*\*\*\); the key has no access to this website: grant it, or remove/,
+  ],
+  [
+    'redirected',
+    always({ status: 302, headers: { location: 'http://127.0.0.1:1/v1' } }),
+    /302; redirects are refused.*api\.base_url/,
+  ],
+  [
+    'absolute',
+    listing('absolute', 5, { next_page: 'https://evil.example/v1/urls/x?skip=3' }),
+    /next_page points outside api\.base_url: "https:\/\/evil\.example.*nothing was sent there\. Check/,
+  ],
+  ['html', always({ body: HTML }), /is an HTML page, not JSON .*check api\.base_url/],
+  ['error', always({ body: '{"error":"internal","status":500}' }), /breaks the contract \(urls: .*check api\.base_url/],
+  ['echo', always({ body: TOKEN }), /is not JSON .*check api\.base_url/],
+  ['latin', always({ body: Buffer.from([0x7b, 0xe4, 0x7d]) }), /is not UTF-8 text; check api\.base_url/],
+];
 
-  it('is given up after api.timeout', () => {
-    const error = expect.stringContaining('no complete answer within 1000 ms (api.timeout)');
-    expect(synced.of('silent')).toMatchObject({ status: 'failed', error });
-  });
-});
-
-describe('listings that are not what they should be', () => {
-  const synced = new OddSync();
-  const violating = { url: 'https://violating.example/p1', days_since_last_crawl: 1.5, note: TOKEN };
-  const websites: Record<string, OddWebsite> = {
-    good,
-    // One entry at a time, so that links are followed; the third page's link leads back.
-    repeating: {
+const violating = { url: 'https://violating.example/p1', days_since_last_crawl: 1.5, note: TOKEN };
+const PARTIAL: [id: string, accepted: number, website: OddWebsite, why: RegExp][] = [
+  [
+    'repeating',
+    3,
+    {
+      // One entry at a time, so that links are followed; the third page's link leads back.
       listing: ({ skip }) =>
         windowOf(
           pagesOf('repeating', 5),
@@ -120,109 +64,183 @@ describe('listings that are not what they should be', () => {
           skip === 2 ? { next_page: '/v1/urls/repeating?skip=1&limit=1' } : {},
         ),
     },
-    hollow: {
-      listing: ({ skip, limit }) =>
-        windowOf(
-          skip === 0 ? pagesOf('hollow', 3) : [],
-          { skip, limit },
-          { count: 9, end: false, next_page: `/v1/urls/x?skip=${skip + 3}&limit=3` },
-        ),
-    },
-    lateHtml: { listing: (window) => (window.skip === 0 ? windowOf(pagesOf('lateHtml', 5), window) : { body: HTML }) },
-    lateHalf: {
-      listing: (window) => {
-        const whole = windowOf(pagesOf('lateHalf', 5), window);
-        return window.skip === 0 ? whole : truncated(whole.body);
-      },
-    },
-    violating: { listing: (window) => windowOf([pagesOf('violating', 1)[0] ?? '', violating, { no: 'url' }], window) },
-    none: { listing: () => ({ body: '{"urls":[],"pagination":{}}' }) },
-  };
-  const partial: [id: string, accepted: number, why: RegExp][] = [
-    ['repeating', 3, /next_page repeats \(\/v1\/urls\/repeating\?skip=1/],
-    ['hollow', 3, /no window after entry 3 fits/],
-    ['lateHtml', 3, /broke off after 3 entries: .*HTML page/],
-    ['lateHalf', 3, /broke off after 3 entries: the connection to/],
-    ['violating', 1, /2 of 3 entries break the contract, more than quality\.max_reject_ratio/],
-    ['none', 0, /lists no pages and gives no count/],
-  ];
-  const chosen = casesAtLength(partial, 'repeating', 'lateHtml', 'violating');
-  beforeAll(() => synced.start(pick(websites, ['good', ...chosen.map(([id]) => id)])));
-  afterAll(() => synced.stop());
+    /next_page repeats \(\/v1\/urls\/repeating\?skip=1/,
+  ],
+  [
+    'late',
+    3,
+    { listing: (window) => (window.skip === 0 ? windowOf(pagesOf('late', 5), window) : { body: HTML }) },
+    /broke off after 3 entries: .*HTML page/,
+  ],
+  [
+    'violating',
+    1,
+    { listing: (window) => windowOf(['https://violating.example/p0', violating, { no: 'url' }], window) },
+    /2 of 3 entries break the contract, more than quality\.max_reject_ratio/,
+  ],
+  ['none', 0, always({ body: '{"urls":[],"pagination":{}}' }), /lists no pages and gives no count/],
+];
 
-  it('exit with 3', () => {
-    expect(synced.ended.code).toBe(3);
-    expect(synced.of('good')).toMatchObject({ listing_status: 'complete' });
-  });
-
-  it.each(chosen)('%s: partial, with the %i pages that are good, and why', async (id, accepted, why) => {
-    expect(synced.of(id)).toMatchObject({
-      status: 'committed',
-      listing_status: 'partial',
-      error: expect.stringMatching(why),
-    });
-    expect((await synced.rows('coverage', id)).map(({ url }) => url)).toEqual(pagesOf(id, accepted));
-  });
-
-  it('keep what was refused, with its text', async () => {
-    const refused = await synced.rows('rejected_records', 'violating');
-    expect(refused).toHaveLength(2);
-    expect(refused.map(({ url, source }) => [url, source])).toEqual([
-      ['https://violating.example/p1', 'coverage'],
-      [null, 'coverage'],
-    ]);
-    expect(JSON.parse(String(refused[0]?.['payload']))).toEqual({ ...violating, note: '***' });
-    expect(JSON.stringify(refused[0]?.['issues'])).toContain('days_since_last_crawl');
-    expect(await synced.rows('rejected_records', 'lateHtml')).toMatchObject([
-      { source: 'coverage', url: null, payload: HTML },
-    ]);
-  });
-});
-
-describe('services that are odd, and no worse', () => {
-  const synced = new OddSync();
-  const odd = (id: string, pagination: (window: { skip: number }) => object): OddWebsite => ({
-    listing: (window) => windowOf(pagesOf(id, 7), window, pagination(window)),
-  });
-  const websites: Record<string, OddWebsite> = {
-    limited: {
+const COMPLETE: [id: string, pages: number, website: OddWebsite, drift: string | null][] = [
+  ['good', 5, listing('good', 5), null],
+  [
+    'limited',
+    7,
+    {
       listing: (window) =>
         window.limit === null ? windowOf(pagesOf('limited', 7), { ...window, limit: 4 }) : { status: 422 },
     },
-    early: odd('early', () => ({ end: true })),
-    late: odd('late', () => ({ end: false })),
-    linkless: odd('linkless', () => ({ next_page: null })),
-    linking: odd('linking', ({ skip }) => ({ next_page: `/v1/urls/x?skip=${skip + 3}&limit=3` })),
-    totals: odd('totals', () => ({ total_page: 77 })),
-    bare: odd('bare', () => ({ end: null, next_page: null, count: null, total_page: null })),
-    twice: { listing: (window) => windowOf([...pagesOf('twice', 4), 'https://twice.example/p1'], window) },
-    empty: { listing: (window) => windowOf([], window) },
-  };
-  const chosen = atLength(['limited', 'linkless', 'twice'], Object.keys(websites));
-  const complete = chosen.filter((id) => !['bare', 'twice', 'empty'].includes(id));
-  beforeAll(() => synced.start(pick(websites, chosen)));
-  afterAll(() => synced.stop());
+    null,
+  ],
+  ['linkless', 7, listing('linkless', 7, { next_page: null }), 'pagination.next_page'],
+  ['twice', 4, { listing: (window) => windowOf([...pagesOf('twice', 4), 'https://twice.example/p1'], window) }, 'url'],
+];
 
-  it('exit with 0, and every page is there', async () => {
-    expect([synced.ended.code, synced.receipt.websites.map(({ error }) => error)]).toEqual([
-      0,
-      chosen.map(() => undefined),
-    ]);
-    for (const id of complete) {
-      expect(synced.of(id)).toMatchObject({ listing_status: 'complete', pages: { listed: 7 } });
-      expect((await synced.rows('coverage', id)).map(({ url }) => url)).toEqual(pagesOf(id, 7));
-    }
-    expect(synced.of('twice')).toMatchObject({ listing_status: 'complete', pages: { listed: 4 } });
-    if (chosen.includes('empty'))
-      expect(synced.of('empty')).toMatchObject({ listing_status: 'complete', pages: { listed: 0 } });
+const honest = (url: string) => ({ body: JSON.stringify({ url, index_summary: 'Indexed', sitemaps: [] }) });
+const REJECTED: [page: string, code: string, message: RegExp, answer: (url: string) => { body: string | Buffer }][] = [
+  ['p0', 'invalid_json', /an HTML page, not JSON/, () => ({ body: HTML })],
+  ['p1', 'invalid_json', /not JSON: /, (url) => ({ body: `{"url":"${url}",}` })],
+  ['p2', 'url_mismatch', /for another URL/, () => honest('https://odd.example/another')],
+  ['p3', 'invalid_type', /expected array/, (url) => ({ body: JSON.stringify({ url, sitemaps: 'none', you: TOKEN }) })],
+  ['p4', 'invalid_utf8', /not UTF-8/, () => ({ body: Buffer.from([0x7b, 0xe4, 0x7d]) })],
+  ['p5', 'invalid_format', /not an absolute URL/, (url) => ({ body: JSON.stringify({ url, sitemaps: ['/a'] }) })],
+  ['p6', 'lone_surrogate', /surrogate/, (url) => ({ body: `{"url":"${url}","index_summary":"\\ud800"}` })],
+  ['p7', 'invalid_json', /not JSON: Unexpected end/, () => ({ body: '' })],
+  ['p8', 'invalid_type', /expected object/, () => ({ body: 'null' })],
+];
+const NOT_FETCHED: [
+  page: string,
+  outcome: string,
+  status: number | null,
+  message: RegExp,
+  answer: (url: string) => OddAnswer,
+][] = [
+  ['p10', 'failed', 302, /redirects are refused/, () => ({ status: 302, headers: { location: '/elsewhere' } })],
+  ['p11', 'failed', null, /check the network/, (url) => truncated(honest(url).body)],
+  ['p12', 'missing', 404, /404/, () => ({ status: 404 })],
+  [
+    'p13',
+    'failed',
+    500,
+    /x\ufffd\); the service has a problem/,
+    () => ({ status: 500, body: `{"error":"e","message":"${'x'.repeat(199)}😀","status":500}` }),
+  ],
+];
+const REPORTS = new Map<string, (url: string) => OddAnswer>([
+  ...REJECTED.map(([page, , , answer]) => [page, answer] as const),
+  ...NOT_FETCHED.map(([page, , , , answer]) => [page, answer] as const),
+  [
+    'p9',
+    (url) => ({
+      body: `{\n "url" : "${url}",\r\n "url" : "${url}",\n "deep": {"url": "x"},\n "index_summary":null\n}`,
+    }),
+  ],
+]);
+const odd: OddWebsite = {
+  ...listing('odd', 16),
+  report: (url) => (REPORTS.get(url.split('/').at(-1) ?? '') ?? honest)(url),
+};
+
+let service: OddService;
+let warehouse: string;
+let ended: Ended;
+let receipt: Receipt;
+const clean: (() => void)[] = [];
+
+beforeAll(async () => {
+  const websites: Record<string, OddWebsite | null> = {
+    odd,
+    ...Object.fromEntries(FAILED),
+    ...Object.fromEntries([...PARTIAL, ...COMPLETE].map(([id, , website]) => [id, website])),
+  };
+  const known = Object.entries(websites).flatMap(([id, website]) => (website ? [[id, website] as const] : []));
+  service = await startOddService(Object.fromEntries(known));
+  const folder = temporaryFolder((each) => clean.push(each));
+  const api = { page_size: 3, max_attempts: 2, timeout: '60s', concurrency: 4 };
+  const given = { baseUrl: service.url, token: TOKEN, websites: Object.keys(websites), sections: { api } };
+  warehouse = join(folder, 'warehouse');
+  ended = await run(['sync', '--json', '--config', writeConfig(folder, given)]);
+  receipt = JSON.parse(ended.stdout);
+});
+
+afterAll(async () => {
+  await service.close();
+  for (const each of clean) each();
+});
+
+const of = (id: string) => receipt.websites.find(({ website_id }) => website_id === id);
+const rows = async (table: Table, id: string): Promise<Row[]> =>
+  (await readTable(warehouse, table)).filter(({ website_id }) => website_id === id);
+const urls = async (table: Table, id: string) => (await rows(table, id)).map(({ url }) => url);
+
+describe('one sync of many websites', () => {
+  it('exits with 1 if one of them fails, and leaves no journal and no token behind', () => {
+    expect(ended.code).toBe(1);
+    const files = readdirSync(warehouse, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(warehouse, name))
+      .filter((file) => statSync(file).isFile());
+    expect(files.filter((file) => file.startsWith(join(warehouse, 'runs')))).toEqual([]);
+    const written = files.map((file) => readFileSync(file, 'latin1'));
+    for (const text of [...written, ended.stdout, ended.stderr]) expect(text).not.toContain(TOKEN);
   });
 
-  it('note it in the drift diary', async () => {
-    const fields = async (id: string) => (await synced.rows('drift_observations', id)).map(({ field }) => field);
-    if (chosen.includes('early')) expect(await fields('early')).toContain('pagination.end');
-    expect(await fields('linkless')).toContain('pagination.next_page');
-    if (chosen.includes('totals')) expect(await fields('totals')).toContain('pagination.total_page');
-    expect(await fields('twice')).toContain('url');
-    expect(synced.requests.filter((path) => path.includes('/limited?') && path.includes('limit='))).toHaveLength(1);
+  it.each(FAILED)('says why %s failed and what to do, and records it', async (id, _, why) => {
+    const error = expect.stringMatching(why);
+    expect(of(id)).toMatchObject({ status: 'failed', snapshot_id: null, error });
+    expect(await rows('runs', id)).toMatchObject([{ outcome: 'failed', error }]);
+    expect(await rows('snapshots', id)).toEqual([]);
+  });
+
+  it.each(PARTIAL)('commits %s as partial, with %i good pages, and says why', async (id, accepted, _, why) => {
+    const error = expect.stringMatching(why);
+    expect(of(id)).toMatchObject({ status: 'committed', listing_status: 'partial', error });
+    expect(await urls('coverage', id)).toEqual(pagesOf(id, accepted));
+  });
+
+  it.each(COMPLETE)('commits %s as complete, with %i pages', async (id, count, _, drift) => {
+    const committed = { status: 'committed', listing_status: 'complete', reports_status: 'complete' };
+    expect(of(id)).toMatchObject({ ...committed, pages: { listed: count } });
+    expect(await urls('coverage', id)).toEqual(pagesOf(id, count));
+    expect(await rows('url_reports', id)).toHaveLength(count);
+    if (drift) expect((await rows('drift_observations', id)).map(({ field }) => field)).toContain(drift);
+  });
+
+  it('keeps refused entries with their text', async () => {
+    const refused = await rows('rejected_records', 'violating');
+    expect(refused).toMatchObject([{ url: violating.url, source: 'coverage' }, { url: null }]);
+    expect(JSON.parse(String(refused[0]?.['payload']))).toEqual({ ...violating, note: '***' });
+    expect(JSON.stringify(refused[0]?.['issues'])).toContain('days_since_last_crawl');
+    expect(await rows('rejected_records', 'late')).toMatchObject([{ source: 'coverage', url: null, payload: HTML }]);
+  });
+});
+
+describe('reports that cannot be used', () => {
+  it('cost none of the others', async () => {
+    expect(of('odd')).toMatchObject({
+      listing_status: 'complete',
+      reports_status: 'failed',
+      reports: { planned: 16, fetched: 3, missing: 1, failed: 3, rejected: 9 },
+    });
+    const fetched = await rows('url_reports', 'odd');
+    expect(fetched.map(({ url }) => String(url).split('/').at(-1)).sort()).toEqual(['p14', 'p15', 'p9']);
+    expect(fetched.find(({ url }) => url === 'https://odd.example/p9')).toMatchObject({
+      extra: { deep: { url: 'x' } },
+    });
+  });
+
+  it.each(REJECTED)('keep the text of %s and say why (%s)', async (page, code, message, answer) => {
+    const url = `https://odd.example/${page}`;
+    const row = (await rows('rejected_records', 'odd')).find((one) => one['url'] === url);
+    const issues = row?.['issues'] as { code: string; message: string }[];
+    expect(issues.map((issue) => issue.code)).toContain(code);
+    expect(issues.map((issue) => issue.message).join()).toMatch(message);
+    const { body } = answer(url);
+    expect(row?.['payload']).toBe(Buffer.isBuffer(body) ? '' : body.replace(TOKEN, '***'));
+  });
+
+  it.each(NOT_FETCHED)('name %s as %s with status %s', async (page, outcome, status, message) => {
+    const row = (await rows('report_failures', 'odd')).find(({ url }) => url === `https://odd.example/${page}`);
+    expect(row).toMatchObject({ outcome, message: expect.stringMatching(message) });
+    expect(row?.['http_status'] ?? null).toBe(status);
   });
 });

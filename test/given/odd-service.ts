@@ -98,14 +98,3 @@ export function truncated(body: string): (response: ServerResponse) => void {
     response.write(body.slice(0, body.length / 2), () => setTimeout(() => response.destroy(), 10));
   };
 }
-
-/** A body that never ends. */
-export function endless(response: ServerResponse): void {
-  const piece = Buffer.alloc(1_048_576, ' ');
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const flood = () => {
-    while (!response.destroyed && response.write(piece));
-  };
-  response.on('drain', flood);
-  flood();
-}
