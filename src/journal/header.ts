@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { jsonOf } from '../contract/validate.js';
 import { Failure } from '../exit.js';
@@ -6,22 +6,20 @@ import { makeFolder, readIfThere, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
-/** Increased when the meaning of a journal's files changes; a journal of a later format is set aside. */
+/** Increased when the meaning of a journal's files changes; a journal of another format is set aside. */
 const JOURNAL_FORMAT = 2;
-/** The format of an earlier version, without seals; such a journal is resumed, too. */
-const UNSEALED_FORMAT = 1;
 
 const setAsideSchema = z.object({
   /** Where the damaged journal is kept, relative to the warehouse folder. */
   folder: z.string(),
-  /** What was damaged, and what that cost. */
-  lost: z.string(),
+  /** What was damaged. */
+  damage: z.string(),
 });
-/** A damaged journal that was set aside; the run resumes with what was intact. */
+/** A damaged journal that was set aside; the run started over. */
 export type SetAside = z.infer<typeof setAsideSchema>;
 
 const headerSchema = z.object({
-  journal_format: z.union([z.literal(UNSEALED_FORMAT), z.literal(JOURNAL_FORMAT)]),
+  journal_format: z.literal(JOURNAL_FORMAT),
   run_id: z.string(),
   website_id: z.string(),
   website_name: z.string().nullable(),
@@ -33,24 +31,15 @@ const headerSchema = z.object({
   resumed: z.int().nonnegative(),
   set_aside: setAsideSchema.optional(),
 });
-export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'> & { journal_format?: 1 | 2 };
+export type RunHeader = Omit<z.infer<typeof headerSchema>, 'journal_format'>;
 
 /** A journal that cannot be used as it is: the next sync sets it aside. */
 export class JournalError extends Failure {}
 
-/** A journal of another format: nothing can be taken from it. */
-export class JournalFormatError extends JournalError {}
-
 export async function writeHeader(folder: JournalFolder, header: RunHeader): Promise<void> {
   await makeFolder(folder.path);
-  const text = JSON.stringify({ journal_format: JOURNAL_FORMAT, ...header });
+  const text = JSON.stringify({ ...header, journal_format: JOURNAL_FORMAT });
   await writeDurably(folder.header, `${seal(text, seedOf(folder)).text}\n`);
-}
-
-/** Whether the version that wrote this journal sealed every line. */
-export async function isSealed(folder: JournalFolder): Promise<boolean> {
-  const text = await readFile(folder.header, 'utf8').catch(() => '');
-  return formatIn(text) !== UNSEALED_FORMAT;
 }
 
 /**
@@ -61,13 +50,13 @@ export async function isSealed(folder: JournalFolder): Promise<boolean> {
 export async function readHeader(folder: JournalFolder): Promise<RunHeader | null> {
   const text = await readIfThere(folder.header);
   if (text === null) return null;
-  const format = formatIn(text);
-  if (format !== null && format > JOURNAL_FORMAT) {
-    const what = `has journal format ${format}; this version writes ${JOURNAL_FORMAT}`;
-    throw new JournalFormatError(`${folder.header} ${what}`);
+  const { data: other } = z.object({ journal_format: z.int() }).safeParse(jsonOf(text));
+  if (other && other.journal_format !== JOURNAL_FORMAT) {
+    const what = `has journal format ${other.journal_format}; this version has ${JOURNAL_FORMAT}`;
+    throw new JournalError(`${folder.header} ${what}`);
   }
   const parsed = headerSchema.safeParse(jsonOf(text));
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), format !== UNSEALED_FORMAT);
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
   if (!parsed.success || !isWhole) throw new JournalError(`${folder.header} is damaged`);
   const { data } = parsed;
   if (data.run_id === folder.runId && data.website_id === folder.websiteId) return data;
@@ -85,9 +74,4 @@ export async function lastActivity(folder: JournalFolder): Promise<number> {
     ),
   );
   return Math.max(...times);
-}
-
-function formatIn(text: string): number | null {
-  const format = z.object({ journal_format: z.int() }).safeParse(jsonOf(text));
-  return format.success ? format.data.journal_format : null;
 }

@@ -15,7 +15,7 @@ import { AppendFile, sizeOf } from '../storage/durable.js';
 import { MINUTE_MS } from '../time.js';
 import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
-import { isSealed, JournalError } from './header.js';
+import { JournalError } from './header.js';
 import { parseLine, rawLineGroups } from './lines.js';
 import { openSeal, passOver, seal, seedOf } from './seal.js';
 
@@ -65,8 +65,7 @@ export class ListingJournal {
   accept({ keep, fresh, drift, state }: AcceptedWindow, at: Date): Promise<void> {
     const place = { walk: state.walk, window: state.windows };
     const entries = fresh.map((entry, index) => entryText(entry, { ...place, position: keep + index }));
-    const told = drift.slice(0, MAX_DRIFT);
-    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: told, state };
+    const window = { kind: 'window', ...place, keep, at: at.toISOString(), drift: drift.slice(0, MAX_DRIFT), state };
     return this.#append(entries.join(''), window);
   }
 
@@ -168,30 +167,19 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
  * @throws JournalError if anything else is damaged
  */
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
-  const { damage, ...left } = await scanListing(folder, pageSize, now);
-  if (damage !== null) throw new JournalError(damage);
-  return left;
-}
-
-/** The same for a file with any damage: a window counts as intact if everything before it is. */
-export async function scanListing(
-  folder: JournalFolder,
-  pageSize: number,
-  now: number,
-): Promise<ListingLeft & { damage: string | null }> {
   const reader = new ListingReader(pageSize);
-  const reading = new ListingReading(reader, seedOf(folder), await isSealed(folder));
-  let damage: string | null = null;
+  const reading = new ListingReading(reader, seedOf(folder));
   for await (const group of rawLineGroups(folder.listing)) {
-    for (const { text, end } of group) damage ??= reading.line(text, end);
-    if (damage !== null) break;
+    for (const { text, end } of group) {
+      const damage = reading.line(text, end);
+      if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
+    }
   }
   const { listed, bytes, crc, windows } = reading;
-  if (listed && (await sizeOf(folder.listing)) > bytes) damage ??= 'there is data after its end';
-  const told = damage === null ? null : `${folder.listing} is damaged after byte ${bytes}: ${damage}`;
-  const whole = { bytes, crc, windows, damage: told };
-  if (listed) return { kind: 'listed', listed, ...whole };
-  return { kind: 'walking', from: reader.interrupted(now), ...whole };
+  if (listed && (await sizeOf(folder.listing)) > bytes)
+    throw new JournalError(`${folder.listing} is damaged: there is data after its end`);
+  const left = { bytes, crc, windows };
+  return listed ? { kind: 'listed', listed, ...left } : { kind: 'walking', from: reader.interrupted(now), ...left };
 }
 
 /** Takes line after line for as long as they are intact. */
@@ -209,7 +197,6 @@ class ListingReading {
   constructor(
     private readonly reader: ListingReader,
     seed: number,
-    private readonly isSealed: boolean,
   ) {
     this.crc = seed;
     this.#running = seed;
@@ -230,7 +217,7 @@ class ListingReading {
       this.reader.entry(value.url ?? null);
       return null;
     }
-    const { isWhole, crc } = openSeal(text, this.#running, this.isSealed);
+    const { isWhole, crc } = openSeal(text, this.#running);
     if (!isWhole) return `line ${this.#lines}, or one since the window before it, is not as it was written`;
     this.#running = crc;
     this.crc = crc;

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { exists, readIfThere, writeDurably } from '../storage/durable.js';
 import type { JournalFolder } from './folder.js';
-import { isSealed, JournalError } from './header.js';
+import { JournalError } from './header.js';
 import { chunksOf, type JournalLine, parseLine, readLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
@@ -30,7 +30,7 @@ const plannedSchema = z.object({
 export type Planned = z.infer<typeof plannedSchema>;
 
 /** As it is stored: with the checksum of the plan's file, which DuckDB writes. */
-const storedSchema = plannedSchema.extend({ plan_crc: z.int().optional() });
+const storedSchema = plannedSchema.extend({ plan_crc: z.int() });
 
 const planLine = z.object({ url: z.string(), reason: z.string() });
 /** A page whose report is fetched, and why. */
@@ -56,25 +56,22 @@ export async function readPlanned(folder: JournalFolder): Promise<Planned | null
 }
 
 /**
- * Checks the whole plan against its checksum.
+ * Checks the whole plan, if there is one, against its checksum.
  *
- * @returns whether there is a plan
  * @throws JournalError if it is damaged
  */
-export async function checkPlan(folder: JournalFolder): Promise<boolean> {
-  const stored = await readStored(folder);
-  if (stored === null) return false;
+export async function checkPlan(folder: JournalFolder): Promise<void> {
   await readPlanned(folder);
-  const { plan_crc } = stored;
-  if (plan_crc === undefined || plan_crc === (await checksumOf(folder.plan))) return true;
-  throw new JournalError(`${folder.plan} is damaged`);
+  const stored = await readStored(folder);
+  if (stored && stored.plan_crc !== (await checksumOf(folder.plan)))
+    throw new JournalError(`${folder.plan} is damaged`);
 }
 
 async function readStored(folder: JournalFolder): Promise<z.infer<typeof storedSchema> | null> {
   const text = await readIfThere(folder.planned);
   if (text === null) return null;
   const stored = parseLine(text, storedSchema);
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
   if (stored && isWhole) return stored;
   throw new JournalError(`${folder.planned} is damaged`);
 }

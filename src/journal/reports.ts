@@ -3,7 +3,7 @@ import type { ReportOutcome } from '../source/report.js';
 import { AppendFile, sizeOf } from '../storage/durable.js';
 import { embeddable, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
-import { isSealed, JournalError } from './header.js';
+import { JournalError } from './header.js';
 import { parseLine, rawLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
@@ -23,7 +23,7 @@ const doneLine = z.object({
   status: z.enum(REPORTS_STATUS),
   message: z.string().nullable(),
   /** Number of lines before it, so that a missing one is noticed. */
-  answers: z.int().optional(),
+  answers: z.int(),
 });
 const reportLine = z.object({ kind: z.enum(['fetched', 'missing', 'failed', 'rejected']), url: z.string() });
 const anyLine = z.union([doneLine, reportLine]);
@@ -122,76 +122,30 @@ const NOTHING_LEFT = { bytes: 0, counts: { fetched: 0, missing: 0, failed: 0, re
  * @throws JournalError if anything else is damaged
  */
 export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
-  const { damage, ...left } = await scanReports(folder);
-  if (damage !== null) throw new JournalError(damage);
-  return left;
-}
-
-/** The intact answers, however damaged the rest is. */
-export interface ReportsScan extends ReportsLeft {
-  /** What is wrong, or null. */
-  damage: string | null;
-}
-
-/**
- * Reads a journal with any damage. Each line has a seal of its own, so a damaged one costs only that answer.
- *
- * @param onAnswer called with the line of each intact answer
- */
-export async function scanReports(
-  folder: JournalFolder,
-  onAnswer: (line: string, url: string) => Promise<void> | void = () => {},
-): Promise<ReportsScan> {
-  const reading = new ReportsReading(seedOf(folder), await isSealed(folder));
-  for await (const group of rawLineGroups(folder.reports)) {
+  const { reports: file } = folder;
+  const seed = seedOf(folder);
+  const left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
+  let lines = 0;
+  /** The number of a line that cannot be read: the process may have died in the middle of its last line. */
+  let unreadable: number | null = null;
+  for await (const group of rawLineGroups(file)) {
     for (const { text, end } of group) {
-      const answer = reading.line(text, end);
-      if (answer) await onAnswer(answer.text, answer.url);
+      lines++;
+      if (unreadable !== null) throw new JournalError(`line ${unreadable} of ${file} is damaged`);
+      if (left.done) throw new JournalError(`there is data after the end of ${file}`);
+      const value = parseLine(text, anyLine);
+      if (text === null || !value || !openSeal(text, seed).isWhole) {
+        unreadable = lines;
+        continue;
+      }
+      left.bytes = end;
+      if (value.kind !== 'done') left.counts[value.kind]++;
+      else if (value.answers === totalOf(left.counts)) left.done = { status: value.status, message: value.message };
+      else throw new JournalError(`${file} has ${totalOf(left.counts)} of ${value.answers} lines`);
     }
   }
-  return reading.end(folder.reports, await sizeOf(folder.reports));
-}
-
-class ReportsReading {
-  readonly #left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
-  #lines = 0;
-  /** Damaged lines: how many, and the numbers of the first and the last. */
-  #damaged = { count: 0, first: 0, last: 0 };
-  #lacking = 0;
-
-  constructor(
-    private readonly seed: number,
-    private readonly isSealed: boolean,
-  ) {}
-
-  /** @returns the line's answer, if it is intact and holds one */
-  line(text: string | null, end: number): { text: string; url: string } | null {
-    this.#lines++;
-    const value = parseLine(text, anyLine);
-    if (text === null || !value || !openSeal(text, this.seed, this.isSealed).isWhole) {
-      this.#damaged = { count: this.#damaged.count + 1, first: this.#damaged.first || this.#lines, last: this.#lines };
-      return null;
-    }
-    this.#left.bytes = end;
-    if (value.kind !== 'done') {
-      this.#left.counts[value.kind]++;
-      return { text, url: value.url };
-    }
-    this.#left.done = { status: value.status, message: value.message };
-    this.#lacking = (value.answers ?? totalOf(this.#left.counts)) - totalOf(this.#left.counts);
-    return null;
-  }
-
-  end(file: string, size: number): ReportsScan {
-    const { count, first, last } = this.#damaged;
-    // The process may have died in the middle of its last line.
-    const isTorn = count === 1 && last === this.#lines && this.#left.done === null;
-    let damage: string | null = null;
-    if (count > 0 && !isTorn) damage = `${count} of ${this.#lines} lines of ${file} are damaged, line ${first} first`;
-    else if (this.#lacking !== 0) damage = `${file} lacks ${this.#lacking} lines`;
-    else if (this.#left.done && size > this.#left.bytes) damage = `there is data after the end of ${file}`;
-    return { ...this.#left, damage };
-  }
+  if (left.done && (await sizeOf(file)) > left.bytes) throw new JournalError(`there is data after the end of ${file}`);
+  return left;
 }
 
 /** The number of all answers. */

@@ -27,14 +27,10 @@ export interface Opened {
   crc: number;
 }
 
-/**
- * Checks a text against its seal.
- *
- * @param isRequired false in journals of a version that wrote no seals: there a text without one counts as whole
- */
-export function openSeal(text: string, crc: number, isRequired: boolean): Opened {
+/** Checks a text against its seal. */
+export function openSeal(text: string, crc: number): Opened {
   const sealed = SEAL.exec(text);
-  if (!sealed) return { isWhole: !isRequired, crc: crc32(text, crc) };
+  if (!sealed) return { isWhole: false, crc };
   const own = crc32(`${text.slice(0, -SEAL_LENGTH)}}`, crc);
   return { isWhole: Number.parseInt(sealed[1] ?? '', 16) === own, crc: own };
 }

@@ -1,6 +1,6 @@
 import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
-import { toldOf } from '../journal/mend.js';
+import { setAsideText } from '../journal/set-aside.js';
 import { ClockError } from '../source/clock.js';
 import { withRemedy } from '../storage/disk-error.js';
 import { sizeOf } from '../storage/durable.js';
@@ -77,7 +77,7 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, giv
   const finishedAt = new Date(Math.max(run.effects.now(), facts.snapshotAt.getTime())).toISOString();
   // A listing-only run that was interrupted may have been planned since it ended.
   const wanted = fetched.status === 'off' ? null : fetched.wanted;
-  const reasons = [listed.reason, fetched.message, header.set_aside ? toldOf(header.set_aside) : null];
+  const reasons = [listed.reason, fetched.message, header.set_aside ? setAsideText(header.set_aside) : null];
   const ids = { run_id: header.run_id, website_id: header.website_id, snapshot_id: header.snapshot_id };
   const input = {
     warehouse: run.warehouse,
@@ -185,7 +185,7 @@ export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused:
  */
 export async function recordFailure(run: WebsiteRun, message: string): Promise<WebsiteReceipt> {
   const { header, clock } = run;
-  const error = header.set_aside ? `${message}; ${toldOf(header.set_aside)}` : message;
+  const error = header.set_aside ? `${message}; ${setAsideText(header.set_aside)}` : message;
   run.latest ??= (await readBefore(run)).latest;
   clock.check(run);
   await writeRow(run, { outcome: 'failed', snapshot_id: null, error });

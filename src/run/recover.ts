@@ -5,9 +5,9 @@ import { Failure } from '../exit.js';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
 import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
-import { mendJournal, toldOf } from '../journal/mend.js';
 import { readPlanned } from '../journal/plan.js';
-import { ReportsJournal, readReports, scanReports, totalOf } from '../journal/reports.js';
+import { ReportsJournal, readReports, totalOf } from '../journal/reports.js';
+import { setAsideIfDamaged, setAsideText } from '../journal/set-aside.js';
 import { duration } from '../observe/format.js';
 import { ClockError } from '../source/clock.js';
 import { withRemedy } from '../storage/disk-error.js';
@@ -15,7 +15,7 @@ import { exists } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
 import { commitStaged, dropJournal, isStagedWhole } from '../warehouse/commit.js';
-import { listTableFiles, scratchFolder } from '../warehouse/layout.js';
+import { listTableFiles } from '../warehouse/layout.js';
 import { markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readManifest } from '../warehouse/stage.js';
@@ -61,7 +61,7 @@ export interface RecoverDeps {
  * - another machine's by now, which restored it from the bucket: it is left alone.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
  * - begun while the clock was ahead: it is dropped, once the service shows that the clock is right.
- * - damaged: it is set aside and replaced by its intact parts.
+ * - damaged: it is set aside, and the run starts over.
  * - younger than `sync.resume_within`, and the website is configured: left to be resumed.
  * - older: what has a complete listing is committed as `interrupted`; the rest is dropped with a row in `runs`.
  */
@@ -125,7 +125,7 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     await recordCommitted(input.deps.openRun(folder, committed));
     return { kind: 'gone' };
   }
-  const header = await repaired(context, folder, input);
+  const header = await wholeHeader(context, folder, input);
   if (young && input.mayResume) return { kind: 'resumed', header, young };
   const run = input.deps.openRun(folder, header);
   // A clock that is ahead makes every run look old.
@@ -222,18 +222,17 @@ async function snapshotOfRun({ warehouse, config }: RunContext, folder: JournalF
   });
 }
 
-/** The header of a run, after its journal was repaired if it was damaged. */
-async function repaired(
+/** The header of a run, after its journal was set aside if it was damaged. */
+async function wholeHeader(
   { warehouse, log }: RunContext,
   folder: JournalFolder,
   { deps, setAside }: RecoveryInput,
 ): Promise<RunHeader> {
-  const scratch = scratchFolder(warehouse);
-  const found = await mendJournal(folder, { warehouse, scratch, newHeader: () => deps.newHeader(folder) });
+  const found = await setAsideIfDamaged(folder, { warehouse, newHeader: () => deps.newHeader(folder) });
   const header = await readHeader(folder);
   if (header === null) throw new JournalError(`${folder.header} is missing`);
   if (header.set_aside) setAside.set(folder.websiteId, header.set_aside);
-  if (found) log.warn({ website: folder.websiteId, run: folder.runId, ...found }, toldOf(found));
+  if (found) log.warn({ website: folder.websiteId, run: folder.runId, ...found }, setAsideText(found));
   return header;
 }
 
@@ -288,6 +287,12 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   });
 }
 
+/** None if the journal is damaged: what is staged is whole all the same. */
 async function countAnswers(folder: JournalFolder): Promise<number> {
-  return totalOf((await scanReports(folder)).counts);
+  try {
+    return totalOf((await readReports(folder)).counts);
+  } catch (error) {
+    if (error instanceof JournalError) return 0;
+    throw error;
+  }
 }

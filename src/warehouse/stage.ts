@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { JournalFolder } from '../journal/folder.js';
-import { isSealed } from '../journal/header.js';
 import { parseLine } from '../journal/lines.js';
 import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
@@ -243,6 +242,6 @@ export async function readManifest(folder: JournalFolder): Promise<Manifest | nu
   const text = await readIfThere(folder.manifest);
   if (text === null) return null;
   const manifest = parseLine(text, manifestSchema);
-  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder), await isSealed(folder));
+  const { isWhole } = openSeal(text.trimEnd(), seedOf(folder));
   return manifest && isWhole ? manifest : null;
 }

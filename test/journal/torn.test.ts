@@ -170,7 +170,7 @@ describe('reports that were cut off', () => {
 describe('a journal that is damaged before its last line', () => {
   it.each([
     ['listing', 2, 'line 2 cannot be read'],
-    ['reports', 3, 'line 3 first'],
+    ['reports', 3, 'line 3 of'],
   ] as const)('names the line of %s and keeps the file', async (name, line, says) => {
     journal = await given();
     const whole = name === 'listing' ? await walked(journal) : await fetched(journal);

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readStatus } from '../../src/analysis/status.js';
@@ -34,8 +34,6 @@ let root: string;
 let interrupted: Home;
 let unbroken: Record<string, string[]>;
 let home: Home;
-/** URLs whose report the interrupted journal holds, in its order. */
-let had: string[];
 
 /** One website that was stopped in the middle of its reports, and what a run makes of it that nobody damages. */
 beforeAll(async () => {
@@ -43,7 +41,6 @@ beforeAll(async () => {
   simulator = await startSimulator({ seed: 4, nights: 2, websites: ['w', 'other'].map((id) => ({ id, pages: 50 })) });
   interrupted = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
   await expect(interrupted.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
-  had = interrupted.journaled('w');
   const whole = interrupted.copyTo(mkdtempSync(join(root, 'home-')));
   await leftBehind(whole.folder, STEPS, leftAt, () => whole.sync({ follow: false }));
   unbroken = await contentOf(whole.warehouse);
@@ -103,61 +100,19 @@ function windowLine(window: number): number {
   return lines.flatMap((line, at) => (line.includes('"kind":"window"') ? [at + 1] : []))[window - 1] ?? 0;
 }
 
-/** What is asked for again: windows of the listing from this one on, and reports by their place in the journal. */
-interface Costs {
-  windows?: 'all' | 'some';
-  reports?: number[] | 'all';
-}
-
-const DAMAGES: [what: string, says: RegExp, costs: Costs, damage: Damage][] = [
-  [
-    'a flipped bit in a value of a report',
-    /reports.*line 3/,
-    { reports: [2] },
-    overwrite('reports.ndjson', 3, Buffer.from('~')),
-  ],
-  [
-    'a NUL block in the reports',
-    /reports.*line 5/,
-    { reports: [4] },
-    overwrite('reports.ndjson', 5, Buffer.alloc(300)),
-  ],
-  [
-    'bytes in the reports that are no text',
-    /reports.*line 2/,
-    { reports: [1] },
-    overwrite('reports.ndjson', 2, Buffer.from([0xff])),
-  ],
+const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
+  ['a flipped bit in a value of a report', /line 3 of reports/, overwrite('reports.ndjson', 3, Buffer.from('~'))],
+  ['a NUL block in the reports', /line 5 of reports/, overwrite('reports.ndjson', 5, Buffer.alloc(300))],
+  ['bytes in the reports that are no text', /line 2 of reports/, overwrite('reports.ndjson', 2, Buffer.from([0xff]))],
   [
     'a report that is cut in the middle',
-    /reports.*line 2/,
-    { reports: [1] },
+    /line 2 of reports/,
     editLine('reports.ndjson', 2, (line) => line.slice(0, 60)),
   ],
-  [
-    'a report of another type',
-    /reports.*line 4/,
-    { reports: [3] },
-    editLine('reports.ndjson', 4, (line) =>
-      line.replace(/"days_since_last_crawl":\w+/, '"days_since_last_crawl":"many"'),
-    ),
-  ],
-  [
-    'a report that is JSON, and nothing else',
-    /reports.*line 1 /,
-    { reports: [0] },
-    editLine('reports.ndjson', 1, () => '{"kind":"fetched","url":7}'),
-  ],
-  [
-    'a foreign file for the reports',
-    /reports.*damaged/,
-    { reports: 'all' },
-    edit('reports.ndjson', () => 'hello\nworld\n'),
-  ],
+  ['a foreign file for the reports', /reports.*damaged/, edit('reports.ndjson', () => 'hello\nworld\n')],
   [
     'a folder for the reports',
     /reports.ndjson is a folder/,
-    { reports: 'all' },
     (journal) => {
       remove('reports.ndjson')(journal);
       mkdirSync(join(journal, 'reports.ndjson'));
@@ -166,28 +121,11 @@ const DAMAGES: [what: string, says: RegExp, costs: Costs, damage: Damage][] = [
   [
     'a flipped bit in a value of the listing',
     /listing.*line/,
-    { windows: 'some' },
     (journal) => overwrite('listing.ndjson', windowLine(1) + 3, Buffer.from('~'))(journal),
-  ],
-  [
-    'a NUL block in the listing',
-    /listing.*line 3/,
-    { windows: 'all' },
-    overwrite('listing.ndjson', 3, Buffer.alloc(4096)),
-  ],
-  [
-    'an entry of another type',
-    /listing.*line/,
-    { windows: 'some' },
-    (journal) =>
-      editLine('listing.ndjson', windowLine(2) - 1, (line) => line.replace('"position":', '"position":"x","was":'))(
-        journal,
-      ),
   ],
   [
     'a window that is gone',
     /listing.*line/,
-    { windows: 'some' },
     (journal) =>
       edit('listing.ndjson', (bytes) =>
         bytes
@@ -200,37 +138,29 @@ const DAMAGES: [what: string, says: RegExp, costs: Costs, damage: Damage][] = [
   [
     'a listing without its end',
     /listing.*lacks its end/,
-    {},
     (journal) => edit('listing.ndjson', (bytes) => bytes.subarray(0, bytes.length - 30))(journal),
   ],
   [
     'data after the end of the listing',
     /listing.*data after its end/,
-    {},
     edit('listing.ndjson', (bytes) => `${bytes}{"kind":"ent`),
   ],
-  ['a listing that is gone', /listing.*lacks its end/, { windows: 'all' }, remove('listing.ndjson')],
-  ['a garbage header', /run.json is damaged/, {}, edit('run.json', () => 'x')],
-  ['an empty header', /run.json is damaged/, {}, edit('run.json', () => '')],
+  ['a listing that is gone', /listing.*lacks its end/, remove('listing.ndjson')],
+  ['a garbage header', /run.json is damaged/, edit('run.json', () => 'x')],
+  ['an empty header', /run.json is damaged/, edit('run.json', () => '')],
   [
     'a flipped bit in the header',
     /run.json is damaged/,
-    {},
     edit('run.json', (bytes) => bytes.toString().replace('"resumed":0', '"resumed":1')),
   ],
-  ['a header that is gone', /run.json is missing/, {}, remove('run.json')],
-  [
-    'a header of a later format',
-    /journal format 99/,
-    { windows: 'all', reports: 'all' },
-    edit('run.json', () => '{"journal_format":99}'),
-  ],
-  ['a garbage count of the plan', /planned.json is damaged/, {}, edit('planned.json', () => '{"pla')],
-  ['a plan that is gone', /plan.ndjson is missing/, {}, remove('plan.ndjson')],
-  ['a page that is gone from the plan', /plan.ndjson is damaged/, {}, editLine('plan.ndjson', 30, () => '')],
+  ['a header that is gone', /run.json is missing/, remove('run.json')],
+  ['a header of a later format', /journal format 99/, edit('run.json', () => '{"journal_format":99}')],
+  ['a garbage count of the plan', /planned.json is damaged/, edit('planned.json', () => '{"pla')],
+  ['a plan that is gone', /plan.ndjson is missing/, remove('plan.ndjson')],
+  ['a page that is gone from the plan', /plan.ndjson is damaged/, editLine('plan.ndjson', 30, () => '')],
 ];
 
-/** One of each file, and of each thing that is lost with it. */
+/** One of each file. */
 const A_FEW = [
   'a flipped bit in a value of a report',
   'a window that is gone',
@@ -238,33 +168,24 @@ const A_FEW = [
   'a page that is gone from the plan',
 ];
 
-describe('a journal that is damaged by', () => {
-  test.each(casesAtLength(DAMAGES, ...A_FEW))(
-    '%s is set aside, and the run goes on with what is whole',
-    async (_, says, costs, damage) => {
-      const journal = home.journal('w');
-      const runId = home.unfinished()[0];
-      damage(journal);
-      const damaged = bytesIn(journal);
-      const receipt = await home.sync({ follow: false });
-      const [website] = receipt.websites;
-      expect(receipt.run_id).toBe(runId);
-      expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
-      expect(website?.error).toMatch(says);
-      expect(exitCodeOf(receipt, 1)).toBe(3);
-      expect(bytesIn(join(home.warehouse, website?.set_aside ?? ''))).toEqual(damaged);
-      expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
-      expect(await contentOf(home.warehouse)).toEqual(unbroken);
-      const { reports = [] } = costs;
-      const again = had.filter((__, at) => reports === 'all' || reports.includes(at));
-      const asked = home.asked().filter((url) => had.includes(url));
-      expect(asked.sort()).toEqual(again.sort());
-      const windows = [...simulator.requests.windows().keys()];
-      const first = windows.filter((window) => window.includes('skip=0&'));
-      expect([windows.length > 0, first.length > 0]).toEqual([costs.windows !== undefined, costs.windows === 'all']);
-    },
-  );
-});
+test.each(casesAtLength(DAMAGES, ...A_FEW))(
+  'sets a journal aside that is damaged by %s, and starts the run over',
+  async (_, says, damage) => {
+    const journal = home.journal('w');
+    const runId = home.unfinished()[0];
+    damage(journal);
+    const damaged = bytesIn(journal);
+    const receipt = await home.sync({ follow: false });
+    const [website] = receipt.websites;
+    expect(receipt.run_id).toBe(runId);
+    expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
+    expect(website?.error).toMatch(says);
+    expect(exitCodeOf(receipt, 1)).toBe(3);
+    expect(bytesIn(join(home.warehouse, website?.set_aside ?? ''))).toEqual(damaged);
+    expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
+    expect(await contentOf(home.warehouse)).toEqual(unbroken);
+  },
+);
 
 function bytesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -274,16 +195,16 @@ function bytesIn(folder: string): Record<string, string> {
 describe('a damaged journal', () => {
   const spoil = overwrite('reports.ndjson', 3, Buffer.from('~'));
 
-  testAtLength('that is too old to go on is committed as far as it is whole; the new run tells of it', async () => {
+  testAtLength('that is too old to go on fails its run; the new run names it', async () => {
     spoil(home.journal('w'));
     const receipt = await home.sync({ follow: false, laterMs: 7 * HOUR_MS });
     expect(receipt.websites).toMatchObject([{ status: 'committed', resumed: false, set_aside: expect.any(String) }]);
     expect(exitCodeOf(receipt, 1)).toBe(3);
-    const old = (await readTable(home.warehouse, 'snapshots')).find(({ run_id }) => run_id !== receipt.run_id);
-    expect(old).toMatchObject({ reports_status: 'interrupted', reports_planned: had.length - 1 });
+    const runs = await readTable(home.warehouse, 'runs');
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['failed', 'committed']);
   });
 
-  testAtLength('never takes the place of an earlier one, and is told until it is deleted', async () => {
+  testAtLength('never takes the place of an earlier one, and is named until it is deleted', async () => {
     const [runId = ''] = home.unfinished();
     const earlier = join(home.warehouse, 'runs', 'damaged', runId, 'w');
     mkdirSync(earlier, { recursive: true });
@@ -305,25 +226,15 @@ describe('a damaged journal', () => {
     expect(await checkJournals(await given(home.config))).toMatchObject({ level: 'ok' });
   });
 
-  test('is told by status before the next sync', async () => {
+  test('is named by status before the next sync', async () => {
     spoil(home.journal('w'));
     expect((await statusOf(home)).warnings.join()).toMatch(
       /reports.*damaged.*the next `indexhouse sync` sets the journal aside/,
     );
   });
-
-  testAtLength('that is damaged again while it goes on is set aside again', async () => {
-    spoil(home.journal('w'));
-    await expect(home.sync({ stopAfter: { reports: 30 } })).rejects.toThrow('resumes the run');
-    overwrite('reports.ndjson', 7, Buffer.from('~'))(home.journal('w'));
-    const website = await home.syncOne({ follow: false });
-    expect(basename(website.set_aside ?? '')).toBe('w.2');
-    expect(website.error).toMatch(/line 3 .*; .*line 7 /);
-    expect(await contentOf(home.warehouse)).toEqual(unbroken);
-  });
 });
 
-test('a journal that cannot be read is no damaged one: the error is told, and it stays', async () => {
+test('a journal that cannot be read is not set aside: the error is reported, and it stays', async () => {
   const reports = join(home.journal('w'), 'reports.ndjson');
   rmSync(reports);
   // Stands for a disk that gives errors, which no test can make.
@@ -382,21 +293,6 @@ testAtLength('what is no journal stays where it is, and stops nothing', async ()
   expect(await home.syncOne({ follow: false })).toMatchObject({ status: 'committed', resumed: true });
   expect(await contentOf(home.warehouse)).toEqual(unbroken);
   for (const name of foreign) expect(existsSync(join(home.warehouse, 'runs', name, 'file'))).toBe(true);
-});
-
-test('a journal of an earlier version, whose lines have no checksums, goes on', async () => {
-  const journal = home.journal('w');
-  for (const name of ['run.json', 'listing.ndjson', 'planned.json', 'reports.ndjson']) {
-    const unsealed = (line: string) => line.replace(/,"crc":"[0-9a-f]{8}"\}$/, '}').replace(/,"plan_crc":\d+/, '');
-    edit(name, (bytes) => bytes.toString().split('\n').map(unsealed).join('\n'))(journal);
-  }
-  const { journal_format, ...header } = JSON.parse(readFileSync(join(journal, 'run.json'), 'utf8'));
-  expect(journal_format).toBe(2);
-  edit('run.json', () => `${JSON.stringify({ journal_format: 1, ...header }, null, 2)}\n`)(journal);
-  const receipt = await home.sync({ follow: false });
-  expect([receipt.websites[0]?.set_aside, exitCodeOf(receipt, 1)]).toEqual([undefined, 0]);
-  expect(await contentOf(home.warehouse)).toEqual(unbroken);
-  expect(home.asked().filter((url) => had.includes(url))).toEqual([]);
 });
 
 describe('a commit that was interrupted', () => {
