@@ -142,8 +142,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
 
 /** The warning about the folder of a damaged journal. */
 const SET_ASIDE =
-  'is a damaged journal; what was intact has been used. Check the disk, then delete the folder or ' +
-  'send it with a bug report';
+  'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
 
 const NOTHING = {
   listing_status: null,

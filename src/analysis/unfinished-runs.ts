@@ -6,7 +6,7 @@ import { readReports, totalOf } from '../journal/reports.js';
 import { type RunFileContent, stopReason } from '../journal/run-file.js';
 import { exists } from '../storage/durable.js';
 
-const NEXT = 'the next `indexhouse sync` sets the journal aside and keeps what is intact';
+const NEXT = 'the next `indexhouse sync` sets the journal aside and starts the run over';
 /** Only bounds the memory for reading a listing. */
 const RECENT_PAGES = 1000;
 

@@ -77,7 +77,7 @@ export async function checkJournals({ warehouse }: Config): Promise<CheckResult>
   const folders = await journalsSetAside(warehouse.path);
   if (folders.length === 0) return journals.ok('none damaged');
   return journals.warning(
-    `${folders.length} damaged and set aside; what was intact has been used: ${folders.join(', ')}`,
+    `${folders.length} damaged and set aside: ${folders.join(', ')}`,
     'Check the disk; then delete these folders, or send them with a bug report.',
   );
 }
