@@ -5,7 +5,7 @@ import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type OddService, startOddService, windowOf } from '../given/odd-service.js';
-import { syncOne } from '../given/sync-one.js';
+import { syncWebsite } from '../given/warehouse.js';
 import { contentsOf } from '../plan/given.js';
 
 const TOKEN = 'tok-7Kf9-secret-value-0123456789';
@@ -20,11 +20,11 @@ let service: OddService;
 beforeAll(async () => {
   folder = temporaryFolder((clean) => cleanings.push(clean));
   service = await startOddService({ w: { listing: (window) => windowOf(PAGES, window) } });
-  await syncOne({
+  await syncWebsite({
     baseUrl: service.url,
     warehouse: join(folder, 'warehouse'),
     at: '2025-03-01T02:00:00Z',
-    token: TOKEN,
+    sections: { api: { token: TOKEN } },
   });
   const sections = { api: { requests_per_minute: 10 }, reports: { max_per_run: 20 } };
   config = writeConfig(folder, { baseUrl: service.url, token: TOKEN, websites: ['w'], sections });

@@ -3,7 +3,8 @@ import { temporaryFolder } from '../given/folder.js';
 import { startOddService } from '../given/odd-service.js';
 import { readTable } from '../given/parquet.js';
 import { windowText } from '../given/poison.js';
-import { differences, syncOne } from '../given/sync-one.js';
+import { findingsOf } from '../given/verified.js';
+import { syncWebsite } from '../given/warehouse.js';
 
 const NIGHTS = ['2026-02-01T02:00:00.000Z', '2026-02-02T02:00:00.000Z'];
 
@@ -42,7 +43,7 @@ describe('records beyond all measure', () => {
     onTestFinished(() => service.close());
     const warehouse = `${temporaryFolder()}/warehouse`;
     for (const at of NIGHTS) {
-      const { receipt, lagging } = await syncOne({ baseUrl: service.url, warehouse, at });
+      const { receipt, lagging } = await syncWebsite({ baseUrl: service.url, warehouse, at });
       expect(receipt.error).toBe(undefined);
       expect(lagging).toEqual([]);
       expect([receipt.pages, receipt.reports]).toMatchObject([
@@ -62,6 +63,6 @@ describe('records beyond all measure', () => {
         expect(JSON.stringify(row?.['extra'] ?? {}) === JSON.stringify(extra), name).toBe(true);
       }
     }
-    expect(await differences(warehouse)).toEqual([]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   });
 });

@@ -11,7 +11,8 @@ import { temporaryFolder } from '../given/folder.js';
 import { type OddWebsite, startOddService } from '../given/odd-service.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { holdsHalfAPair, isTime, type Members, poisonedMembers, recordText, windowText } from '../given/poison.js';
-import { differences, syncOne } from '../given/sync-one.js';
+import { findingsOf } from '../given/verified.js';
+import { syncWebsite } from '../given/warehouse.js';
 
 const COVERAGE_FIELDS = Object.keys(coverageEntrySchema.shape);
 const REPORT_FIELDS = Object.keys(urlReportSchema.shape);
@@ -116,7 +117,7 @@ async function expectStored(given: Given[]): Promise<void> {
   try {
     for (const [night, at] of NIGHTS.entries()) {
       truth = new Truth(given, night);
-      const { receipt, lagging } = await syncOne({ baseUrl: service.url, warehouse, at });
+      const { receipt, lagging } = await syncWebsite({ baseUrl: service.url, warehouse, at });
       expect(receipt.error).toBe(undefined);
       expect(receipt).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
       expect(lagging).toEqual([]);
@@ -134,7 +135,7 @@ async function expectStored(given: Given[]): Promise<void> {
     for (const table of ['coverage', 'url_reports', 'page_changes', 'drift_observations'] as const) {
       expect((await readTable(warehouse, table)).length).toBeGreaterThan(0);
     }
-    expect(await differences(warehouse)).toEqual([]);
+    expect(await findingsOf(warehouse)).toEqual([]);
   } finally {
     await service.close();
   }

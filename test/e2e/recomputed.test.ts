@@ -1,7 +1,6 @@
 import { describe, test } from 'vitest';
 import type { CoverageEntry } from '../../src/contract/coverage.js';
 import type { FaultRates } from '../../src/simulator/faults.js';
-import { DEMO_TOKEN } from '../../src/simulator/simulator.js';
 import { listTableFiles, stateFile } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
 import { atLength, seeds } from '../given/at-length.js';
@@ -10,13 +9,11 @@ import { temporaryFolder } from '../given/folder.js';
 import { asTaken, ObservedWorld, ODD_STATE } from '../given/observed.js';
 import { type Row, readParquet } from '../given/parquet.js';
 import { type PageKnown, Recomputed } from '../given/recomputed.js';
-import { syncOne } from '../given/sync-one.js';
-import { noFollowers } from '../given/warehouse.js';
+import { noFollowers, syncWebsite } from '../given/warehouse.js';
 
 const NIGHTS = atLength(3, 5);
 const PAGES = 40;
 const API = { page_size: 12, concurrency: 6, max_attempts: 8, timeout: '2s' };
-const SOURCE = { token: DEMO_TOKEN, follow: noFollowers };
 /** Every kind that a night survives. */
 const RATES: FaultRates = {
   429: 0.03,
@@ -43,7 +40,13 @@ describe('nights of faults and of pages that come, go and stand in the listing t
     for (let night = 1; night <= NIGHTS; night++) {
       world.dawn();
       const at = `2026-01-${String(night + 1).padStart(2, '0')}T02:00:00Z`;
-      const { receipt } = await syncOne({ baseUrl: simulator.url, warehouse, at, api: API, ...SOURCE });
+      const { receipt } = await syncWebsite({
+        baseUrl: simulator.url,
+        warehouse,
+        at,
+        sections: { api: API },
+        follow: noFollowers,
+      });
       expect(receipt.reports_status).toBe('complete');
       const snapshot = receipt.snapshot_id ?? '';
       snapshots.push(snapshot);
@@ -56,8 +59,8 @@ describe('nights of faults and of pages that come, go and stand in the listing t
 
       const nightOf = (id: unknown) => (id ? snapshots.indexOf(String(id)) + 1 : null);
       const changes = recomputed.live(observed.night);
-      const told = (await rows('page_changes')).map((row) => changeOf(row, nightOf));
-      expect(told.map((change) => JSON.stringify(change)).sort()).toEqual(
+      const found = (await rows('page_changes')).map((row) => changeOf(row, nightOf));
+      expect(found.map((change) => JSON.stringify(change)).sort()).toEqual(
         changes.map(({ url, change, from, to, since }) => JSON.stringify({ url, change, from, to, since })).sort(),
       );
       const state = await readParquet(stateFile(warehouse, 'w', snapshot));

@@ -1,15 +1,21 @@
 import type { FastifyInstance } from 'fastify';
+import { createLogger } from '../../src/observe/log.js';
 import * as run from '../../src/run/sync.js';
 import * as simulated from '../../src/simulator/simulator.js';
 
 /** The clocks of those who sync, by the origin of the service that they ask. */
 const clocks = new Map<string, () => number>();
 
-/** A sync whose service, if it is one of ours, has the clock of its client: nobody's clock is wrong. */
-export function sync(options: run.SyncOptions): ReturnType<typeof run.sync> {
+/**
+ * A silent sync of every website in this process. If its service is one of ours, it has the clock of its client: nobody's
+ * clock is wrong.
+ */
+export function sync(options: Partial<run.SyncOptions> & Pick<run.SyncOptions, 'config'>): ReturnType<typeof run.sync> {
   const { effects, config } = options;
   if (effects) clocks.set(new URL(config.api.base_url).origin, effects.now);
-  return run.sync(options);
+  const { signal } = new AbortController();
+  const silent = { version: 'test', log: createLogger({ level: 'silent' }), progress: null, signal };
+  return run.sync({ ...silent, websites: [], recoverOnly: false, ...options });
 }
 
 /** From now on every service has the real clock, as commands and processes have. */

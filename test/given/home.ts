@@ -1,17 +1,15 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger, type Logger } from '../../src/observe/log.js';
+import type { Logger } from '../../src/observe/log.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import type { Finding, Verified } from '../../src/verify/finding.js';
-import { verify } from '../../src/verify/verify.js';
 import { sync } from './client-clock.js';
 import { writeConfig } from './config-file.js';
 import { given, type StopAfter, stopper } from './synced.js';
+import { findingsOf, verified } from './verified.js';
 import { givenSchemas, noFollowers } from './warehouse.js';
-
-const MEMORY_BYTES = 256e6;
 
 export interface HomeSync {
   /** How much later than now it is. */
@@ -72,16 +70,14 @@ export class Home {
     freeDisk,
     longestSleep = Number.POSITIVE_INFINITY,
     follow = true,
-    log = createLogger({ level: 'silent' }),
+    log,
   }: HomeSync = {}): Promise<Receipt> {
     await givenSchemas(this.warehouse);
     const stop = new AbortController();
     return sync({
       config: await given(this.config),
-      version: '0.0.0-test',
-      log,
+      ...(log ? { log } : {}),
       progress: stopper(stopAfter ?? {}, stop),
-      websites: [],
       recoverOnly,
       signal: stop.signal,
       effects: {
@@ -103,13 +99,12 @@ export class Home {
   }
 
   verify(repair = false): Promise<Verified> {
-    const engine = { memoryLimit: MEMORY_BYTES, temporary: join(this.folder, 'duckdb') };
-    return verify({ warehouse: this.warehouse, memoryLimit: MEMORY_BYTES, engine, repair });
+    return verified(this.warehouse, repair);
   }
 
   /** What `verify` finds but for notes. */
-  async wrong(): Promise<Finding[]> {
-    return (await this.verify()).findings.filter(({ level }) => level !== 'note');
+  wrong(): Promise<Finding[]> {
+    return findingsOf(this.warehouse);
   }
 
   /** The folder of the only unfinished run of a website. */

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '../../src/observe/log.js';
+import type { Logger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
 import { exitCodeOf, type WebsiteReceipt } from '../../src/run/receipt.js';
 import { stateFile } from '../../src/warehouse/layout.js';
@@ -7,7 +7,7 @@ import { sync } from './client-clock.js';
 import { copyOf, temporaryFolder } from './folder.js';
 import { type OddAnswer, startOddService } from './odd-service.js';
 import { type Row, readParquet, readTable } from './parquet.js';
-import { configFor, givenSchemas, noFollowers } from './warehouse.js';
+import { Clock, configFor, givenSchemas, noFollowers } from './warehouse.js';
 
 const WEBSITE = 'w';
 const FIRST_NIGHT_MS = Date.parse('2025-03-01T02:00:00.000Z');
@@ -44,18 +44,6 @@ export interface NightEnd {
   state: Map<string, Row>;
 }
 
-/** A clock that only the test moves, and what is slept, which takes no time. */
-export class Clock {
-  now = FIRST_NIGHT_MS;
-  readonly effects: RunEffects = {
-    ...realRunEffects,
-    now: () => this.now,
-    sleep: async (ms) => {
-      this.now += ms;
-    },
-  };
-}
-
 type OnFinished = (clean: () => void | Promise<void>) => void;
 
 /**
@@ -70,7 +58,7 @@ export async function givenNights(onFinished: OnFinished, followed: 'followed' |
 
 /** One website whose every night the test writes, and the warehouse that real syncs make of it. */
 export class Nights {
-  readonly clock = new Clock();
+  readonly clock = new Clock(FIRST_NIGHT_MS);
   readonly #snapshots: string[] = [];
   #night: Night = { list: {} };
   #asked: string[] = [];
@@ -110,12 +98,7 @@ export class Nights {
     await givenSchemas(this.warehouse);
     const receipt = await sync({
       config: { ...config, websites: [{ id: WEBSITE }] },
-      version: 'test',
-      log: night.log ?? createLogger({ level: 'silent' }),
-      progress: null,
-      websites: [],
-      recoverOnly: false,
-      signal: new AbortController().signal,
+      ...(night.log ? { log: night.log } : {}),
       effects: { ...this.clock.effects, follow: this.follow },
     });
     const [website] = receipt.websites;

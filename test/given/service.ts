@@ -22,7 +22,7 @@ export interface ScriptedService {
 }
 
 /** Any token opens it. */
-export const TOKEN = 'scripted-token';
+export const TOKEN = 'demo-token';
 
 const NO_ENTRY: Omit<CoverageEntry, 'url'> = {
   index_summary: null,

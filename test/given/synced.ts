@@ -1,6 +1,5 @@
 import { loadConfig } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
-import { createLogger } from '../../src/observe/log.js';
 import type { Progress } from '../../src/observe/progress.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
@@ -25,10 +24,7 @@ export async function syncNow(
   const stop = new AbortController();
   return sync({
     config: await given(file),
-    version: '0.0.0-test',
-    log: createLogger({ level: 'silent' }),
     progress: stopper(options.stopAfter ?? {}, stop),
-    websites: [],
     recoverOnly: options.recoverOnly ?? false,
     signal: stop.signal,
     ...(options.follow === false ? { effects: { ...realRunEffects, follow: noFollowers } } : {}),

@@ -1,12 +1,16 @@
 import { join } from 'node:path';
-import type { Finding } from '../../src/verify/finding.js';
+import type { Finding, Verified } from '../../src/verify/finding.js';
 import { verify } from '../../src/verify/verify.js';
 
 const MEMORY_LIMIT_BYTES = 256e6;
 
-/** What `verify` finds that is worth a look, asked in this process. */
-export async function findingsOf(warehouse: string): Promise<Finding[]> {
+/** `verify` in this process. */
+export function verified(warehouse: string, repair = false): Promise<Verified> {
   const engine = { memoryLimit: MEMORY_LIMIT_BYTES, temporary: join(warehouse, 'tmp', 'test') };
-  const { findings } = await verify({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES, engine, repair: false });
-  return findings.filter(({ level }) => level !== 'note');
+  return verify({ warehouse, memoryLimit: MEMORY_LIMIT_BYTES, engine, repair });
+}
+
+/** What it finds but for notes. */
+export async function findingsOf(warehouse: string): Promise<Finding[]> {
+  return (await verified(warehouse)).findings.filter(({ level }) => level !== 'note');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Config, configSchema } from '../../src/config/schema.js';
 import { createLogger } from '../../src/observe/log.js';
 import { type RunEffects, realRunEffects } from '../../src/run/context.js';
-import type { Receipt } from '../../src/run/receipt.js';
+import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
 import { sync } from './client-clock.js';
 import { type GivenPage, startScriptedService, TOKEN } from './service.js';
@@ -22,7 +22,7 @@ export interface BuiltWarehouse {
   remove(): void;
 }
 
-/** Followers that do nothing: what is told by the Parquet files alone is told in three quarters of the time. */
+/** Followers that do nothing: writing the Parquet files alone takes three quarters of the time. */
 export const noFollowers: RunEffects['follow'] = async () => [];
 
 /**
@@ -113,16 +113,31 @@ export async function givenSchemas(warehouse: string): Promise<void> {
 /** A night: runs a real sync, at a time of the test's choosing, and says what it did. */
 export async function syncAt({ at, websites = [], followed = null, follow, ...given }: GivenSync): Promise<Receipt> {
   await givenSchemas(given.warehouse);
+  const { effects } = new Clock(Date.parse(at));
   return sync({
     config: configFor(given),
-    version: 'test',
-    log: createLogger({ level: 'silent' }),
-    progress: null,
     websites,
-    recoverOnly: false,
-    signal: new AbortController().signal,
-    effects: { ...clockAt(at), ...(followed ? {} : { follow: follow ?? noFollowers }) },
+    effects: { ...effects, ...(followed ? {} : { follow: follow ?? noFollowers }) },
   });
+}
+
+/** A sync of the website `w` with its followers, which no reject makes partial. */
+export async function syncWebsite({ at, follow, ...given }: Omit<GivenSync, 'websites' | 'followed'>): Promise<{
+  receipt: WebsiteReceipt;
+  /** Why which follower is behind. */
+  lagging: string[];
+}> {
+  await givenSchemas(given.warehouse);
+  const config = configFor({ ...given, sections: { quality: { max_reject_ratio: 1 }, ...given.sections } });
+  const { effects } = new Clock(Date.parse(at));
+  const receipt = await sync({
+    config: { ...config, websites: [{ id: 'w' }] },
+    effects: { ...effects, ...(follow ? { follow } : {}) },
+  });
+  const [website] = receipt.websites;
+  if (!website) throw new Error('the run has no website');
+  const lagging = receipt.followers.flatMap(({ behind, reason }) => (behind > 0 ? [String(reason)] : []));
+  return { receipt: website, lagging };
 }
 
 /** A configuration for a service that is asked as fast as it answers, and each night for every report. */
@@ -140,14 +155,16 @@ export function configFor({
   return { ...parsed, file: join(warehouse, 'indexhouse.yaml') };
 }
 
-/** A clock that stands still but for what is slept, which takes no time. */
-function clockAt(at: string): RunEffects {
-  let now = Date.parse(at);
-  return {
+/** A clock that only the test moves, and what is slept, which takes no time but gives what is under way a turn. */
+export class Clock {
+  constructor(public now = Date.parse('2025-03-01T02:00:00.000Z')) {}
+
+  readonly effects: RunEffects = {
     ...realRunEffects,
-    now: () => now,
+    now: () => this.now,
     sleep: async (ms) => {
-      now += ms;
+      this.now += ms;
+      await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }

@@ -5,9 +5,8 @@ import type { Simulator } from '../../src/simulator/simulator.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
-import { configFor, noFollowers } from '../given/warehouse.js';
+import { Clock, configFor, noFollowers } from '../given/warehouse.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -29,7 +28,6 @@ async function run(baseUrl: string, { api = {}, ownToken = false } = {}): Promis
   const config = configFor({ baseUrl, warehouse: `${temporaryFolder()}/warehouse`, sections: { api } });
   const receipt = await sync({
     config: { ...config, websites: [{ id: 'w', ...(ownToken ? { token: OTHER_TOKEN } : {}) }] },
-    version: 'test',
     log: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line)) } }),
     progress: {
       start: (label) => notes.push(`start ${label}`),
@@ -40,9 +38,6 @@ async function run(baseUrl: string, { api = {}, ownToken = false } = {}): Promis
       interrupt: (write) => write(),
       logStream: { write: () => {}, isTTY: true },
     },
-    websites: [],
-    recoverOnly: false,
-    signal: new AbortController().signal,
     effects: { ...clock.effects, follow: noFollowers },
   });
   return { receipt, sleptMs: clock.now - begunAt, lines, notes };

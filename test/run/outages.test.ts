@@ -10,9 +10,8 @@ import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
 import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { Clock } from '../given/nights.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
-import { configFor, givenSchemas, noFollowers } from '../given/warehouse.js';
+import { Clock, configFor, givenSchemas, noFollowers } from '../given/warehouse.js';
 
 const PAGES = pagesOf('w', 30);
 const DOWN: OddAnswer = { status: 503, body: '{}' };
@@ -70,13 +69,8 @@ class World {
     const config = configFor({ baseUrl: this.#url, warehouse: this.#warehouse, sections });
     return sync({
       config: { ...config, websites: [{ id: 'w' }] },
-      version: 'test',
       log: createLogger({ destination: { write: (line) => this.lines.push(JSON.parse(line)) } }),
-      progress: null,
-      websites: [],
-      recoverOnly: false,
       retryFor,
-      signal: new AbortController().signal,
       effects: { ...this.clock.effects, follow: noFollowers },
       ...more,
     });

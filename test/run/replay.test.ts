@@ -6,7 +6,6 @@ import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { journalFolder } from '../../src/journal/folder.js';
 import { writeHeader } from '../../src/journal/header.js';
-import { createLogger } from '../../src/observe/log.js';
 import { realRunEffects } from '../../src/run/context.js';
 import { exitCodeOf, type ReplayOptions, type ReplayReceipt } from '../../src/run/replay.js';
 import { currentContract } from '../../src/run/replay-journal.js';
@@ -290,12 +289,6 @@ describe('replay', () => {
       const config = configFor({ baseUrl: service.url, warehouse, sections: { quality: { max_reject_ratio: 1 } } });
       await sync({
         config: { ...config, websites: [{ id: 'one' }, { id: 'two' }] },
-        version: 'test',
-        log: createLogger({ level: 'silent' }),
-        progress: null,
-        websites: [],
-        recoverOnly: false,
-        signal: new AbortController().signal,
         effects: { ...realRunEffects, follow: noFollowers },
       });
       rmSync(schemaFile(warehouse, 'replays'));

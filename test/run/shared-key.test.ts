@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/observe/log.js';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
-import { Clock } from '../given/nights.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
-import { configFor } from '../given/warehouse.js';
+import { Clock, configFor } from '../given/warehouse.js';
 
 const HUGE = 150;
 
@@ -40,12 +38,6 @@ test('a huge website and a small one take turns on their key', async () => {
   });
   await sync({
     config: { ...config, websites: [{ id: 'huge' }, { id: 'small' }] },
-    version: 'test',
-    log: createLogger({ level: 'silent' }),
-    progress: null,
-    websites: [],
-    recoverOnly: false,
-    signal: new AbortController().signal,
     effects: new Clock().effects,
   });
   const ofSmall = service.requests.flatMap((request, at) => (request.includes('small.example') ? [at] : []));
