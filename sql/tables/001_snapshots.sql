@@ -22,5 +22,9 @@ create table snapshots (
   requests_throttled integer not null,
   resumed boolean not null,
   version varchar not null,
-  files json not null
+  files json not null,
+  requests_retried integer,
+  utilisation double,
+  reports_wanted integer,
+  reports_by_reason json
 )

@@ -9,5 +9,6 @@ create table report_failures (
   attempted_at timestamptz not null,
   outcome varchar not null,
   http_status integer,
-  message varchar
+  message varchar,
+  reason varchar
 )

@@ -10,5 +10,6 @@ create table rejected_records (
   position integer,
   received_at timestamptz not null,
   issues json not null,
-  payload varchar not null
+  payload varchar not null,
+  reason varchar
 )

@@ -31,5 +31,6 @@ create table page_state (
   absences integer not null,
   consecutive_failures integer not null,
   last_failure_at timestamptz,
-  disappeared_at timestamptz
+  disappeared_at timestamptz,
+  unlisted_since timestamptz
 )

@@ -72,7 +72,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
 const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ rows: z.coerce.number() });
 
-/** A file without all tables: the process that created it died, or an older version created it. */
+/** A file without all tables: the process that created it died. */
 async function isHalfMade(engine: Engine): Promise<boolean> {
   const tables = await engine.rows(
     nameRow,

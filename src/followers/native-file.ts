@@ -28,17 +28,15 @@ export const RETENTION = [
 ];
 
 /**
- * Reads the record of dropped rows. A file of an older version has none, because nothing was dropped from it.
+ * Reads the record of dropped rows.
  *
  * @param database the name that the file is attached by; left out: the one that the engine has open
  */
 export async function readRetention(engine: Engine, database: string | null = null): Promise<Retention> {
-  const nothing = { retainedFrom: null, deletedRows: 0 };
-  if (!(await hasTable(engine, database, 'retention'))) return nothing;
   const prefix = database === null ? '' : `${database}.`;
   const query = `select retained_from::varchar as retained_from, deleted_rows from ${prefix}retention`;
   const [row] = await engine.rows(retentionRow, query);
-  return row ? { retainedFrom: row.retained_from, deletedRows: row.deleted_rows } : nothing;
+  return { retainedFrom: row?.retained_from ?? null, deletedRows: row?.deleted_rows ?? 0 };
 }
 
 /** All rows of replays are kept: the view `quarantine` needs them to know what was replayed. */
@@ -116,17 +114,13 @@ async function countDeleted(engine: Engine, rows: number): Promise<void> {
 }
 
 /**
- * The ids of the commits, snapshots and replays, that a native DuckDB file holds. A file that an older version wrote
- * has no table of replays yet.
+ * The ids of the commits, snapshots and replays, that a native DuckDB file holds.
  *
  * @param database the name that the file is attached by; left out: the one that the engine has open
  */
 export async function knownCommits(engine: Engine, database: string | null = null): Promise<Set<string>> {
   const prefix = database === null ? '' : `${database}.`;
-  const replays = (await hasTable(engine, database, 'replays'))
-    ? ` union all select replay_id as id from ${prefix}replays`
-    : '';
-  const query = `select snapshot_id as id from ${prefix}snapshots${replays}`;
+  const query = `select snapshot_id as id from ${prefix}snapshots union all select replay_id from ${prefix}replays`;
   const rows = await engine.rows(z.object({ id: z.string() }), query);
   return new Set(rows.map(({ id }) => id));
 }
@@ -161,17 +155,6 @@ async function newerThan(file: string, markers: readonly Marker[]): Promise<numb
   const { mtimeMs } = await stat(file);
   const times = await Promise.all(markers.map(({ path }) => stat(path)));
   return times.filter((time) => time.mtimeMs > mtimeMs).length;
-}
-
-/** Whether a DuckDB file has a table. */
-export async function hasTable(engine: Engine, database: string | null, table: string): Promise<boolean> {
-  const found = await engine.rows(
-    z.object({ table_name: z.string() }),
-    `select table_name from duckdb_tables()
-     where table_name = $table and database_name = coalesce($database, current_database())`,
-    { table, database },
-  );
-  return found.length > 0;
 }
 
 /** Replaces a database file by a complete new one. A reader that has the old one open keeps it. */

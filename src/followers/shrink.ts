@@ -9,7 +9,7 @@ import { warehouseFolder } from '../warehouse/layout.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { attachSuited, catchUpDuckdb, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
-import { hasTable, OLD_ROWS, type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
+import { OLD_ROWS, type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
 
 /** What was done to `indexhouse.duckdb`, under the names of `maintain --json`. */
 export interface Shrunk {
@@ -81,7 +81,7 @@ async function countDroppable(
   const { retainedFrom, deletedRows } = await readRetention(engine);
   let rows = deletedRows;
   for (const table of THINNED_TABLES) {
-    if (before === null || !(await hasTable(engine, null, table))) continue;
+    if (before === null) break;
     const query = `select count(*) as rows from ${table} where ${OLD_ROWS}`;
     const [counted] = await engine.rows(z.object({ rows: z.coerce.number() }), query, { before });
     rows += counted?.rows ?? 0;

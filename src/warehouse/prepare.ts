@@ -110,12 +110,12 @@ async function readIdentity(file: string): Promise<z.infer<typeof identitySchema
   }
 }
 
-/** If its content is that of this version, the empty files beside it have all columns. */
+/** The columns of the version that wrote the warehouse. */
 function schemaStamp(path: string): string {
   return join(path, 'schema', 'columns.json');
 }
 
-/** Writes the empty file of each table, if they are missing or from another version. */
+/** Writes the empty file of each table, if some are missing. @throws WarehouseError if another version wrote them */
 export async function writeSchemas(path: string, memoryLimit: number): Promise<void> {
   await makeFolder(join(path, 'schema'));
   if (await hasSchemas(path)) return;
@@ -131,30 +131,32 @@ export async function writeSchemas(path: string, memoryLimit: number): Promise<v
 }
 
 /**
- * Whether the empty file of each table exists, with the columns of this version. Reads only the start and end of the
- * files.
+ * Whether the empty file of each table exists. Reads only the start and end of the files.
+ *
+ * @throws WarehouseError if they have the columns of another version
  */
 async function hasSchemas(path: string): Promise<boolean> {
-  if ((await readIfThere(schemaStamp(path)).catch(() => null)) !== columnsText()) return false;
+  const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
+  if (stamp === null) return false;
+  if (stamp !== columnsText()) {
+    throw new WarehouseError(
+      `${path} was written by another version of indexhouse, whose tables have other columns: ` +
+        'use that version, or set warehouse.path to a new folder',
+    );
+  }
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);
 }
 
-/**
- * Checks that the empty file of each table exists with the columns of this version, without writing any.
- *
- * @throws WarehouseError if not: another version wrote them, or it is a copy of the Parquet files alone
- */
+/** Checks that the empty file of each table exists, without writing any. @throws WarehouseError if not */
 export async function checkSchemas(path: string): Promise<void> {
   if (await hasSchemas(path)) return;
-  throw new WarehouseError(
-    `${join(path, 'schema')} is from another version: run \`indexhouse sync\` or \`rebuild\` first`,
-  );
+  throw new WarehouseError(`${join(path, 'schema')} lacks files: run \`indexhouse sync\` or \`rebuild\` first`);
 }
 
 /**
  * The folder whose empty files define the columns of each table, for readers: the warehouse, or `temporary`, where they
- * are created if the warehouse lacks some (an older version wrote it, or it is a copy of the Parquet files alone).
+ * are created if the warehouse lacks some (it is a copy of the Parquet files alone).
  */
 export async function schemasOf(engine: Engine, warehouse: string, temporary: string): Promise<string> {
   if (await hasSchemas(warehouse)) return warehouse;
@@ -171,7 +173,7 @@ function emptyQuery(table: Table): string {
     .join(', ')} where false`;
 }
 
-/** Puts the empty file of the table first, so that no files mean no rows, and older files get later columns. */
+/** Puts the empty file of the table first, so that no files mean no rows. */
 export function withEmpty(schemas: string, table: Table, files: readonly string[]): string[] {
   return [schemaFile(schemas, table), ...files];
 }

@@ -118,29 +118,21 @@ async function tables(): Promise<string> {
   return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
     await createTables(engine);
     for (const statement of viewStatements()) await engine.run(statement);
-    const names = [...sqlNames('tables'), ...sqlNames('views')].filter((name) => laterColumn(name) === null);
+    const names = [...sqlNames('tables'), ...sqlNames('views')];
     return (await Promise.all(names.map((name) => relation(engine, name)))).join('\n\n');
   });
-}
-
-/** Of a migration that adds a column to a table: which, and what its comment says of it. */
-function laterColumn(file: string): { table: string; about: string } | null {
-  const [, table, column] = /^alter table (\w+) add column (\w+)/m.exec(sql(file)) ?? [];
-  return table === undefined ? null : { table, about: `\`${column}\`: ${commentOf(file)}` };
 }
 
 const columnRow = z.object({ column_name: z.string(), column_type: z.string() });
 
 async function relation(engine: Engine, file: string): Promise<string> {
   const name = file.replace(/^\w+\/(\d+_)?/, '');
-  const later = sqlNames('tables').flatMap((migration) => laterColumn(migration) ?? []);
-  const added = later.filter(({ table }) => table === name && file.startsWith('tables/')).map(({ about }) => about);
   const columns = await engine.rows(columnRow, `describe ${name}`);
   const kind = file.startsWith('views/') ? 'view' : 'table';
   const list = columns
     .map(({ column_name, column_type }) => `\`${column_name}\` ${column_type.toLowerCase()}`)
     .join(', ');
-  return [`### \`${name}\` (${kind})`, commentOf(file), list, ...added].join('\n\n');
+  return [`### \`${name}\` (${kind})`, commentOf(file), list].join('\n\n');
 }
 
 function commentOf(file: string): string {

@@ -1,2 +1,0 @@
--- Requests that were retried, after a temporary error or a 429.
-alter table snapshots add column requests_retried integer

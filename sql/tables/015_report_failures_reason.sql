@@ -1,2 +1,0 @@
--- Why the report was planned.
-alter table report_failures add column reason varchar
