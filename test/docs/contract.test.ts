@@ -1,11 +1,38 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DICTIONARY, dictionaryText, readDescriptions, readRelations, unused } from './dictionary.js';
 import { generatedParts, partOf, readContract, updateContract } from './generated.js';
 
+const UPDATE = 'UPDATE_GENERATED=1 npx vitest run test/docs';
+const DECISIONS = 'docs/decisions';
+
 test.each(['endings', 'commands', 'configuration', 'tables', 'analyses'])(
-  'docs/contract.md tells the %s as they are',
+  'docs/contract.md lists the %s as they are',
   async (name) => {
     const parts = await generatedParts();
     if (process.env['UPDATE_GENERATED']) updateContract(parts);
     expect(partOf(readContract(), name)).toBe(parts[name]);
   },
 );
+
+test('every column has a description in docs/columns.yaml, and every description a column', async () => {
+  const descriptions = readDescriptions();
+  const relations = await readRelations(descriptions);
+  const missing = relations.flatMap(({ name, columns }) =>
+    columns.filter(({ description }) => !description).map((column) => `${name}.${column.name}`),
+  );
+  const add = missing.map((column) => `add to docs/columns.yaml, under ${column.replace('.', ': a line ')}: …`);
+  expect(add, `then run ${UPDATE}`).toEqual([]);
+  expect(unused(descriptions, relations), 'docs/columns.yaml describes what does not exist').toEqual([]);
+  const text = dictionaryText(relations);
+  if (process.env['UPDATE_GENERATED']) writeFileSync(DICTIONARY, text);
+  expect(readFileSync(DICTIONARY, 'utf8'), `it is stale: ${UPDATE}`).toBe(text);
+});
+
+test('every decision is listed, under its own title', () => {
+  const list = readFileSync(`${DECISIONS}/README.md`, 'utf8');
+  const listed = [...list.matchAll(/^\| \[(.+?)\]\((.+?)\)/gm)].map(([, , file]) => file);
+  const files = readdirSync(DECISIONS).filter((file) => file !== 'README.md');
+  expect(listed).toEqual(files.sort());
+  for (const file of files) expect(readFileSync(`${DECISIONS}/${file}`, 'utf8')).toMatch(/^# .+\n\n\*\*Decided\.\*\*/);
+});

@@ -14,7 +14,7 @@ const HEAD = `# Data dictionary
 
 Every column of every table and view. Made of \`docs/columns.yaml\` and \`sql/\`; a test holds it against them. All times are
 TIMESTAMPTZ in UTC. A column that is *required* is never null in a row that this version wrote; every column can be null
-where an older file lacks it. What values mean together is told in [contract.md](contract.md).
+where an older file lacks it. [contract.md](contract.md) says what values mean together.
 `;
 
 /** A table or a view, with its columns in order. */

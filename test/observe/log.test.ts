@@ -23,31 +23,6 @@ function withSecrets(pretty: boolean, secrets = [SECRET]): string {
 }
 
 describe('createLogger', () => {
-  it('writes one JSON object a line, at once', () => {
-    const { lines, logger } = logged({ pretty: false });
-    logger.info({ website_id: 'a' }, 'walked');
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/\}\n$/);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: 'walked', website_id: 'a' });
-    expect(JSON.parse(lines[0] ?? '').time).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
-  });
-
-  it('keeps to its level', () => {
-    const { lines, logger } = logged({ level: 'warn' });
-    logger.info('no');
-    logger.warn('yes');
-    expect(lines).toHaveLength(1);
-  });
-
-  it('is pretty on a terminal, at once, coloured if asked to', () => {
-    const lines: string[] = [];
-    const destination = { write: (text: string) => lines.push(text), isTTY: true };
-    createLogger({ destination, color: false }).info('hello');
-    createLogger({ destination, color: true }).info('hello');
-    expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: hello\n$/);
-    expect(lines[1]).toContain('\x1b[');
-  });
-
   it.each([true, false])('masks secrets in every form and place (pretty: %s)', (pretty) => {
     const text = withSecrets(pretty);
     expect(text.match(/\[secret\]/g)?.length).toBeGreaterThanOrEqual(13);

@@ -50,36 +50,6 @@ describe('on a terminal', () => {
     expect(logs).toEqual([]);
   });
 
-  it('counts what an earlier process did, but not for the rate', () => {
-    const { written, progress } = given(true, { columns: 120 });
-    progress.start('reports', 2000);
-    clock += 1000;
-    progress.advance(1000, { isEarlier: true });
-    clock += 9000;
-    progress.advance(500);
-    expect(written.at(-1)).toContain('1,500/2,000  50/s  ETA 10s');
-  });
-
-  it('redraws at most 10 times a second', () => {
-    const { written, progress } = given(true);
-    progress.start('walk', null);
-    for (let step = 0; step < 1000; step++) {
-      clock += 1;
-      progress.advance(1);
-    }
-    expect(written).toHaveLength(11);
-  });
-
-  it('goes on while nothing advances, and lets go of its timer', () => {
-    const { written, progress } = given(true);
-    progress.start('walk', 10);
-    clock += 1000;
-    for (const { tick } of ticks) tick();
-    expect(written).toHaveLength(2);
-    progress.finish();
-    expect(ticks).toEqual([]);
-  });
-
   it('clears its line when done', () => {
     const { written, progress } = given(true);
     progress.start('walk', 10);
@@ -126,30 +96,6 @@ describe('on a terminal', () => {
     expect(written.join('').replaceAll(CLEAR, '')).not.toContain('\x1b');
     expect(written[1]).toContain('b\\nc');
   });
-
-  it('shows no bar without a total, takes a later one, and stays within it', () => {
-    const { written, progress } = given(true);
-    progress.start('walk', null);
-    clock += 100;
-    progress.setTotal(4);
-    clock += 100;
-    progress.advance(8);
-    expect(written.map((text) => text.slice(CLEAR.length))).toEqual([
-      'walk  0',
-      'walk ░░░░░░░░░░░░░░░░░░░░  0/4',
-      'walk ████████████████████  8/4',
-    ]);
-  });
-
-  it('takes the rate of the last minute', () => {
-    const { written, progress } = given(true);
-    progress.start('reports', null);
-    for (let second = 0; second < 300; second++) {
-      clock += 1000;
-      progress.advance(second < 200 ? 100 : 5);
-    }
-    expect(written.at(-1)).toContain('5.0/s');
-  });
 });
 
 describe('elsewhere', () => {
@@ -170,13 +116,5 @@ describe('elsewhere', () => {
     ]);
     expect(written).toEqual([]);
     expect(ticks).toEqual([]);
-  });
-
-  it('finishes what a new start ends', () => {
-    const { logs, progress } = given(false);
-    progress.start('one', 1);
-    progress.start('two', 1);
-    expect(logs).toHaveLength(1);
-    expect(ticks).toHaveLength(1);
   });
 });

@@ -73,7 +73,7 @@ describe('counters', () => {
     expect(simulator.requests.byRequest.size).toBe(0);
   });
 
-  it('keep totals only where they are told to', async () => {
+  it('keep only totals if asked to', async () => {
     const frugal = await startSimulator({ websites: [{ id: 'w', pages: 1 }], countPerRequest: false });
     await fetch(`${frugal.url}/v1`, { headers: { authorization: 'Bearer demo-token' } });
     expect(frugal.requests).toMatchObject({ attempted: 1, answered: 1 });

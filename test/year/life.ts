@@ -21,7 +21,7 @@ export interface Lived {
   machine: Machine;
   surroundings: Surroundings;
   warehouse: string;
-  /** Notices that may have been told twice: the process was killed when they were just taken. */
+  /** Notices that may have been sent twice: the process was killed when they were just taken. */
   mayBeDoubled: string[];
   /** By night of the world: how often the process was killed. */
   killed: Map<number, number>;
@@ -150,8 +150,8 @@ class Killer {
     const { machine, surroundings, killed, mayBeDoubled } = this.lived;
     const night = worldNight(this.plan, machine.now());
     killed.set(night, (killed.get(night) ?? 0) + 1);
-    mayBeDoubled.push(...surroundings.justTold);
-    surroundings.justTold = [];
+    mayBeDoubled.push(...surroundings.justTaken);
+    surroundings.justTaken = [];
     machine.pass(this.#blows.shift()?.pauseMs ?? 0);
     machine.start();
     this.#aimNext();

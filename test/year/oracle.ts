@@ -21,14 +21,12 @@ interface Night {
 }
 
 export interface Expected {
-  /** When each night was due that can be had. */
-  had: number[];
   /** Of every night and website that is had, `<date> <website>: <pages> pages, <indexed> indexed, <rejected> rejected`. */
   snapshots: string[];
   /** `<date> <website> <kind>`, the date being that of the night that a notice follows from. */
   notices: string[];
   /** Notices that depend on which of two timers is the first. */
-  mayBeTold: string[];
+  mayBeSent: string[];
 }
 
 /** Which night of the world the service shows: each one begins three hours before a sync may be due. */
@@ -55,17 +53,16 @@ function listedAt(plan: Plan, world: World, id: string, time: number): CoverageE
   return isIn(plan.broken, time) ? all.slice(1) : all;
 }
 
-/** What must be in the warehouse and must have been told, from the plan and the simulated world alone. */
+/** What must be in the warehouse and must have been sent, from the plan and the simulated world alone. */
 export function expectedOf(plan: Plan, seed: number): Expected {
   const nights = plan.due.map((due) => fateOf(plan, due));
-  const expected: Expected = { had: [], snapshots: [], notices: [], mayBeTold: [] };
-  expected.had = nights.filter(({ isHad }) => isHad).map(({ due }) => due);
+  const expected: Expected = { snapshots: [], notices: [], mayBeSent: [] };
   const ids = plan.household.websites.map(({ id }) => id);
-  const tell = (due: number, kind: string, told = expected.notices) =>
-    told.push(...ids.map((id) => `${dateOf(due)} ${id} ${kind}`));
-  for (const { due, isRun, isHad } of nights) if (isRun && !isHad) tell(due, 'failed');
+  const notify = (due: number, kind: string, notices = expected.notices) =>
+    notices.push(...ids.map((id) => `${dateOf(due)} ${id} ${kind}`));
+  for (const { due, isRun, isHad } of nights) if (isRun && !isHad) notify(due, 'failed');
   for (const { due, isCertain } of staleNights(plan, nights)) {
-    tell(due, 'stale', isCertain ? expected.notices : expected.mayBeTold);
+    notify(due, 'stale', isCertain ? expected.notices : expected.mayBeSent);
   }
   const world = newWorld(plan, seed);
   const websites = ids.map((id) => new Website(plan, id));
@@ -134,15 +131,15 @@ class Website {
     const indexed = listed.filter(({ index_summary }) => index_summary === 'Indexed').length;
     const pages = `${listed.length} pages, ${indexed} indexed, ${isBroken ? 1 : 0} rejected`;
     expected.snapshots.push(`${dateOf(due)} ${this.id}: ${pages}`);
-    const tell = (kind: string) => expected.notices.push(`${dateOf(due)} ${this.id} ${kind}`);
-    if (this.#showsNew(begun)) tell('drift');
+    const notify = (kind: string) => expected.notices.push(`${dateOf(due)} ${this.id} ${kind}`);
+    if (this.#showsNew(begun)) notify('drift');
     this.#partial = isBroken ? this.#partial + 1 : 0;
-    if (isBroken) tell('rejects');
-    if (this.#partial >= 1) tell('partial');
+    if (isBroken) notify('rejects');
+    if (this.#partial >= 1) notify('partial');
     const lost = this.#indexed - indexed;
-    if (this.#known && !isBroken && lost >= 10 && lost > 0.05 * this.#indexed) tell('indexed_drop');
+    if (this.#known && !isBroken && lost >= 10 && lost > 0.05 * this.#indexed) notify('indexed_drop');
     if (!isBroken) this.#indexed = indexed;
-    if (this.#leftTheIndex(listed, isBroken)) tell('watched');
+    if (this.#leftTheIndex(listed, isBroken)) notify('watched');
   }
 
   /** Whether any page left the index, or the listing. */

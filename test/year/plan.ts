@@ -10,8 +10,7 @@ export interface Household {
   /** When its clocks change, and how many hours they are ahead of UTC from then on; the first one holds at New Year. */
   changes: readonly { at: string; hours: number }[];
   cron: string;
-  /** What the expression says: weekdays from Sunday on, and minutes since midnight. */
-  weekdays: readonly number[];
+  /** What the expression says, in minutes since midnight; each is for Sundays. */
   minutes: number;
   websites: readonly { id: string; pages: number; dropsAt: string | null }[];
   /** Two nights may lie so far apart, but no three. */
@@ -29,7 +28,6 @@ export const HOUSEHOLDS: readonly Household[] = [
     ],
     // In spring this time does not come, in autumn twice.
     cron: '30 2 * * 0',
-    weekdays: [0],
     minutes: 150,
     websites: [
       { id: 'alster', pages: 12, dropsAt: null },
@@ -47,7 +45,6 @@ export const HOUSEHOLDS: readonly Household[] = [
     ],
     // In autumn this time comes twice.
     cron: '30 1 * * 0',
-    weekdays: [0],
     minutes: 90,
     websites: [
       { id: 'bronx', pages: 12, dropsAt: null },
@@ -121,42 +118,41 @@ export function planFor(
   const eventful = due.slice(4).filter((time) => time < QUIET_FROM && !isNearChange(household, time));
   const taken: number[] = [];
   /** A night that lies this many nights from each one that is taken, at least. */
-  const take = (apart: number, fits: (time: number) => boolean = () => true): number => {
+  const take = (apart = 1): number => {
     const isFree = (time: number) => taken.every((other) => Math.abs(due.indexOf(other) - due.indexOf(time)) >= apart);
-    const fitting = eventful.filter((time) => isFree(time) && fits(time));
+    const fitting = eventful.filter(isFree);
     const time = fitting[Math.floor(random() * fitting.length)];
     if (time === undefined) throw new Error('no night is left for a fault');
     taken.push(time);
     return time;
   };
-  const night = () => take(1);
   const around = (time: number, hours: number) => ({
     from: time - random() * 20 * MINUTE_MS,
     to: time + hours * HOUR_MS,
   });
-  const sunday = take(2, (time) => new Date(time).getUTCDay() === 0);
-  const key = night();
-  const broken = night() - 12 * HOUR_MS;
+  const weekend = take(2);
+  const key = take();
+  const broken = take() - 12 * HOUR_MS;
   const plan = {
     household,
     due,
     outages: [
-      around(night(), 1),
-      around(night(), 1),
-      around(night(), 4),
-      { from: sunday - 32 * HOUR_MS, to: sunday + 27 * HOUR_MS },
+      around(take(), 1),
+      around(take(), 1),
+      around(take(), 4),
+      { from: weekend - 32 * HOUR_MS, to: weekend + 27 * HOUR_MS },
     ],
     revoked: { from: key - 10 * HOUR_MS, to: key + 30 * HOUR_MS },
-    full: canFill ? around(night(), 3.5) : null,
-    asleep: sleepBefore(night()),
-    off: sleepBefore(night()),
-    deaf: around(night(), 12),
-    newFields: night() - 12 * HOUR_MS,
-    newTexts: night() - 12 * HOUR_MS,
+    full: canFill ? around(take(), 3.5) : null,
+    asleep: sleepBefore(take()),
+    off: sleepBefore(take()),
+    deaf: around(take(), 12),
+    newFields: take() - 12 * HOUR_MS,
+    newTexts: take() - 12 * HOUR_MS,
     broken: { from: broken, to: broken + 8 * DAY_MS },
   };
   const killed = Array.from({ length: kills }, (_, number) => ({
-    at: take(1),
+    at: take(),
     blows: Array.from({ length: BLOWS }, (_, blow) => newBlow(number * BLOWS + blow, random)),
   }));
   return { ...plan, kills: killed.sort((one, other) => one.at - other.at) };
@@ -179,9 +175,7 @@ function newBlow(number: number, random: () => number): Blow {
 /** When each night of the year is due, from the calendar and the table of clock changes alone. */
 function dueTimes(household: Household): number[] {
   const days = Array.from({ length: Math.round((LAST - FIRST) / DAY_MS) }, (_, at) => FIRST + at * DAY_MS);
-  return days
-    .filter((day) => household.weekdays.includes(new Date(day).getUTCDay()))
-    .map((day) => dueOn(day, household));
+  return days.filter((day) => new Date(day).getUTCDay() === 0).map((day) => dueOn(day, household));
 }
 
 /** @param day midnight of the date in UTC */

@@ -15,22 +15,19 @@ const message = z.object({
 });
 
 /** A notice as it arrived. */
-export interface Told {
+export interface Notice {
   id: string;
   kind: string;
   website: string | null;
 }
 
-/** What a household asks and tells, on loopback: the service with its faults, and the webhook. */
+/** What a household talks to, on loopback: the service with its faults, and the webhook. */
 export class Surroundings {
-  readonly told: Told[] = [];
-  /** Reports that were answered, by night of the world and URL; windows of the listing by night and website. */
+  readonly notices: Notice[] = [];
+  /** Reports that were answered, by night of the world and URL. */
   readonly reports = new Map<string, number>();
-  readonly windows = new Map<string, number>();
-  /** Requests that were answered. */
-  answered = 0;
   /** The notices of the last message, while nothing has come after them: a process that is killed now may not know that they were taken. */
-  justTold: string[] = [];
+  justTaken: string[] = [];
   /** Called when a request has been answered or a message was taken. */
   onEvent: (event: 'request' | 'message') => void = () => {};
   token = 'first-token';
@@ -88,13 +85,11 @@ export class Surroundings {
     });
   }
 
-  #count({ pathname, searchParams }: URL): void {
-    const night = this.#world.night;
+  #count({ searchParams }: URL): void {
     const page = searchParams.get('url');
-    if (page !== null) add(this.reports, `${night} ${page}`);
-    else add(this.windows, `${night} ${pathname.split('/').at(-1)}`);
-    this.answered++;
-    this.justTold = [];
+    const key = `${this.#world.night} ${page}`;
+    if (page !== null) this.reports.set(key, (this.reports.get(key) ?? 0) + 1);
+    this.justTaken = [];
     this.onEvent('request');
   }
 
@@ -131,15 +126,11 @@ export class Surroundings {
           return;
         }
         const { notices } = message.parse(JSON.parse(body));
-        this.told.push(...notices.map(({ id, kind, website_id: website }) => ({ id, kind, website })));
-        this.justTold = notices.map(({ id }) => id);
+        this.notices.push(...notices.map(({ id, kind, website_id: website }) => ({ id, kind, website })));
+        this.justTaken = notices.map(({ id }) => id);
         response.writeHead(204).end();
         this.onEvent('message');
       });
     });
   }
-}
-
-function add(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
