@@ -64,24 +64,16 @@ function couldNot(name: string, error: unknown): FollowerState {
 export function followersOf(config: Config): Follower[] {
   const { iceberg, bucket, warehouse } = config;
   const followers = localFollowers({ memoryLimit: warehouse.memory_limit, lockTimeout: warehouse.lock_timeout });
-  if (iceberg.enabled) {
-    followers.push(
-      followerOf('iceberg', async (log, work) => {
-        const { IcebergTables } = await import('./iceberg/follower.js');
-        return work(await IcebergTables.open(log, iceberg));
-      }),
-    );
-  }
   if (bucket) {
     const inBucket: WithCopy = async (log, work, isAwaited) =>
       (await import('./bucket.js')).withBucketCopy(bucket, log, work, isAwaited);
     followers.push(followerOf('bucket', inBucket));
   }
-  if (bucket && iceberg.enabled) {
-    const inBucket: WithCopy = async (log, work, isAwaited) =>
-      (await import('./iceberg/bucket.js')).withIcebergInBucket({ bucket, ...iceberg }, log, work, isAwaited);
-    // These tables can only name files that are in the bucket.
-    followers.push(followerOf('bucket_iceberg', inBucket, 'bucket'));
+  if (iceberg.enabled) {
+    const published: WithCopy = async (log, work, isAwaited) =>
+      (await import('./iceberg/follower.js')).withIcebergTables({ bucket, ...iceberg }, log, work, isAwaited);
+    // In a bucket they can only name files that are there.
+    followers.push(followerOf('iceberg', published, bucket && 'bucket'));
   }
   return followers;
 }

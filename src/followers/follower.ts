@@ -15,7 +15,6 @@ const TITLES: Readonly<Record<string, string>> = {
   analytics: 'analytics.duckdb',
   iceberg: 'Iceberg',
   bucket: 'the bucket',
-  bucket_iceberg: 'Iceberg in the bucket',
 };
 
 export function titleOf({ name }: { name: string }): string {

@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto';
-import { statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Bucket } from '../../src/bucket/client.js';
-import { follow, followersOf } from '../../src/followers/follow.js';
-import { bucketPlace } from '../../src/followers/iceberg/bucket.js';
-import { PUBLISHED } from '../../src/followers/iceberg/follower.js';
-import { IcebergTable } from '../../src/followers/iceberg/table.js';
-import { OpenWarehouse } from '../../src/warehouse/open.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
-import { rewrite } from '../given/tamper.js';
 import { buildNights, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
-import { type BuiltWarehouse, buildWarehouse, configFor } from '../given/warehouse.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
 const ODD = 'a/b é%*';
 let built: BuiltWarehouse;
@@ -82,19 +73,6 @@ describe('the bucket', () => {
     }
   });
 
-  test('does not take a file that was changed, says so, and takes the other commits', async () => {
-    const warehouse = copyOf(built.path);
-    const [changed = ''] = [...copiedFiles(warehouse).keys()].filter((key) =>
-      key.startsWith('parquet/coverage/website=shop'),
-    );
-    truncateSync(join(warehouse, changed), statSync(join(warehouse, changed)).size - 20);
-    const state = await copyTo(server, warehouse);
-    expect(state).toMatchObject({ behind: 1, reason: expect.stringContaining('s3://lake/nights skipped 1') });
-    expect(held().has(changed)).toBe(false);
-    expect([...held().keys()].filter((key) => key.startsWith('parquet/snapshots/website=shop'))).toEqual([]);
-    expect([...held().keys()].filter((key) => key.startsWith('parquet/snapshots/'))).toHaveLength(2);
-  });
-
   test('refuses a warehouse that is not the one it holds', async () => {
     server.objects.set('nights/warehouse.json', {
       body: Buffer.from('{"time_zone":"Asia/Tokyo"}'),
@@ -130,78 +108,6 @@ describe('the bucket', () => {
     expectEqual(warehouse);
   });
 });
-
-test('follows maintain at once: the checkpoint and the tombstone first, and what they put out of use stays', async () => {
-  const { path, remove } = await buildNights([1, 2, 18], { withBlog: false });
-  onTestFinished(remove);
-  await copyTo(server, path);
-  const before = held();
-  server.requests.length = 0;
-  const { journal, ...bucket } = server.config;
-  const { followers } = await maintainAt(path, { sections: { bucket, iceberg: { enabled: true } } });
-  const names = ['analytics', 'iceberg', 'bucket', 'bucket_iceberg'];
-  expect(followers).toEqual(names.map((name) => ({ name, behind: 0 })));
-  const sent = server.requests.filter((request) => /^PUT .*parquet/.test(request));
-  expect([...new Set(sent.map((request) => request.split('/')[3]))]).toEqual(['checkpoints', 'tombstones']);
-  expect([...before.keys()].filter((key) => !held().has(key))).toEqual([]);
-});
-
-testAtLength('the log is read once for all followers', async () => {
-  const path = copyOf(built.path);
-  const read = vi.spyOn(OpenWarehouse, 'readIndexed');
-  onTestFinished(() => read.mockRestore());
-  const names = ['duckdb', 'analytics', 'iceberg', 'bucket', 'bucket_iceberg'];
-  expect(await followNamed(path, ...names)).toEqual(names.map((name) => ({ name, behind: 0 })));
-  expect(read).toHaveBeenCalledTimes(1);
-});
-
-test('what follows the bucket waits for it', async () => {
-  server.fault = () => '403 AccessDenied';
-  const [bucket, tables] = await followNamed(copyOf(built.path), 'bucket', 'bucket_iceberg');
-  expect(bucket).toMatchObject({ behind: 1, reason: expect.stringContaining('AccessDenied') });
-  expect(tables).toEqual({ name: 'bucket_iceberg', behind: 1 });
-});
-
-testAtLength(
-  'Iceberg tables in the bucket name only files that are there, by the addresses of the bucket',
-  async () => {
-    const warehouse = copyOf(built.path);
-    await copyTo(server, warehouse);
-    // Rebuilt here, it is not sent again.
-    const states = [...copiedFiles(warehouse).keys()].filter((key) => key.startsWith('state/website=shop'));
-    await rewrite(join(warehouse, `${states.sort().at(-1)}`), 'from self');
-    const publish = () => followNamed(warehouse, 'bucket_iceberg');
-    expect(await publish()).toEqual([{ name: 'bucket_iceberg', behind: 0 }]);
-    const bucket = new Bucket(server.config, { env: {} });
-    const named: string[] = [];
-    for (const table of PUBLISHED) {
-      const files = await (await IcebergTable.open(bucketPlace(bucket), table)).files();
-      const keys = files.map(({ address }) => address.replace('s3://lake/nights/', ''));
-      expect(keys.map((key) => held().get(key)?.length)).toEqual(files.map(({ bytes }) => bytes));
-      named.push(...keys);
-    }
-    await bucket.close();
-    const data = [...held().keys()].filter((key) => /^(parquet|state)\//.test(key));
-    expect(named.sort()).toEqual(data.sort());
-    server.requests.length = 0;
-    await publish();
-    expect(server.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
-  },
-);
-
-/** Lets some of the followers of a warehouse catch up that has Iceberg tables here and in the bucket. */
-function followNamed(warehouse: string, ...names: string[]) {
-  const { journal, ...bucket } = server.config;
-  const config = configFor({
-    baseUrl: 'http://127.0.0.1:1',
-    warehouse,
-    sections: { bucket, iceberg: { enabled: true } },
-  });
-  return follow(
-    followersOf(config).filter(({ name }) => names.includes(name)),
-    config,
-  );
-}
 
 describe('status and verify', () => {
   /** Commands over a warehouse, and what `verify` finds about the bucket. */

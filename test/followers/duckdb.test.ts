@@ -1,13 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import { testAtLength } from '../given/at-length.js';
-import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
@@ -42,34 +38,7 @@ describe('indexhouse.duckdb', () => {
       await expectEqualToParquet(home);
     });
   });
-
-  testAtLength('does not read again what it has taken', async () => {
-    await withSimulator(async (simulator) => {
-      const home = new Home(temporaryFolder(), simulator, ['w']);
-      await home.sync();
-      for (const run of await listTableFiles(home.warehouse, 'runs')) writeFileSync(run, 'damaged since');
-      simulator.advance(1);
-      expect((await home.sync()).followers[0]).toEqual({ name: 'duckdb', behind: 0 });
-    });
-  });
-
-  testAtLength('is made anew, equal to the Parquet files, after somebody deleted or broke it', async () => {
-    await withSimulator(async (simulator) => {
-      const home = new Home(temporaryFolder(), simulator, ['w']);
-      await home.sync();
-      writeFileSync(databaseOf(home), 'this is no database');
-      const { code, stdout } = await run(['sync', '--json', '--config', home.config]);
-      expect(code).toBe(3);
-      expect(receiptSchema.parse(JSON.parse(stdout)).followers[0]?.reason).toContain('delete it');
-
-      rmSync(databaseOf(home));
-      expect(exitCodeOf(await home.sync(), 0)).toBe(0);
-      await expectEqualToParquet(home);
-    });
-  });
 });
-
-const receiptSchema = z.object({ followers: z.array(z.object({ reason: z.string().optional() })) });
 
 function databaseOf(home: Home): string {
   return join(home.warehouse, 'indexhouse.duckdb');

@@ -1,133 +1,263 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { maintain } from '../../src/maintain/maintain.js';
-import type { Simulator } from '../../src/simulator/simulator.js';
-import { listTableFiles } from '../../src/warehouse/layout.js';
-import { DATA_TABLES, MARKER_TABLES } from '../../src/warehouse/tables.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { catchUp } from '../../src/followers/follower.js';
+import { IcebergTables, PUBLISHED } from '../../src/followers/iceberg/follower.js';
+import { folderPlace } from '../../src/followers/iceberg/place.js';
+import { watchCrashPoints } from '../../src/storage/crash-point.js';
+import { withEngine } from '../../src/storage/engine.js';
+import { literal } from '../../src/storage/sql.js';
+import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
+import { OpenWarehouse } from '../../src/warehouse/open.js';
+import { columnsOf } from '../../src/warehouse/tables.js';
 import { testAtLength } from '../given/at-length.js';
-import { run, runProcess } from '../given/cli.js';
-import { startSimulator } from '../given/client-clock.js';
-import { temporaryFolder } from '../given/folder.js';
-import { Home } from '../given/home.js';
-import { icebergFiles, icebergSnapshots } from '../given/iceberg.js';
+import { copyOf, temporaryFolder } from '../given/folder.js';
+import {
+  icebergFiles,
+  icebergMetadata,
+  icebergNulls,
+  icebergSizes,
+  icebergSnapshots,
+  publishIceberg,
+} from '../given/iceberg.js';
+import { leftBehind } from '../given/left-behind.js';
 import { readParquet } from '../given/parquet.js';
-import { given } from '../given/synced.js';
+import { rewrite } from '../given/tamper.js';
+import { buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
-const TABLES = [...DATA_TABLES, ...MARKER_TABLES, 'runs'] as const;
-/** A website whose id needs encoding. */
-const WEBSITES = [
-  { id: 'w', pages: 40 },
-  { id: 'a/b %é', pages: 15 },
-];
-const clean: (() => void)[] = [];
-let simulator: Simulator;
-let first: Home;
+const ODD = 'a/b é%*';
+const DAY_MS = 24 * HOUR_MS;
+/** Shortly after the last of the nights. */
+const NOW = Date.parse('2025-03-03T12:00:00Z');
+const PAGES = ['p', 'q', 'r'].map((name) => ({ url: `https://a.example/${name}` }));
+let built: BuiltWarehouse;
 
 beforeAll(async () => {
-  simulator = await startSimulator({ seed: 3, websites: WEBSITES, nights: 1 });
-  first = new Home(
-    temporaryFolder((each) => void clean.push(each)),
-    simulator,
-    WEBSITES.map(({ id }) => id),
-    { iceberg: { enabled: true } },
+  built = await buildWarehouse([
+    { at: '2025-03-01T02:00:00Z', lists: { [ODD]: PAGES, shop: PAGES } },
+    { at: '2025-03-02T02:00:00Z', lists: { [ODD]: PAGES.slice(1), shop: PAGES } },
+    { at: '2025-03-03T02:00:00Z', lists: { shop: PAGES.slice(1) } },
+  ]);
+});
+afterAll(() => built.remove());
+
+describe('readers can travel', () => {
+  test('to the end of each run of all its websites', async () => {
+    const warehouse = until(3);
+    await publishIceberg(warehouse, { now: () => NOW });
+    expect(timesOf(warehouse)).toEqual(['2025-03-01', '2025-03-02', '2025-03-03']);
+    expect(await sizesOf(warehouse)).toEqual([2, 4, 5]);
+    const files = Object.keys(await icebergFiles(warehouse, 'coverage'));
+    expect(files.filter((file) => file.includes('/website=a%2Fb%20%C3%A9%25%2A/'))).toHaveLength(2);
+    expect(files.filter((file) => !existsSync(file))).toEqual([]);
+    expect(Object.keys(await icebergFiles(warehouse, 'page_state')).sort()).toEqual(await newestStates(warehouse));
+  });
+
+  testAtLength('to what was current when the history began, published at once or nightly', async () => {
+    const atOnce = until(3);
+    await publishIceberg(atOnce, { history: DAY_MS, now: () => NOW });
+    const nightly = until(1);
+    for (const night of [1, 2, 3]) {
+      addNights(nightly, night);
+      await publishIceberg(nightly, { history: DAY_MS, now: () => NOW - (3 - night) * DAY_MS });
+    }
+    for (const warehouse of [atOnce, nightly]) {
+      expect(timesOf(warehouse)).toEqual(['2025-03-02', '2025-03-03']);
+      expect(await sizesOf(warehouse)).toEqual([4, 5]);
+    }
+  });
+
+  test('nowhere without a history', async () => {
+    const warehouse = until(3);
+    await publishIceberg(warehouse, { history: 0, now: () => NOW });
+    expect(await sizesOf(warehouse)).toEqual([5]);
+  });
+
+  testAtLength('to no version that names what retention removed', async () => {
+    const { path, remove } = await buildNights([1, 2, 18], { withBlog: false });
+    onTestFinished(remove);
+    await publishIceberg(path);
+    const before = Object.keys(await icebergFiles(path, 'coverage'));
+    await maintainAt(path, { sections: { iceberg: { enabled: true } } });
+    const versions = await icebergSnapshots(path, 'coverage');
+    expect(versions.size).toBe(1);
+    expect(Object.keys([...versions.values()][0] ?? {}).length).toBeLessThan(before.length);
+  });
+});
+
+test('snapshots is published last', async () => {
+  const order: string[] = [];
+  onTestFinished(watchCrashPoints((step) => order.push(step)));
+  await publishIceberg(until(1));
+  const published = order.filter((step) => step.startsWith('published iceberg'));
+  expect(published.length).toBeGreaterThan(10);
+  expect(published.at(-1)).toBe('published iceberg snapshots');
+});
+
+testAtLength('metadata that no version needs is removed after an hour; what a version needs stays', async () => {
+  const warehouse = until(1);
+  await publishIceberg(warehouse, { history: 0, now: () => NOW });
+  writeFileSync(join(folderOf(warehouse), 'snap-9-0.avro'), 'of an attempt that died');
+  const first = readdirSync(folderOf(warehouse)).sort();
+  addNights(warehouse, 2);
+  await publishIceberg(warehouse, { history: 0, now: () => NOW });
+  const second = readdirSync(folderOf(warehouse)).sort();
+  expect(second).toEqual(expect.arrayContaining(first));
+
+  addNights(warehouse, 3);
+  await publishIceberg(warehouse, { history: 0, now: () => NOW + HOUR_MS });
+  const third = readdirSync(folderOf(warehouse)).sort();
+  // Superseded a moment ago: version 2 with its list and its manifest.
+  const superseded = second.filter((name) => !first.includes(name));
+  expect(superseded.length).toBe(3);
+  expect(third).toEqual(expect.arrayContaining(superseded));
+  expect(third.filter((name) => first.includes(name))).toEqual(['version-hint.text']);
+  expect(await sizesOf(warehouse)).toEqual([5]);
+});
+
+testAtLength('killed after any step, the next sync publishes the same versions', async () => {
+  const steps = PUBLISHED.flatMap((table) => [`wrote iceberg ${table}`, `published iceberg ${table}`]);
+  const warehouse = until(1);
+  await publishIceberg(warehouse, { now: () => NOW });
+  addNights(warehouse, 3);
+  const clean = copyOf(warehouse);
+  const died = (step: string) => join(clean, '..', step.replaceAll(' ', '-'));
+  await leftBehind(
+    warehouse,
+    // The second time, tables without rows are as they were.
+    steps.filter((step) => !/^wrote iceberg (page_changes|.*_failures|rej.*|drift.*|tombstones|replays)/.test(step)),
+    died,
+    () => publishIceberg(warehouse, { now: () => NOW }),
   );
-  await first.sync({ follow: false });
-  simulator.advance(1);
-});
-
-afterAll(async () => {
-  await simulator.close();
-  for (const each of clean) each();
-});
-
-test('every committed file is in its table, with its rows, in the snapshot of its run', async () => {
-  const home = copy();
-  expect((await home.sync()).followers).toContainEqual({ name: 'iceberg', behind: 0 });
-  await expectWhole(home);
-  const sizes = [...(await icebergSnapshots(home.warehouse, 'coverage')).values()].map((of) => Object.keys(of).length);
-  expect(sizes).toEqual([2, 4]);
-  expect(Object.keys(await icebergFiles(home.warehouse, 'page_state')).sort()).toEqual(await newestStates(home));
-
-  const { code, stdout } = await run(['verify', '--json', '--config', home.config]);
-  expect([code, JSON.parse(stdout).findings]).toEqual([0, []]);
-});
-
-testAtLength('killed while it publishes them, a process leaves what the next one ends', async () => {
-  for (const step of ['wrote iceberg coverage', 'published iceberg page_state', 'published iceberg runs']) {
-    const home = copy();
-    const env = { INDEXHOUSE_TEST_CRASH_AT: step };
-    expect(await runProcess(['sync', '--config', home.config], { env })).toMatchObject({ signal: 'SIGKILL' });
-    expect((await home.sync({ recoverOnly: true })).followers).toContainEqual({ name: 'iceberg', behind: 0 });
-    await expectWhole(home);
+  const whole = await allSnapshots(warehouse);
+  for (const step of steps.filter((one) => existsSync(died(one)))) {
+    rmSync(warehouse, { recursive: true });
+    renameSync(died(step), warehouse);
+    expect(await publishIceberg(warehouse, { now: () => NOW })).toEqual({ behind: 0 });
+    expect([step, await allSnapshots(warehouse)]).toEqual([step, whole]);
   }
 });
 
-testAtLength('in another folder they are published under their new addresses', async () => {
-  const home = copy();
-  await home.sync();
-  const moved = home.copyTo(join(temporaryFolder(), 'moved'));
-  const status = await run(['status', '--json', '--config', moved.config]);
-  expect(JSON.parse(status.stdout).followers).toContainEqual(expect.objectContaining({ name: 'iceberg', behind: 4 }));
-  await moved.sync();
-  await expectWhole(moved);
+testAtLength('a table that is missing, or the hint, is published again beside the others', async () => {
+  const warehouse = until(2);
+  await publishIceberg(warehouse);
+  const before = await icebergSnapshots(warehouse, 'snapshots');
+  const whole = await icebergFiles(warehouse, 'coverage');
+  rmSync(join(warehouse, 'iceberg', 'coverage'), { recursive: true });
+  rmSync(join(folderOf(warehouse, 'snapshots'), 'version-hint.text'));
+  await publishIceberg(warehouse);
+  expect(await icebergFiles(warehouse, 'coverage')).toEqual(whole);
+  expect(await icebergSnapshots(warehouse, 'snapshots')).toEqual(before);
 });
 
-testAtLength('what retention removed is in no version of a table', async () => {
-  const home = copy();
-  await home.sync();
-  const before = Object.keys(await icebergFiles(home.warehouse, 'coverage'));
-  const later = Date.now() + 40 * 86_400_000;
-  await home.sync({ clock: () => later });
-  home.sections['retention'] = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
-  home.configure(home.websites);
-  const config = await given(home.config);
-  const receipt = await maintain({ config, dryRun: false, now: () => later + 86_400_000 });
-  expect(receipt.followers).toContainEqual({ name: 'iceberg', behind: 0 });
-  const versions = await icebergSnapshots(home.warehouse, 'coverage');
-  expect(versions.size).toBe(1);
-  const left = Object.keys([...versions.values()][0] ?? {});
-  expect(left.length).toBeGreaterThan(0);
-  expect(before.filter((path) => !left.includes(path)).length).toBeGreaterThan(0);
-  expect((await run(['verify', '--config', home.config])).code).toBe(0);
+testAtLength('a folder that was moved is published under its new addresses', async () => {
+  const warehouse = until(2);
+  await publishIceberg(warehouse);
+  const moved = copyOf(warehouse);
+  expect(await publishIceberg(moved)).toEqual({ behind: 0 });
+  const files = Object.keys(await icebergFiles(warehouse, 'coverage'));
+  const expected = files.map((file) => file.replace(warehouse, moved));
+  expect(Object.keys(await icebergFiles(moved, 'coverage')).sort()).toEqual(expected.sort());
 });
 
-testAtLength(
-  'metadata that cannot be read makes them lag, never a sync fail; verify names what is lacking',
-  async () => {
-    const home = copy();
-    await home.sync();
-    const folder = join(home.warehouse, 'iceberg', 'snapshots', 'metadata');
-    const [newest] = readdirSync(folder).filter((name) => /^2.*-2-/.test(name));
-    writeFileSync(join(folder, newest ?? ''), 'no Avro');
-    const broken = await run(['sync', '--json', '--recover', '--config', home.config]);
-    expect(JSON.parse(broken.stdout).followers).toContainEqual(expect.objectContaining({ name: 'iceberg', behind: 1 }));
-    expect(broken.code).toBe(3);
-    expect((await run(['verify', '--config', home.config])).stdout).toContain('Iceberg cannot be compared');
+test('a column that was added is a schema of its own, and earlier snapshots keep theirs', async () => {
+  const warehouse = until(1);
+  await publishIceberg(warehouse);
+  const file = join(folderOf(warehouse), 'v1.metadata.json');
+  // As a version wrote it that had one column less.
+  const older = JSON.parse(readFileSync(file, 'utf8'));
+  const added = older.schemas[0].fields.pop();
+  writeFileSync(file, JSON.stringify(older));
+  addNights(warehouse, 2);
+  await publishIceberg(warehouse);
+  const { schemas, snapshots, ...current } = icebergMetadata(warehouse, 'coverage');
+  expect(current['current-schema-id']).toBe(1);
+  expect(schemas.map(({ fields }) => fields.some(({ name }) => name === added.name))).toEqual([false, true]);
+  expect(snapshots.map((snapshot) => snapshot['schema-id'])).toEqual([0, 1]);
+});
 
-    rmSync(join(home.warehouse, 'iceberg'), { recursive: true });
-    expect((await run(['verify', '--config', home.config])).stdout).toContain('the Iceberg tables: 4 snapshots behind');
-    await home.sync({ recoverOnly: true });
-    await expectWhole(home);
-  },
-);
+test('nulls are counted in every column, lists and columns that a file lacks included', async () => {
+  const warehouse = until(1);
+  // As a version wrote it that had one column less.
+  const [reports = ''] = await listTableFiles(warehouse, 'url_reports');
+  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
+    const query = `select * exclude (extra) from read_parquet(${literal(reports)}, hive_partitioning = false)`;
+    await engine.copy(query, `${reports}.new`, 'format parquet');
+    renameSync(`${reports}.new`, reports);
+  });
+  await publishIceberg(warehouse);
+  const counts = await icebergNulls(warehouse, 'url_reports');
+  const columns = columnsOf('url_reports');
+  expect(Object.keys(counts)).toContain(reports);
+  for (const [file, nulls] of Object.entries(counts)) {
+    const rows = await readParquet(file);
+    const counted = columns.map(({ name }, at) => [at + 1, rows.filter((row) => (row[name] ?? null) === null).length]);
+    expect(nulls).toEqual(Object.fromEntries(counted));
+  }
+});
 
-function copy(): Home {
-  return first.copyTo(join(temporaryFolder(onTestFinished), 'home'));
+test('a state that was rebuilt with another size is published again with the right one', async () => {
+  const warehouse = until(2);
+  await publishIceberg(warehouse);
+  const published = await icebergSizes(warehouse, 'page_state');
+  const [state = ''] = Object.keys(published);
+  await rewrite(state, 'from self');
+  expect(published[state]).not.toBe(statSync(state).size);
+  const options = { memoryLimit: 256e6, temporary: temporaryFolder() };
+  await withEngine(options, async (engine) => {
+    const log = await OpenWarehouse.read(engine, warehouse);
+    const open = () => IcebergTables.open(log, { history: 0, place: folderPlace(warehouse) });
+    expect((await (await open()).differences(log)).map(({ message }) => message)).toEqual([
+      `the Iceberg table page_state gives ${state} ${published[state]} bytes, but it has ${statSync(state).size}`,
+    ]);
+    expect(await catchUp(await open(), log, options)).toEqual({ behind: 0 });
+    expect(await (await open()).differences(log)).toEqual([]);
+  });
+  expect((await icebergSizes(warehouse, 'page_state'))[state]).toBe(statSync(state).size);
+});
+
+/** A warehouse as it was after so many nights, with nothing published. */
+function until(nights: number): string {
+  const warehouse = copyOf(built.path);
+  addNights(warehouse, nights);
+  return warehouse;
 }
 
-/** Every file of the log is in its table, and nothing else, with as many rows as another reader counts. */
-async function expectWhole({ warehouse }: Home): Promise<void> {
-  for (const table of TABLES) {
-    const expected: Record<string, number> = {};
-    for (const file of await listTableFiles(warehouse, table)) expected[file] = (await readParquet(file)).length;
-    expect([table, await icebergFiles(warehouse, table)]).toEqual([table, expected]);
+/** Commits the nights up to this one. */
+function addNights(warehouse: string, last: number): void {
+  for (const table of ['snapshots', 'runs']) {
+    const root = join(warehouse, 'parquet', table);
+    cpSync(join(built.path, 'parquet', table), root, { recursive: true });
+    for (const website of readdirSync(root)) {
+      for (const date of readdirSync(join(root, website))) {
+        if (date > `date=2025-03-0${last}`) rmSync(join(root, website, date), { recursive: true });
+      }
+    }
   }
 }
 
-async function newestStates({ warehouse }: Home): Promise<string[]> {
-  const folder = join(warehouse, 'state');
-  return readdirSync(folder)
-    .map((website) => join(folder, website, readdirSync(join(folder, website)).sort().at(-1) ?? ''))
-    .sort();
+async function allSnapshots(warehouse: string) {
+  return Promise.all(PUBLISHED.map(async (table) => [table, [...(await icebergSnapshots(warehouse, table)).values()]]));
+}
+
+async function newestStates(warehouse: string): Promise<string[]> {
+  const folders = [ODD, 'shop'].map((website) => stateFolder(warehouse, website));
+  return (await Promise.all(folders.map(async (folder) => join(folder, (await namesIn(folder)).at(-1) ?? '')))).sort();
+}
+
+function folderOf(warehouse: string, table = 'coverage'): string {
+  return join(warehouse, 'iceberg', table, 'metadata');
+}
+
+/** The dates of the snapshots of `coverage`. */
+function timesOf(warehouse: string): string[] {
+  return icebergMetadata(warehouse, 'coverage').snapshots.map((one) =>
+    new Date(one['timestamp-ms']).toISOString().slice(0, 10),
+  );
+}
+
+/** How many files each of them has. */
+async function sizesOf(warehouse: string): Promise<number[]> {
+  return [...(await icebergSnapshots(warehouse, 'coverage')).values()].map((files) => Object.keys(files).length);
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { catchUp } from '../../src/followers/follower.js';
 import { readAvro } from '../../src/followers/iceberg/avro.js';
 import { type IcebergOptions, IcebergTables } from '../../src/followers/iceberg/follower.js';
+import { folderPlace } from '../../src/followers/iceberg/place.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { scratchFolder } from '../../src/warehouse/layout.js';
 import { OpenWarehouse } from '../../src/warehouse/open.js';
@@ -39,7 +40,7 @@ export function publishIceberg(warehouse: string, options: Partial<IcebergOption
   return withEngine(engineOptions, async (engine) => {
     const log = await OpenWarehouse.read(engine, warehouse);
     return catchUp(
-      await IcebergTables.open(log, { history: Number.POSITIVE_INFINITY, ...options }),
+      await IcebergTables.open(log, { history: Number.POSITIVE_INFINITY, place: folderPlace(warehouse), ...options }),
       log,
       engineOptions,
     );
@@ -79,21 +80,19 @@ export async function icebergNulls(warehouse: string, table: Table): Promise<Rec
 
 async function entriesOf(warehouse: string, table: Table): Promise<Map<number, Entry[]>> {
   const metadata = icebergMetadata(warehouse, table);
+  const read = (address: string) =>
+    readFileSync(join(warehouse, 'iceberg', table, 'metadata', address.slice(address.lastIndexOf('/') + 1)));
   const found = new Map<number, Entry[]>();
   for (const snapshot of metadata.snapshots) {
     const entries: Entry[] = [];
-    for (const { manifest_path } of await readAvro(at(snapshot['manifest-list']), manifestSchema)) {
-      for (const { data_file } of await readAvro(at(manifest_path), entrySchema)) entries.push(data_file);
+    for (const { manifest_path } of await readAvro(read(snapshot['manifest-list']), manifestSchema)) {
+      for (const { data_file } of await readAvro(read(manifest_path), entrySchema)) entries.push(data_file);
     }
     found.set(snapshot['snapshot-id'], entries);
   }
   return found;
 }
 
-function byFile<T>(entries: readonly Entry[], told: (entry: Entry) => T): Record<string, T> {
-  return Object.fromEntries(entries.map((entry) => [entry.file_path.replace('file://', ''), told(entry)]));
-}
-
-function at(address: string): Uint8Array {
-  return readFileSync(address.replace('file://', ''));
+function byFile<T>(entries: readonly Entry[], pick: (entry: Entry) => T): Record<string, T> {
+  return Object.fromEntries(entries.map((entry) => [entry.file_path.replace('file://', ''), pick(entry)]));
 }

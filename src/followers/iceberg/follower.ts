@@ -1,26 +1,43 @@
 import { stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
+import { z } from 'zod';
+import { withBucket } from '../../bucket/client.js';
+import type { BucketConfig } from '../../config/bucket.js';
 import { crashPoint } from '../../storage/crash-point.js';
+import { identifier } from '../../storage/sql.js';
 import { websiteOf } from '../../warehouse/damage.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
-import { DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
+import { columnsOf, DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
+import { AWAITED } from '../bucket.js';
 import { type CheckedCopy, type Commit, type Difference, lagging, removedIn } from '../follower.js';
-import { fileCounts } from './file-counts.js';
 import { REMEDY } from './metadata.js';
-import { localPlace, type Place } from './place.js';
-import { fieldIds } from './schema.js';
+import { bucketPlace, folderPlace, type Place } from './place.js';
 import { IcebergTable, type NamedFile, type TableFile } from './table.js';
 
 const DATE_FOLDER = /[/\\]date=(\d{4}-\d{2}-\d{2})[/\\]/;
 /** In the order in which they are published: what a row of `snapshots` names comes before it. */
 export const PUBLISHED = [...DATA_TABLES, 'page_state', 'runs', 'tombstones', 'replays', 'snapshots'] as const;
 
+const countsRow = z.object({ rows: z.coerce.number(), nulls: z.array(z.coerce.number()) });
+
 export interface IcebergOptions {
+  place: Place;
   /** How far back readers can travel: milliseconds. */
   history: number;
-  place?: Place;
   now?: () => number;
+}
+
+/** Opens the tables in the bucket, if there is one, else in the folder. @throws BucketError */
+export function withIcebergTables<T>(
+  { bucket: config, history }: { bucket: BucketConfig | undefined; history: number },
+  log: OpenWarehouse,
+  work: (copy: CheckedCopy) => Promise<T>,
+  isAwaited = false,
+): Promise<T> {
+  const open = async (place: Place) => work(await IcebergTables.open(log, { place, history }));
+  if (!config) return open(folderPlace(log.path));
+  return withBucket(config, (bucket) => open(bucketPlace(bucket)), isAwaited ? AWAITED : {});
 }
 
 /**
@@ -38,20 +55,20 @@ export class IcebergTables implements CheckedCopy {
     private readonly log: OpenWarehouse,
     private readonly tables: ReadonlyMap<Table, IcebergTable>,
     private readonly place: Place,
-    private readonly now: () => number,
+    private readonly now: number,
     /** Older commits share one Iceberg snapshot. Milliseconds since 1970. */
     private readonly historyFrom: number,
   ) {}
 
-  static async open(log: OpenWarehouse, options: IcebergOptions): Promise<IcebergTables> {
-    const { history, place = localPlace(log.path), now = Date.now } = options;
-    const open = async (anew = false) => {
-      const tables = PUBLISHED.map(async (table) => [table, await IcebergTable.open(place, table, anew)] as const);
-      return new IcebergTables(log, new Map(await Promise.all(tables)), place, now, now() - history);
+  static async open(log: OpenWarehouse, { place, history, now = Date.now }: IcebergOptions): Promise<IcebergTables> {
+    const open = async (fromScratch = false) => {
+      const tables = PUBLISHED.map(
+        async (table) => [table, await IcebergTable.open(place, table, fromScratch)] as const,
+      );
+      return new IcebergTables(log, new Map(await Promise.all(tables)), place, now(), now() - history);
     };
     const opened = await open();
-    // A bucket may have commits of other machines.
-    return options.place === undefined && (await opened.#holdsRemoved()) ? open(true) : opened;
+    return (await opened.#holdsRemoved()) ? open(true) : opened;
   }
 
   /** Whether something was removed from the log that is published: then the tables start from scratch. */
@@ -70,8 +87,6 @@ export class IcebergTables implements CheckedCopy {
 
   async drop({ tombstones, tombstoneFiles, markers }: OpenWarehouse): Promise<void> {
     const taken = new Set(await this.#idsIn('tombstones'));
-    const lacking = tombstoneFiles.filter((file) => !taken.has(idOf(file)));
-    if (lacking.length === 0) return;
     const byId = new Map(markers.map((marker) => [marker.commitId, marker]));
     for (const { tombstone_id, table_name, commit_id } of tombstones) {
       const marker = byId.get(commit_id);
@@ -80,7 +95,7 @@ export class IcebergTables implements CheckedCopy {
       this.#table(table).remove(this.#named(fileOf(this.log.path, marker, table)));
       this.#withoutHistory.add(table);
     }
-    await this.#add('tombstones', lacking);
+    await this.#addLacking('tombstones', tombstoneFiles);
   }
 
   async take({ marker, state }: Commit): Promise<void> {
@@ -88,10 +103,11 @@ export class IcebergTables implements CheckedCopy {
     if (state !== null) files.push(['page_state', state]);
     files.push([tableOf(marker), marker.path]);
     // For all files first: if one cannot be read, the whole commit is left out.
-    const facts = await this.#facts(files);
+    const described: [Table, TableFile][] = [];
+    for (const [table, path] of files) described.push([table, await this.#describe(table, path)]);
     const at = Date.parse(marker.committedAt);
     if (marker.runId !== this.#run?.id && at >= this.historyFrom) await this.#endRun();
-    for (const [table, file] of facts) {
+    for (const [table, file] of described) {
       if (table === 'page_state') await this.#replaceState(file);
       else this.#table(table).add(file);
     }
@@ -101,17 +117,12 @@ export class IcebergTables implements CheckedCopy {
   async finish(log: OpenWarehouse): Promise<string[]> {
     await this.#endRun();
     for (const { path } of await this.#resizedStates(log)) {
-      for (const [, file] of await this.#facts([['page_state', path]])) await this.#replaceState(file);
+      await this.#replaceState(await this.#describe('page_state', path));
     }
-    const now = this.now();
-    const taken = new Set(await this.#idsIn('runs'));
-    await this.#add(
-      'runs',
-      log.runs.filter((path) => !taken.has(idOf(path))),
-    );
+    await this.#addLacking('runs', log.runs);
     for (const [table, published] of this.tables) {
-      await published.snapshot(now);
-      await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom, now);
+      await published.snapshot(this.now);
+      await published.publish(this.#withoutHistory.has(table) ? Number.POSITIVE_INFINITY : this.historyFrom, this.now);
       crashPoint(`published iceberg ${table}`);
     }
     return [];
@@ -147,14 +158,10 @@ export class IcebergTables implements CheckedCopy {
     for (const marker of newestMarkers(markers)) {
       const path = stateFileOf(warehouse, marker);
       const before = published.get(this.#named(path).address);
-      const bytes = before === undefined ? null : await this.#stateSize(path);
+      const bytes = before === undefined ? null : await this.place.stateSize(this.#pathIn(path));
       if (before !== undefined && bytes !== null && bytes !== before) resized.push({ path, published: before, bytes });
     }
     return resized;
-  }
-
-  #stateSize(path: string): Promise<number | null> {
-    return this.place.stateSize(this.#pathIn(path));
   }
 
   async #endRun(): Promise<void> {
@@ -179,27 +186,19 @@ export class IcebergTables implements CheckedCopy {
     table.add(state);
   }
 
-  async #add(table: Table, paths: readonly string[]): Promise<void> {
-    for (const [, file] of await this.#facts(paths.map((path) => [table, path]))) this.#table(table).add(file);
+  async #addLacking(table: 'runs' | 'tombstones', paths: readonly string[]): Promise<void> {
+    const taken = new Set(await this.#idsIn(table));
+    for (const path of paths) if (!taken.has(idOf(path))) this.#table(table).add(await this.#describe(table, path));
   }
 
-  /** What the metadata of a table says about its files. */
-  async #facts(files: readonly (readonly [Table, string])[]): Promise<[Table, TableFile][]> {
-    const counts = await fileCounts(
-      this.log.engine,
-      files.map(([, path]) => path),
-    );
-    const facts = async ([table, path]: readonly [Table, string]): Promise<[Table, TableFile]> => {
-      const { rows = 0, nulls } = counts.get(path) ?? {};
-      const known = [...fieldIds(table)].flatMap(([column, id]): [number, number][] => {
-        const count = nulls?.has(column) ? nulls.get(column) : rows;
-        return count === null || count === undefined ? [] : [[id, count]];
-      });
-      // A state that was rebuilt here may differ in size from the published one.
-      const bytes = (table === 'page_state' ? await this.#stateSize(path) : null) ?? (await stat(path)).size;
-      return [table, { ...this.#named(path), rows, nulls: new Map(known), bytes }];
-    };
-    return Promise.all(files.map(facts));
+  /** What the metadata of a table says about a file. @throws EngineError if it cannot be read */
+  async #describe(table: Table, path: string): Promise<TableFile> {
+    const nulls = columnsOf(table).map(({ name }) => `count(*) - count(${identifier(name)})`);
+    const query = `select count(*) as rows, [${nulls.join(', ')}] as nulls from (${this.log.query(table, [path])})`;
+    const [counts] = await this.log.engine.rows(countsRow, query);
+    if (!counts) throw new Error(`${path} cannot be counted`);
+    const published = table === 'page_state' ? await this.place.stateSize(this.#pathIn(path)) : null;
+    return { ...this.#named(path), ...counts, bytes: published ?? (await stat(path)).size };
   }
 
   #pathIn(path: string): string {

@@ -20,16 +20,15 @@ export interface DataFile {
   rows: number;
   bytes: number;
   /**
-   * How many values are null, by field id; unknown counts are left out. Readers do not need them, except DuckDB 1.4,
-   * which without them finds no rows by `is null` and `is not null`.
+   * How many values are null in each column, in the order of the columns that the table had. Readers do not need this,
+   * except DuckDB 1.4, which without it finds no rows by `is null` and `is not null`.
    */
-  nulls: ReadonlyMap<number, number>;
+  nulls: readonly number[];
   /** The Iceberg snapshot that added it, whose id is its sequence number. */
   since: number;
 }
 
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
-const count = z.object({ key: z.int(), value: z.int() });
 const entrySchema = z.object({
   status: z.int(),
   snapshot_id: z.int().nullable(),
@@ -39,7 +38,7 @@ const entrySchema = z.object({
     partition: z.object({ website_id: z.string() }),
     record_count: z.int(),
     file_size_in_bytes: z.int(),
-    null_value_counts: z.array(count),
+    null_value_counts: z.array(z.object({ value: z.int() })),
     lower_bounds: z.array(z.object({ key: z.int(), value: bytes })),
   }),
 });
@@ -62,8 +61,8 @@ export function writeManifest(
       partition: { website_id: file.websiteId },
       record_count: file.rows,
       file_size_in_bytes: file.bytes,
-      value_counts: [...file.nulls.keys()].map((key) => ({ key, value: file.rows })),
-      null_value_counts: [...file.nulls].map(([key, value]) => ({ key, value })),
+      value_counts: file.nulls.map((_, at) => ({ key: at + 1, value: file.rows })),
+      null_value_counts: file.nulls.map((value, at) => ({ key: at + 1, value })),
       lower_bounds: boundsOf(table, file),
       upper_bounds: boundsOf(table, file),
     },
@@ -92,7 +91,7 @@ export async function readManifest(table: Table, manifest: Uint8Array): Promise<
         date: day ? dateOf(Buffer.from(day).readInt32LE()) : null,
         rows: data_file.record_count,
         bytes: data_file.file_size_in_bytes,
-        nulls: new Map(data_file.null_value_counts.map(({ key, value }) => [key, value])),
+        nulls: data_file.null_value_counts.map(({ value }) => value),
         since: sequence_number ?? 0,
       };
     });

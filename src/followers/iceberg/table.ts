@@ -64,8 +64,8 @@ export class IcebergTable {
     readonly isNew: boolean,
   ) {}
 
-  /** The table as last published. It starts from scratch if it is to, or was published under another address. */
-  static async open(place: Place, table: Table, anew = false): Promise<IcebergTable> {
+  /** The table as last published, or an empty one if it was published under another address. */
+  static async open(place: Place, table: Table, fromScratch = false): Promise<IcebergTable> {
     const folder = folderOf(table);
     const names = await place.names(folder);
     const version = Math.max(0, ...names.map((name) => Number(/^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? 0)));
@@ -73,7 +73,7 @@ export class IcebergTable {
     const bytes = version === 0 ? null : await place.read(file);
     const known = bytes && (await readable(place.address(file), async () => parseMetadata(bytes)));
     const location = place.address(`iceberg/${table}`);
-    const isNew = anew || known?.location !== location;
+    const isNew = fromScratch || known?.location !== location;
     const metadata = isNew || !known ? emptyMetadata(table, location, known) : known;
     const isChanged = adoptSchema({ metadata, table }) || isNew;
     const opened = new IcebergTable(place, table, version, metadata, isChanged, isNew);
@@ -124,8 +124,8 @@ export class IcebergTable {
   }
 
   /**
-   * Publishes the snapshots that were made: the next version of the metadata, unless another process wrote it first,
-   * and then the version hint. Finally removes files that have not been needed for an hour.
+   * Publishes the snapshots that were made: the next version of the metadata, and then the version hint. Finally removes
+   * files that have not been needed for an hour.
    *
    * @param historyFrom snapshots superseded before this are removed; milliseconds since 1970
    */
@@ -134,16 +134,13 @@ export class IcebergTable {
     const unneeded = this.isChanged ? await this.#expire(historyFrom, now) : [];
     if (this.isChanged) {
       this.version++;
-      const file = `${folder}/v${this.version}.metadata.json`;
-      if (!(await this.place.create(file, Buffer.from(JSON.stringify(this.metadata))))) {
-        throw new Error(`${this.place.address(file)} was written by another process at the same time`);
-      }
+      await this.place.write(`${folder}/v${this.version}.metadata.json`, Buffer.from(JSON.stringify(this.metadata)));
       this.isChanged = false;
       crashPoint(`wrote iceberg ${this.table}`);
     }
     const hint = `${folder}/version-hint.text`;
     const hinted = await this.place.read(hint);
-    if (hinted?.toString() !== String(this.version)) await this.place.replace(hint, Buffer.from(String(this.version)));
+    if (hinted?.toString() !== String(this.version)) await this.place.write(hint, Buffer.from(String(this.version)));
     for (const name of unneeded) await this.place.remove(`${folder}/${name}`);
   }
 
