@@ -287,7 +287,7 @@ export const configSchema = z
 export type Config = z.output<typeof configSchema> & { file: string };
 
 /** The JSON Schema of `indexhouse.yaml` as users write it (durations and sizes as text), for completion in editors. */
-export function configJsonSchema(): Record<string, unknown> {
+export function configJsonSchema(): z.core.JSONSchema.JSONSchema {
   // Draft 7 is what the YAML language server understands best.
   const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' });
   const section = generated.properties?.['api'];

@@ -56,6 +56,7 @@ export function setupCommands(define: Define): Command[] {
     define('completion', () => import('../completion.js'))
       .description('print a script that completes commands and flags in your shell')
       .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+      .argument('[words...]', 'behind --, by the script: the words so far; prints what may come next')
       .addHelpText('after', COMPLETION_HELP),
   ];
 }
