@@ -1,16 +1,23 @@
 -- title: Two dates or two directories side by side
--- description: Every figure of two dates, or with `other` of two directories on one date: pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. If retention removed the rows of a listing, the one before it is used; older reports that it removed are missing.
+-- description: Every figure of two dates, or with `other` of two directories on one date; with `pages`, each page that differs between two dates. Figures are pages, indexed, coverage states, crawls, canonicals and what reports say. Each counts pages: `left_pages` those of `left_side`, `right_pages` those of `right_side`, `difference` right minus left; shares are among all pages of the side. Listings are the last complete ones up to a date, reports each page's last one up to that listing: it may be older, and pages without one are in `With a report` on neither side. If retention removed the rows of a listing, the one before it is used; older reports that it removed are missing. A page that is quarantined on one of the two dates is neither new nor gone.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 7 days ago): the left side: the last complete listing up to this date; by default the one before the last seven dates
 -- param until (date, default today): the right side, and both sides with `other`: the last complete listing up to this date
 -- param directory (text, default all): only pages below one directory of the URL's path, such as /blog/, or / for those at the root
 -- param other (text, default none): compares `directory` with this one, on the date `until`
--- grain: one row per website and figure
+-- param pages (boolean, default false): one row per page that is new, gone or changed, instead of the figures
+-- param limit (integer, default none): at most this many rows
+-- grain: one row per website and figure; with `pages` one row per page that differs
 -- show website_id (website): website
 -- show figure (text): figure
+-- show url (url): page
 -- show left_side (text): left
 -- show right_side (text): right
+-- show left_state (text): left state
+-- show right_state (text): right state
+-- show left_canonical (url): left canonical
+-- show right_canonical (url): right canonical
 -- show left_pages (count): left
 -- show right_pages (count): right
 -- show difference (change): difference
@@ -55,6 +62,8 @@ listed as (
     coverage.url,
     index_summary,
     index_coverage_state,
+    searchengine_selected_canonical,
+    user_selected_canonical,
     canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
     days_between(last_crawl_time, sides.snapshot_at) as days_since_crawl
   from coverage
@@ -134,19 +143,63 @@ compared as (
     any_value(pages) filter (side = 'right') as right_count
   from figures
   group by website_id, place, figure
+),
+-- A website without both sides has nothing to compare page by page.
+two_sided as (
+  select website_id
+  from sides
+  group by website_id
+  having count(distinct snapshot_id) = 2
+),
+quarantined as (
+  select distinct website_id, url
+  from rejected_records
+  join sides using (website_id, snapshot_id)
+  where source = 'coverage' and $pages::boolean
+),
+differing as (
+  select
+    website_id,
+    url,
+    case when left_page.url is null then 'new' when right_page.url is null then 'gone' else 'changed' end as figure,
+    left_page.index_coverage_state as left_state,
+    right_page.index_coverage_state as right_state,
+    left_page.searchengine_selected_canonical as left_canonical,
+    right_page.searchengine_selected_canonical as right_canonical,
+    left_page.user_selected_canonical as left_declared,
+    right_page.user_selected_canonical as right_declared
+  from (select * from listed where $pages::boolean and side = 'left') as left_page
+  full join (select * from listed where $pages::boolean and side = 'right') as right_page using (website_id, url)
+  where
+    website_id in (from two_sided)
+    and if(figure = 'changed', (
+      left_page.index_summary is distinct from right_page.index_summary
+      or left_state is distinct from right_state
+      or left_canonical is distinct from right_canonical
+      or left_declared is distinct from right_declared
+    ), (website_id, url) not in (from quarantined))
 )
-select
-  compared.website_id,
-  figure,
-  left_side.label as left_side,
-  right_side.label as right_side,
-  if(left_side.label is null, null, coalesce(left_count, 0)) as left_pages,
-  coalesce(right_count, 0) as right_pages,
-  right_pages - left_pages as difference,
-  round(left_pages / nullif(left_side.pages, 0), 4) as left_share,
-  round(right_pages / nullif(right_side.pages, 0), 4) as right_share,
-  round(right_pages / nullif(right_side.pages, 0) - left_pages / nullif(left_side.pages, 0), 4) as share_difference
-from compared
-join totals as right_side on right_side.website_id = compared.website_id and right_side.side = 'right'
-left join totals as left_side on left_side.website_id = compared.website_id and left_side.side = 'left'
-order by compared.website_id, place, greatest(right_count, left_count) desc, figure
+select * exclude (place, most)
+from (
+  select
+    compared.website_id,
+    figure,
+    left_side.label as left_side,
+    right_side.label as right_side,
+    if(left_side.label is null, null, coalesce(left_count, 0)) as left_pages,
+    coalesce(right_count, 0) as right_pages,
+    right_pages - left_pages as difference,
+    round(left_pages / nullif(left_side.pages, 0), 4) as left_share,
+    round(right_pages / nullif(right_side.pages, 0), 4) as right_share,
+    round(right_pages / nullif(right_side.pages, 0) - left_pages / nullif(left_side.pages, 0), 4) as share_difference,
+    place,
+    greatest(right_count, left_count) as most
+  from compared
+  join totals as right_side on right_side.website_id = compared.website_id and right_side.side = 'right'
+  left join totals as left_side on left_side.website_id = compared.website_id and left_side.side = 'left'
+  where not $pages::boolean
+  union all by name
+  select * from differing
+)
+order by website_id, place, most desc, figure, url
+limit $limit::bigint

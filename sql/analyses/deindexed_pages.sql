@@ -1,10 +1,11 @@
 -- title: De-indexed pages
--- description: Pages that fell out of the index, newest first, and their state now. Dates are those of the snapshots that saw it. `why` says what is known of the cause: the coverage state before and after, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
+-- description: Pages that fell out of the index, newest first, and their state now. Dates are those of the snapshots that saw it; `times` says how often the page fell out in the period, and pages that keep coming and going are found with `times=2` and `reindexed=true`. `why` says what is known of the cause: the coverage state before and after, and what is unusual: by the last report a fetch that failed, robots.txt, or indexing that is not allowed; by the last listing another canonical than the page itself.
 -- question: What fell out?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
 -- param reindexed (boolean, default false): also pages that are indexed again now
+-- param times (integer, default 1): pages that fell out at least this often in these dates
 -- param directory (text, default all): pages below one directory of the URL's path, such as /blog/, or / for those at the root
 -- param url_contains (text, default all): pages whose URL contains this text, in any case
 -- param state (text, default all): pages in this coverage state now, (none) for those without one
@@ -13,6 +14,7 @@
 -- show website_id (website): website
 -- show snapshot_date (date): date
 -- show url (url): page
+-- show times (count): times
 -- show why (text): why
 select
   dropped.website_id,
@@ -24,6 +26,7 @@ select
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   pages.is_monitored as is_monitored_now,
+  count(*) over (partition by dropped.website_id, dropped.url) as times,
   -- If the coverage state stayed the same, only the summary changed.
   fall_explained(
     if(moved.url is null, dropped.from_value, moved.from_value),
@@ -51,5 +54,6 @@ where
   and ($reindexed::boolean or pages.is_indexed is not true)
   and is_website(dropped.website_id, $website::varchar)
   and is_selected(dropped.url, pages.index_coverage_state, $directory::varchar, $url_contains::varchar, $state::varchar)
+qualify times >= $times::bigint
 order by dropped.observed_at desc, dropped.website_id, dropped.url
 limit $limit::bigint

@@ -1,29 +1,42 @@
 -- title: State transitions
--- description: How many pages changed from which coverage state to which. Null means no inspection data. `share_of_from` is the share among all changes from that state.
+-- description: How many pages changed from which coverage state to which, and how many of them are still in it. Null means no inspection data. `share_of_from` is the share among all changes from that state. With `deindexed`, what pages became that fell out of the index.
 -- question: What changed?
 -- param website (text, default all): id or name of one website
 -- param since (date, default 6 days ago): first date; by default the last seven dates are covered
 -- param until (date, default today): last date
+-- param deindexed (boolean, default false): only of pages that fell out of the index at the same time
 -- grain: one row per website, state before and state after
 -- show website_id (website): website
 -- show from_state (text): before
 -- show to_state (text): after
 -- show pages (count): pages
+-- show still (count): still there
 -- show changes (count): changes
 -- show share_of_from (share): of all from before
 -- show last_observed_at (date): last
+with fell as (
+  select commit_id, website_id, url
+  from page_changes
+  where
+    change = 'deindexed'
+    and snapshot_date between $since::date and $until::date
+    and is_website(website_id, $website::varchar)
+)
 select
   website_id,
   from_value as from_state,
   to_value as to_state,
   count(distinct url) as pages,
+  count(distinct url) filter (pages.index_coverage_state is not distinct from to_value) as still,
   count(*) as changes,
   round(count(*) / sum(count(*)) over (partition by website_id, from_value), 4) as share_of_from,
   max(observed_at) as last_observed_at
 from page_changes
+left join pages using (website_id, url)
 where
   change = 'coverage_state'
   and snapshot_date between $since::date and $until::date
   and is_website(website_id, $website::varchar)
+  and (not $deindexed::boolean or (commit_id, website_id, url) in (from fell))
 group by website_id, from_value, to_value
 order by changes desc, website_id, from_state, to_state

@@ -51,7 +51,7 @@ Write at most ten sentences: the figures, the one or two things that matter, and
     ) => `Find out why pages of ${ofWebsite(given['website'])} fell out of the index since ${quoted(given['since'] ?? '6 days ago')}${given['directory'] === undefined ? '' : `, of those below ${quoted(given['directory'])}`}.
 1. \`run_analysis\` deindexed_pages: which pages, when, and the \`why\` of each.
 2. \`run_analysis\` deindexed_in_common: which traits they share significantly. A \`lift\` of 5: five times as often as the average page.
-3. \`run_analysis\` deindexed_became: the states that they are in now.
+3. \`run_analysis\` state_transitions with \`deindexed\` true: the states that they went to, and how many are still in them.
 4. \`events\`: was it one night?
 5. \`page\` for two or three of them: crawl, canonical, sitemap, robots.txt.
 Say what the evidence shows, what it does not show, and how many pages each statement is about. Common traits are no proof of a cause. ${DATA_TEXT}`,
@@ -72,7 +72,7 @@ Say what the evidence shows, what it does not show, and how many pages each stat
 2. The same \`compare\` for the whole website: did the rest move in the same way?
 3. \`events\` from two weeks before the change: was there anything else?
 4. If a sitemap was submitted: \`run_analysis\` sitemap_effect.
-5. \`run_analysis\` crawl_to_change: were the pages crawled again since? Pages that were not cannot show the change yet.
+5. \`run_analysis\` crawl_freshness: were the pages crawled again since? Pages that were not cannot show the change yet.
 Compare changes, not levels. Say how many days and pages the answer is based on, and whether it is too early to tell. ${DATA_TEXT}`,
   },
 ];

@@ -79,7 +79,7 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
   // A quarantined page may still be indexed.
   const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);
-  const command = queryCommand('listing_diff', { website, since, until: snapshot_date });
+  const command = queryCommand('compare', { website, since, until: snapshot_date, pages: 'true' });
   if (isTooMany(total, rules.indexed_drop)) {
     const places = await fallen(reader, { before, now, directory: null });
     const what = `indexed pages fell ${fell(total)} since ${since}${mostly(places)}`;

@@ -116,7 +116,67 @@ function pagesOn(night: number): GivenPage[] {
   });
 }
 
-/** Two websites: `shop` with these stories, and `wiki`, whose only page falls out of the index on the last night. */
+/**
+ * Of the website `maps`: j1 to j6 join a sitemap on the third night, o1 to o4 never do, and m was in it from its first
+ * report on. Of the first 1, 1, 1, 4 and 2 are indexed, of the others 1, 1, 1, 2 and 2.
+ */
+function mapsOn(night: number): GivenPage[] {
+  const [joined = 0, others = 0] = [[], [1, 1], [1, 1], [1, 1], [4, 2], [2, 2]][night] ?? [];
+  const page = (name: string, isIndexed: boolean, sitemaps: string[]): GivenPage => ({
+    url: `https://maps.example/${name}`,
+    entry: { index_summary: isIndexed ? 'Indexed' : 'Not Indexed' },
+    report: { sitemaps },
+  });
+  return [
+    ...[1, 2, 3, 4, 5, 6].map((number) => page(`j${number}`, number <= joined, night < 3 ? [] : [BLOG_MAP])),
+    ...[1, 2, 3, 4].map((number) => page(`o${number}`, number <= others, [MAIN_MAP])),
+    page('m', true, [BLOG_MAP]),
+  ];
+}
+
+/**
+ * Canonicals of the website `forum` in the first three nights: a's mismatch has a break, b declares one from the second
+ * night on, and c is gone.
+ */
+function forumOn(night: number): GivenPage[] {
+  const page = (name: string, declared: string | null, chosen: string): GivenPage => ({
+    url: `https://forum.example/${name}`,
+    entry: {
+      index_summary: 'Indexed',
+      searchengine_selected_canonical: chosen,
+      ...(declared === null ? {} : { user_selected_canonical: declared }),
+    },
+  });
+  return [
+    page('a', ELSEWHERE, night === 2 ? ELSEWHERE : urlOf('docs/1')),
+    page('b', night === 1 ? null : urlOf('b'), ELSEWHERE),
+    ...(night === 1 ? [page('c', urlOf('c'), ELSEWHERE)] : []),
+  ];
+}
+
+/** Of the website `kinds`, of two directories and two sitemaps: on the last night one of four combinations falls. */
+function kindsOn(night: number): GivenPage[] {
+  const kinds = [
+    { directory: 'a', map: BLOG_MAP, pages: 12, falls: true },
+    { directory: 'a', map: MAIN_MAP, pages: 12, falls: false },
+    { directory: 'b', map: BLOG_MAP, pages: 12, falls: false },
+    { directory: 'b', map: MAIN_MAP, pages: 24, falls: false },
+  ];
+  return kinds.flatMap(({ directory, map, pages, falls }, kind) =>
+    Array.from({ length: pages }, (_, number) => {
+      const url = `https://kinds.example/${directory}/page-${kind}-${number}`;
+      // Those that fell have another canonical, sitemap and page fetch since: consequences, not causes.
+      return falls && night === 5
+        ? { url, entry: out('Soft 404', {}), report: { sitemaps: [], page_fetch_status: 'Soft 404' } }
+        : { url, entry: { ...indexed('', {}), searchengine_selected_canonical: url }, report: inMap(map) };
+    }),
+  );
+}
+
+/**
+ * Websites with known answers: `shop` with these stories, `maps`, `forum`, `kinds`, and `wiki`, whose only page falls out of the
+ * index on the last night.
+ */
 export function storiesWarehouse(): Promise<BuiltWarehouse> {
   const wiki = (entry: Entry): GivenPage[] => [{ url: 'https://wiki.example/', entry }];
   return buildWarehouse(
@@ -124,8 +184,10 @@ export function storiesWarehouse(): Promise<BuiltWarehouse> {
       at: AT[night] ?? '',
       lists: {
         shop: pagesOn(night),
-        ...(night === 1 ? { wiki: wiki({ index_summary: 'Indexed' }) } : {}),
-        ...(night === 5 ? { wiki: wiki({ index_summary: 'Not Indexed' }) } : {}),
+        maps: mapsOn(night),
+        ...(night <= 3 ? { forum: forumOn(night) } : {}),
+        ...(night === 1 ? { wiki: wiki({ index_summary: 'Indexed' }), kinds: kindsOn(night) } : {}),
+        ...(night === 5 ? { wiki: wiki({ index_summary: 'Not Indexed' }), kinds: kindsOn(night) } : {}),
       },
       // One reject makes the third night's listing partial, but not the fifth's.
       ...(night === 5 ? { sections: { quality: { max_reject_ratio: 1 } } } : {}),

@@ -50,52 +50,37 @@ async function byBoth(name: string, given: Given): Promise<Told[]> {
   return [await byParquet(thinned, name, given), await byDuckdb(thinned, name, given)];
 }
 
-const differences = (rows: Told) => rows.map(({ url, difference }) => `${url} ${difference}`);
+const differences = (rows: Told) => rows.map(({ url, figure }) => `${url} ${figure}`);
 const shop = (name: string, difference: string) => `${at('shop', name)} ${difference}`;
-const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until });
+const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until, pages: 'true' });
 
-describe('listing_diff', () => {
+describe('compare, page by page,', () => {
   test('passes over listings that are out of use', async () => {
     const told = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
     // The 5th is compared by the 2nd, and the 11th by the 9th.
-    for (const rows of await byBoth('listing_diff', diff('2025-03-05', '2025-03-11'))) {
+    for (const rows of await byBoth('compare', diff('2025-03-05', '2025-03-11'))) {
       expect(differences(rows)).toEqual(told);
-      expect(rows[0]?.['index_coverage_state_then']).toBe('as of the 2');
-      expect(rows[0]?.['index_coverage_state_now']).toBe('as of the 9');
+      expect(rows[0]?.['left_state']).toBe('as of the 2');
+      expect(rows[0]?.['right_state']).toBe('as of the 9');
     }
   });
 
   testAtLength('compares nothing where no listing is left, or just one', async () => {
-    expect(differences(await byParquet(built.path, 'listing_diff', diff('2025-03-01')))).toHaveLength(3);
-    expect(await byBoth('listing_diff', diff('2025-03-01'))).toEqual([[], []]);
-    expect(await byBoth('listing_diff', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
+    expect(differences(await byParquet(built.path, 'compare', diff('2025-03-01')))).toHaveLength(3);
+    expect(await byBoth('compare', diff('2025-03-01'))).toEqual([[], []]);
+    expect(await byBoth('compare', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
   });
 
   test('compares nothing with rows that indexhouse.duckdb has dropped', async () => {
     const told = [shop('a', 'changed')];
-    expect(differences(await byDuckdb(shortened, 'listing_diff', diff('2025-03-09')))).toEqual(told);
-    expect(differences(await byParquet(shortened, 'listing_diff', diff('2025-03-05')))).toEqual([
+    expect(differences(await byDuckdb(shortened, 'compare', diff('2025-03-09')))).toEqual(told);
+    expect(differences(await byParquet(shortened, 'compare', diff('2025-03-05')))).toEqual([
       ...told,
       shop('f', 'gone'),
     ]);
-    expect(await byDuckdb(shortened, 'listing_diff', diff('2025-03-05'))).toEqual([]);
-    expect(await byDuckdb(shortened, 'listing_diff', diff('2025-03-02', '2025-03-05'))).toEqual([]);
+    expect(await byDuckdb(shortened, 'compare', diff('2025-03-05'))).toEqual([]);
+    expect(await byDuckdb(shortened, 'compare', diff('2025-03-02', '2025-03-05'))).toEqual([]);
   });
-});
-
-test('crawl_to_change counts the changes of listings that are out of use', async () => {
-  const counts = (rows: Told) =>
-    rows.map((row) =>
-      ['change', 'changes', 'never_crawled', 'crawl_unknown', 'median_days'].map((name) =>
-        typeof row[name] === 'string' && name !== 'change' ? Number(row[name]) : row[name],
-      ),
-    );
-  const given = { website: 'shop' };
-  // The state of `a` changes seven times, that of `e` once. No page was ever crawled.
-  expect(counts(await byParquet(built.path, 'crawl_to_change', given))).toEqual([['coverage_state', 8, 8, 0, null]]);
-  for (const rows of await byBoth('crawl_to_change', given))
-    expect(counts(rows)).toEqual([['coverage_state', 8, 4, 4, null]]);
-  expect(counts(await byDuckdb(shortened, 'crawl_to_change', given))).toEqual([['coverage_state', 8, 4, 4, null]]);
 });
 
 describe('page_timeline', () => {
@@ -122,6 +107,6 @@ describe('page_timeline', () => {
     );
     const rows = await byDuckdb(warehouse, 'page_timeline', { url: at('shop', 'b') });
     expect([rows.filter(({ event }) => event === 'listed').length, absences(rows)]).toEqual([5, []]);
-    expect(await byDuckdb(warehouse, 'listing_diff', diff('2025-03-02'))).toEqual([]);
+    expect(await byDuckdb(warehouse, 'compare', diff('2025-03-02'))).toEqual([]);
   });
 });

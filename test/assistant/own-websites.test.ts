@@ -35,7 +35,7 @@ const TELLING = [
 const OF_OTHERS = /other\.example|"other"|shop2/;
 /** In `npm test` those that read other tables than one another. */
 const ASKED = atLength(
-  ['indexing_trend', 'deindexed_pages', 'api_usage', 'page'],
+  ['indexing_trend', 'deindexed_pages', 'drift_diary', 'page'],
   analyses().map(({ name }) => name),
 );
 

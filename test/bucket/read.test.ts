@@ -89,7 +89,7 @@ describe('a bucket is read like a folder', () => {
   test('with equal answers, for which only what they need is fetched, and once', async () => {
     expect((await read('query', 'indexing_trend', 'website=shop')).code).toBe(0);
     expect(fetched()).toEqual(['coverage_summary']);
-    for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['api_usage']]) {
+    for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['drift_diary']]) {
       const there = await run(['query', ...asked, '--json', '--warehouse', built.path]);
       const here = await read('query', ...asked, '--json');
       expect([here.code, here.stderr]).toEqual([0, there.stderr]);

@@ -290,17 +290,17 @@ describe('--columns', () => {
 });
 
 describe('a default limit', () => {
-  it('is told where it leaves something out, with what gives all of it', async () => {
+  it('is reported where it leaves rows out, with the parameter that lifts it', async () => {
     const pages = Array.from({ length: 51 }, (_, at) => ({ url: `https://shop.example/${at}/a` }));
     const many = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages } }]);
     onTestFinished(() => many.remove());
     const asked = async (...args: string[]) => {
-      const { stdout, stderr } = await run(['query', 'canonical_by_directory', ...args, '--warehouse', many.path]);
+      const { stdout, stderr } = await run(['query', 'coverage_by_directory', ...args, '--warehouse', many.path]);
       const last = stdout.trimEnd().split('\n').at(-1);
       return { lines: stdout.split('\n').length, last, stderr: stderr.replace(OLD, '') };
     };
     expect(await asked()).toMatchObject({ last: 'The first 50 rows; all of them: --param limit=none', stderr: '' });
-    const note = 'indexhouse: canonical_by_directory: the first 50 rows; all: --param limit=none\n';
+    const note = 'indexhouse: coverage_by_directory: the first 50 rows; all: --param limit=none\n';
     expect(await asked('--format', 'csv')).toMatchObject({ lines: 52, stderr: note });
     const others: [args: string[], told: object][] = [
       [['limit=51'], { last: expect.stringMatching(/^51 rows\./), stderr: '' }],

@@ -240,8 +240,8 @@ describeAtLength('the last seven dates', () => {
 
   it('are the same for a question and a report without dates', async () => {
     const { sections, period } = (await reportOf(week)).report;
-    const asked = (name: string) =>
-      withReader({ warehouse: week.path, memoryLimit: 256e6 }, (reader) => analysisRows(reader, name));
+    const asked = (name: string, given: Record<string, string> = {}) =>
+      withReader({ warehouse: week.path, memoryLimit: 256e6 }, (reader) => analysisRows(reader, name, given));
     const urls = (rows: readonly Row[]) => rows.map(({ url }) => url);
     expect(period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
     expect(sections[0]?.deindexed.samples.map(({ url }) => url)).toEqual([B2, B3]);
@@ -254,7 +254,7 @@ describeAtLength('the last seven dates', () => {
       (await asked('coverage_by_directory')).map(({ directory, indexed_change }) => [directory, indexed_change]),
     ).toEqual(sections[0]?.directories.map((row) => [row.directory, row.indexed - (row.indexed_before ?? 0)]));
     // The listing of 2025-03-08 is the one before them.
-    expect(urls(await asked('listing_diff'))).toHaveLength(6);
+    expect(urls(await asked('compare', { pages: 'true' }))).toHaveLength(6);
   });
 });
 

@@ -59,7 +59,7 @@ ${table(columnsOf(rows), rows, { id: 'compare', caption: 'Each figure counts pag
 async function readFigures(reader: Reader, website: string, { from, to, directory }: CompareQuery) {
   const until = to ?? newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const since = from ?? addDays(until, -DAYS_APART);
-  const sides = { website, since, until, directory: directory ?? null, other: null };
+  const sides = { website, since, until, directory: directory ?? null, other: null, pages: false, limit: null };
   return { from: since, to: until, rows: await askRows(reader, 'analyses/compare', figureRow, sides) };
 }
 
