@@ -20,7 +20,7 @@ const DEFAULT_THROTTLE_MS = 5_000;
 const MAX_THROTTLES = 30;
 const EXCERPT_LENGTH = 200;
 /** Waits that the service asks for are reported from this length on. */
-const TOLD_FROM_MS = 10_000;
+const REPORTED_FROM_MS = 10_000;
 
 /** Requests of one website in one run; the client adds to it. */
 export interface RequestCounts {
@@ -133,8 +133,7 @@ export class Client {
 
   async #getOnce(path: string, { lane, counts, notAfter }: Purpose, isRetry: boolean): Promise<string> {
     if (this.#ended) throw this.#ended;
-    const wanted = { lane, notAfter, signal: this.#options.signal };
-    const slot = this.#pacer.take(wanted) ?? (await this.#pacer.slot(wanted));
+    const slot = await this.#pacer.slot({ lane, notAfter, signal: this.#options.signal });
     if (this.#ended) {
       slot.failed();
       throw this.#ended;
@@ -219,24 +218,13 @@ export class Client {
   /** Doubles from half a second, with jitter; a `Retry-After` from the service is the minimum. */
   async #backOff(tries: number, error: SourceError, { notAfter }: Purpose): Promise<void> {
     const ceiling = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tries - 1));
-    const asked = error instanceof RetryLater ? error.waitMs : 0;
+    const asked = error.detail.waitMs ?? 0;
     const waitMs = Math.max(asked, ceiling * (0.5 + this.#effects.random() / 2));
     const now = this.#effects.now();
     if (asked > 0 && !this.#patience.allows(asked, now)) throw this.#tooLong(asked, error.status ?? 0);
     if (notAfter !== undefined && now + waitMs > notAfter) throw new TooLate();
-    if (asked >= TOLD_FROM_MS) this.#options.onNotice?.({ kind: 'unavailable', waitMs: asked });
+    if (asked >= REPORTED_FROM_MS) this.#options.onNotice?.({ kind: 'unavailable', waitMs: asked });
     await this.#effects.sleep(waitMs, this.#options.signal);
-  }
-}
-
-class RetryLater extends SourceError {
-  constructor(
-    kind: FailureKind,
-    message: string,
-    detail: { status: number; body?: string },
-    readonly waitMs: number,
-  ) {
-    super(kind, message, detail);
   }
 }
 
@@ -265,12 +253,12 @@ function remedyOf(kind: FailureKind, { baseUrl, token }: Places): string | undef
   return remedies[kind];
 }
 
+/** @param waitMs how long the service asks to wait, if it does */
 function failureOf(answer: Answer, waitMs: number | null, places: Places): SourceError {
   const kind = kindOf(answer.status);
   const remedy = remedyOf(kind, places);
   const message = `the service answered ${answer.status}${saying(answer)}${remedy ? `; ${remedy}` : ''}`;
-  const detail = { status: answer.status, body: answer.text ?? '' };
-  return waitMs === null ? new SourceError(kind, message, detail) : new RetryLater(kind, message, detail, waitMs);
+  return new SourceError(kind, message, { status: answer.status, body: answer.text ?? '', waitMs: waitMs ?? 0 });
 }
 
 function kindOf(status: number): FailureKind {

@@ -84,7 +84,7 @@ export function readWindow(text: string, place: string = API_PLACES.baseUrl): Wi
 /**
  * Cuts the entries out of a body as text, which saves parsing and stringifying each of them.
  *
- * @returns the entries and the body without them, or null if only a parser can tell them apart
+ * @returns the entries and the body without them, or null if only a parser can separate them
  */
 function cutEntries(text: string): { entries: JudgedEntry[]; body: string } | null {
   if (!text.startsWith(WINDOW_START)) return null;

@@ -43,7 +43,8 @@ export class SourceError extends Failure {
   constructor(
     readonly kind: FailureKind,
     message: string,
-    readonly detail: { status?: number; body?: string; cause?: unknown } = {},
+    /** `waitMs`: how long the service asks to wait before a retry. */
+    readonly detail: { status?: number; body?: string; waitMs?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: detail.cause });
   }

@@ -39,7 +39,7 @@ export class LearnedPace {
   #pause = { refused: 0, answered: 0 };
   #nextStep = { share: FIRST_STEP, answers: 0, at: 0 };
   #stepsDown = 0;
-  #isDeaf = false;
+  #ignoresRefusals = false;
 
   /** @param configuredPerMinute Infinity for no limit */
   constructor(private readonly configuredPerMinute: number) {}
@@ -72,8 +72,8 @@ export class LearnedPace {
 
   /** The key answers again after a pause. */
   learn(now: number): void {
-    if (this.#isDeaf && this.#answeredAt.length < ANSWERS_WITHOUT_LESSON) return;
-    this.#isDeaf = false;
+    if (this.#ignoresRefusals && this.#answeredAt.length < ANSWERS_WITHOUT_LESSON) return;
+    this.#ignoresRefusals = false;
     const answers = this.#answeredAt.length;
     const { refused, answered } = this.#pause;
     // An exhausted limit answers nothing, so this one is not exhausted.
@@ -102,7 +102,7 @@ export class LearnedPace {
   #forget(): void {
     this.#perMinute = Number.POSITIVE_INFINITY;
     this.#stepsDown = 0;
-    this.#isDeaf = true;
+    this.#ignoresRefusals = true;
   }
 
   #setNextStep(share: number, now: number): void {

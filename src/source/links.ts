@@ -34,7 +34,7 @@ export function followable(link: string, baseUrl: string, place: string = API_PL
     throw new SourceError(
       'refused_link',
       `the service's next_page points outside ${place}: ${JSON.stringify(link.slice(0, 200))}; ` +
-        `nothing was sent there. Check ${place}, and tell the operator of the service`,
+        `nothing was sent there. Check ${place}, and report it to the operator of the service`,
     );
   }
   return `/${resolved.href.slice(new URL(base).href.length)}`;

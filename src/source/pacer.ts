@@ -5,11 +5,11 @@ import { type Effects, realEffects } from './effects.js';
 import { TooLate } from './errors.js';
 import { LearnedPace } from './learned-pace.js';
 import type { RateReading } from './rate-headers.js';
-import { GrantedSlot, Lanes, type Slot, type SlotEnds, type SlotRequest, type Waiter } from './slot.js';
+import { Lanes, type Slot, type SlotRequest, type Waiter } from './slot.js';
 import { minutePace, SentLog, Spacing, slower } from './spacing.js';
 
 /** A learned pace is reported again when it has changed by this factor. */
-const TOLD_CHANGE = 1.5;
+const REPORTED_CHANGE = 1.5;
 /** The resolution of timers. */
 const TIMER_STEP_MS = 1;
 /** A wait without a 429 is reported when it is this much longer than the pace alone explains. */
@@ -60,9 +60,9 @@ export class Pacer {
   /** Ends the sleep once nobody waits: a pause of an hour must not keep the process alive. */
   #alarm = new AbortController();
   #clock = { last: 0, shift: 0 };
-  #toldOfOthers = false;
-  #toldOfWaitUntil = 0;
-  #toldPerMinute = Number.POSITIVE_INFINITY;
+  #reportedOthers = false;
+  #reportedWaitUntil = 0;
+  #reportedPerMinute = Number.POSITIVE_INFINITY;
   readonly #usage = { answered: 0, firstAt: 0, lastAt: 0 };
 
   constructor(options: PacerOptions) {
@@ -70,14 +70,6 @@ export class Pacer {
     this.#effects = options.effects ?? realEffects;
     this.#spacing = new Spacing(minutePace(options.requestsPerMinute), this.#sent);
     this.#learned = new LearnedPace(options.requestsPerMinute);
-  }
-
-  /** The next slot if it is due now and nobody waits, else null. At full speed, this saves the cost of a promise. */
-  take({ signal, notAfter = Number.POSITIVE_INFINITY }: SlotRequest): Slot | null {
-    if (signal?.aborted || !this.#waiting.isEmpty || !this.#isFree) return null;
-    const time = this.#effects.now();
-    const now = this.#steady(time);
-    return this.#dueAt <= now && time <= notAfter ? this.#granted(now) : null;
   }
 
   /** Waits for the next slot. Rejects with `Stopped` when the signal fires, `TooLate` if it comes after `notAfter`. */
@@ -143,7 +135,7 @@ export class Pacer {
       if (this.#waiting.isEmpty) return;
       if (waitMs > 0) {
         this.#wakeAt(now + waitMs);
-        this.#tellOfWait(now, waitMs);
+        this.#reportWait(now, waitMs);
         return;
       }
       this.#waiting.next()?.grant(this.#granted(now));
@@ -159,12 +151,12 @@ export class Pacer {
   }
 
   /** Reports a long wait that only the rate headers explain. */
-  #tellOfWait(now: number, waitMs: number): void {
+  #reportWait(now: number, waitMs: number): void {
     const until = now + waitMs;
     const withoutHeaders = this.#spacing.dueAtPace(this.#learned.pace);
-    const explained = Math.max(now, this.#pausedUntil, withoutHeaders, this.#toldOfWaitUntil);
+    const explained = Math.max(now, this.#pausedUntil, withoutHeaders, this.#reportedWaitUntil);
     if (until - explained < LONG_WAIT_MS) return;
-    this.#toldOfWaitUntil = until;
+    this.#reportedWaitUntil = until;
     this.#options.onNotice?.({ kind: 'spent', waitMs });
   }
 
@@ -195,55 +187,57 @@ export class Pacer {
     this.#spacing.sentOne(now);
     if (this.#sent.count === 1) this.#usage.firstAt = now;
     this.#underWay++;
-    const slot = new GrantedSlot(this.#sent.count, this.#ends);
+    const slot: Slot = {
+      sequence: this.#sent.count,
+      answered: (reading) => this.#answered(slot, reading),
+      throttled: (waitMs) => this.#throttled(slot, waitMs),
+      failed: () => this.#ended(slot, false),
+    };
     if (this.#mustProbe) this.#probe = slot;
     return slot;
   }
 
-  /** What happens when a slot ends; one object for all slots. */
-  readonly #ends: SlotEnds = {
-    answered: (slot, reading) => {
-      this.#usage.answered++;
-      this.#usage.lastAt = this.#now();
-      if (this.#probe === slot) this.#learned.learn(this.#usage.lastAt);
-      this.#learned.answered(this.#usage.lastAt);
-      if (reading) this.#observe(reading, slot.sequence);
-      this.#setPace();
-      this.#ended(slot, false);
-    },
-    throttled: (slot, waitMs) => {
-      this.#spacing.calm();
-      this.#learned.refused(!this.#mustProbe);
-      this.#pause(waitMs);
-      this.#ended(slot, true);
-    },
-    failed: (slot) => this.#ended(slot, false),
-  };
+  #answered(slot: Slot, reading: RateReading | null): void {
+    this.#usage.answered++;
+    this.#usage.lastAt = this.#now();
+    if (this.#probe === slot) this.#learned.learn(this.#usage.lastAt);
+    this.#learned.answered(this.#usage.lastAt);
+    if (reading) this.#observe(reading, slot.sequence);
+    this.#setPace();
+    this.#ended(slot, false);
+  }
+
+  #throttled(slot: Slot, waitMs: number): void {
+    this.#spacing.limitBursts();
+    this.#learned.refused(!this.#mustProbe);
+    this.#pause(waitMs);
+    this.#ended(slot, true);
+  }
 
   #observe(reading: RateReading, sequence: number): void {
     // The reading uses the system clock, the allowance a clock that never goes back.
     const resetAt = reading.resetAt + this.#now() - this.#effects.now();
     this.#allowance.observe({ ...reading, resetAt }, sequence, this.#now());
     const others = this.#allowance.othersPerMinute;
-    if (others === null || this.#toldOfOthers) return;
-    this.#toldOfOthers = true;
+    if (others === null || this.#reportedOthers) return;
+    this.#reportedOthers = true;
     this.#options.onNotice?.({ kind: 'shared_key', othersPerMinute: others });
   }
 
   #setPace(): void {
     const { pace, perMinute } = this.#learned;
     this.#spacing.slowTo(slower(pace, this.#allowance.pace ?? pace));
-    const [low, high] = [perMinute, this.#toldPerMinute].sort((one, other) => one - other);
-    if (low === high || (low ?? 0) * TOLD_CHANGE > (high ?? 0)) return;
-    this.#toldPerMinute = perMinute;
+    const [low, high] = [perMinute, this.#reportedPerMinute].sort((one, other) => one - other);
+    if (low === high || (low ?? 0) * REPORTED_CHANGE > (high ?? 0)) return;
+    this.#reportedPerMinute = perMinute;
     this.#options.onNotice?.({ kind: 'learned_pace', perMinute });
   }
 
   #pause(waitMs: number): void {
     const until = this.#now() + waitMs;
-    const isTold = this.#pausedUntil > this.#now() && until < this.#pausedUntil + LONGER_PAUSE_MS;
+    const isReported = this.#pausedUntil > this.#now() && until < this.#pausedUntil + LONGER_PAUSE_MS;
     this.#pausedUntil = Math.max(this.#pausedUntil, until);
-    if (!isTold) this.#options.onNotice?.({ kind: 'throttled', waitMs });
+    if (!isReported) this.#options.onNotice?.({ kind: 'throttled', waitMs });
   }
 
   #ended(slot: Slot, throttled: boolean): void {
@@ -258,11 +252,7 @@ export class Pacer {
 
   /** Milliseconds that never go back: setting the system clock back must not stall the pace. */
   #now(): number {
-    return this.#steady(this.#effects.now());
-  }
-
-  #steady(clock: number): number {
-    const time = clock + this.#clock.shift;
+    const time = this.#effects.now() + this.#clock.shift;
     if (time < this.#clock.last) this.#clock.shift += this.#clock.last - time;
     else this.#clock.last = time;
     return this.#clock.last;

@@ -68,7 +68,7 @@ function timeOf(date: string, age: string): number {
 
 /**
  * Reads the rate headers of an answer; null if they are missing or unusable. The reset may be seconds to go, seconds or
- * milliseconds since 1970, which its magnitude tells apart, or a date.
+ * milliseconds since 1970, which follows from its magnitude, or a date.
  */
 export function readRate(headers: IncomingHttpHeaders, clock: ServerClock, receivedAt: number): RateReading | null {
   const remaining = firstOf(headers, REMAINING);

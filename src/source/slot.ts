@@ -2,9 +2,11 @@ import type { RateReading } from './rate-headers.js';
 
 /** The right to send one request. Its holder must report how the request ended, because others wait for the place. */
 export interface Slot {
+  /** Of the request, counted from 1. */
+  readonly sequence: number;
   /** The key answered something other than 429. */
   answered(reading: RateReading | null): void;
-  /** The key was told to wait. */
+  /** The service refused the request, and asks to wait. */
   throttled(waitMs: number): void;
   /** No answer came, or nothing was sent. */
   failed(): void;
@@ -16,33 +18,6 @@ export interface SlotRequest {
   signal?: AbortSignal | undefined;
   /** Milliseconds since 1970: a later slot is of no use. */
   notAfter?: number | undefined;
-}
-
-/** What happens when a slot ends; the same for all slots of a pacer. */
-export interface SlotEnds {
-  answered(slot: GrantedSlot, reading: RateReading | null): void;
-  throttled(slot: GrantedSlot, waitMs: number): void;
-  failed(slot: GrantedSlot): void;
-}
-
-export class GrantedSlot implements Slot {
-  /** @param sequence of the request, counted from 1 */
-  constructor(
-    readonly sequence: number,
-    private readonly ends: SlotEnds,
-  ) {}
-
-  answered(reading: RateReading | null): void {
-    this.ends.answered(this, reading);
-  }
-
-  throttled(waitMs: number): void {
-    this.ends.throttled(this, waitMs);
-  }
-
-  failed(): void {
-    this.ends.failed(this);
-  }
 }
 
 /** A request that waits for a slot. */
@@ -78,7 +53,7 @@ export class Lanes {
   }
 
   /** Removes and returns the waiters for which `isMeant` holds. */
-  take(isMeant: (waiter: Waiter) => boolean = () => true): Waiter[] {
+  take(isMeant: (waiter: Waiter) => boolean): Waiter[] {
     const taken: Waiter[] = [];
     for (const [lane, waiting] of this.#lanes) {
       if (!waiting.some(isMeant)) continue;

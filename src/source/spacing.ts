@@ -8,7 +8,7 @@ const MARGIN = 300 / MINUTE_MS;
 /** After a quiet spell, up to this share of a minute's requests is caught up at once. */
 const BURST_SHARE = 1 / 20;
 /** What is still caught up once a request was refused: the delay of a late timer. */
-const CALM_BURST_MS = 50;
+const LIMITED_BURST_MS = 50;
 
 /** At least this many times are kept, and at most twice as many. */
 const MAX_KEPT = 100_000;
@@ -79,7 +79,7 @@ function intervalOf({ requests, perMs }: Pace): number {
  */
 export class Spacing {
   #pace: Pace;
-  #isCalm = false;
+  #hasLimitedBursts = false;
   /** When the last request was due under even spacing. */
   #evenAt = Number.NEGATIVE_INFINITY;
 
@@ -115,14 +115,14 @@ export class Spacing {
   }
 
   /** From now on, catches up only the delay of a late timer, because the service has refused a request. */
-  calm(): void {
-    this.#isCalm = true;
+  limitBursts(): void {
+    this.#hasLimitedBursts = true;
   }
 
   #burstMs(intervalMs: number): number {
     const burst = Math.max(1, withMargin(MINUTE_MS * BURST_SHARE) / intervalMs);
     const burstMs = (burst - 1) * intervalMs;
-    return this.#isCalm ? Math.min(burstMs, CALM_BURST_MS) : burstMs;
+    return this.#hasLimitedBursts ? Math.min(burstMs, LIMITED_BURST_MS) : burstMs;
   }
 
   /** When this pace has room for one more request. */
