@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeAtLength } from '../given/at-length.js';
-import { simulatedNights, type ToldChange, type ToldNight, ToldNights } from '../given/told-nights.js';
+import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from '../given/made-nights.js';
 
 const CRAWLED = 'Crawled - currently not indexed';
 const SUBMITTED = 'Submitted and indexed';
 const ALL_TIME = { since: '2025-01-01' };
 
-let warehouse: ToldNights;
+let warehouse: MadeNights;
 
 beforeAll(async () => {
-  warehouse = await ToldNights.open(afterAll);
+  warehouse = await MadeNights.open(afterAll);
 });
 
 afterAll(() => warehouse.close());
 
 /** So many pages of a directory leave the index on a night, and so many come in. */
-function moving(directory: string, out: number, into: number, state = CRAWLED): ToldChange[] {
+function moving(directory: string, out: number, into: number, state = CRAWLED): MadeChange[] {
   return Array.from({ length: out + into }, (_, page) => {
     const url = `https://w.example${directory}${page}`;
     const [from, to] = page < out ? ['Indexed', 'Not Indexed'] : ['Not Indexed', 'Indexed'];
@@ -27,9 +27,9 @@ function moving(directory: string, out: number, into: number, state = CRAWLED): 
   }).flat();
 }
 
-/** Nights from 2025-01-01 on; null where there was none. The first listing tells no change. */
-function nightsOf(told: (ToldChange[] | 'partial' | null)[]): ToldNight[] {
-  return told.flatMap((changes, night) => {
+/** Nights from 2025-01-01 on; null where there was none. The first listing has no changes. */
+function nightsOf(found: (MadeChange[] | 'partial' | null)[]): MadeNight[] {
+  return found.flatMap((changes, night) => {
     if (changes === null) return [];
     const date = new Date(Date.UTC(2025, 0, 1 + night)).toISOString().slice(0, 10);
     return changes === 'partial'
@@ -43,7 +43,7 @@ const quiet = (night: number) => [...moving('/a/', 2, (night * 7) % 4), ...movin
 const quietNights = (number: number) => Array.from({ length: number }, (_, night) => quiet(night));
 const fall = [...moving('/a/', 2, 1), ...moving('/b/', 30, 1, 'Soft 404')];
 
-async function told(nights: (ToldChange[] | 'partial' | null)[], given: Record<string, string> = {}) {
+async function found(nights: (MadeChange[] | 'partial' | null)[], given: Record<string, string> = {}) {
   const rows = await warehouse.ask(nightsOf(nights), 'events', { ...ALL_TIME, ...given });
   return rows.map(({ snapshot_date, what, name, change }) =>
     [snapshot_date, what, ...(name ? [name] : []), change].join(' '),
@@ -81,10 +81,10 @@ describeAtLength('a simulated year', () => {
 });
 
 describe('an event', () => {
-  test('is told by website, or by what a wider event does not cover', async () => {
+  test('is found by website, or by what a wider event does not cover', async () => {
     const nights = [...quietNights(20), fall];
-    expect(await told(nights)).toEqual(['2025-01-21 website -30']);
-    expect(await told(nights, { all_scopes: 'true' })).toEqual([
+    expect(await found(nights)).toEqual(['2025-01-21 website -30']);
+    expect(await found(nights, { all_scopes: 'true' })).toEqual([
       '2025-01-21 website -30',
       '2025-01-21 directory /b/ -29',
       '2025-01-21 state Submitted and indexed -30',
@@ -110,7 +110,7 @@ describe('an event', () => {
 
   test('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
     const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
-    expect(await told([...quietNights(20), traded])).toEqual([
+    expect(await found([...quietNights(20), traded])).toEqual([
       '2025-01-21 directory /a/ -30',
       '2025-01-21 directory /b/ 30',
     ]);
@@ -120,45 +120,45 @@ describe('an event', () => {
       from: SUBMITTED,
       to: 'Indexed, not submitted in sitemap',
     }));
-    expect(await told([...quietNights(20), resubmitted])).toEqual([
+    expect(await found([...quietNights(20), resubmitted])).toEqual([
       '2025-01-21 state Indexed, not submitted in sitemap 30',
     ]);
   });
 
   test('needs seven nights before it', async () => {
-    expect(await told([...quietNights(7), fall])).toEqual([]);
-    expect(await told([...quietNights(8), fall])).toEqual(['2025-01-09 website -30']);
+    expect(await found([...quietNights(7), fall])).toEqual([]);
+    expect(await found([...quietNights(8), fall])).toEqual(['2025-01-09 website -30']);
   });
 
   test('is not what happens every week', async () => {
     const nights = Array.from({ length: 60 }, (_, night) => (night % 7 === 0 ? moving('/a/', 40, 0) : quiet(night)));
-    const rows = await told(nights);
+    const rows = await found(nights);
     expect(rows.filter((row) => row > '2025-02-01')).toEqual([]);
     // A far larger one of those is.
     expect(
-      await told([...nights, quiet(1), quiet(2), quiet(3), moving('/a/', 150, 0)], { since: '2025-02-01' }),
+      await found([...nights, quiet(1), quiet(2), quiet(3), moving('/a/', 150, 0)], { since: '2025-02-01' }),
     ).toEqual(['2025-03-05 website -150']);
   });
 
   test('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
     const falling = Array.from({ length: 20 }, () => moving('/a/', 10, 0));
-    expect(await told([...falling, null, null, null, [...moving('/a/', 40, 0)]])).toEqual([]);
-    expect(await told([...falling, [...moving('/a/', 40, 0)]])).toEqual(['2025-01-21 website -40']);
-    expect(await told([...falling, 'partial', moving('/a/', 10, 0)])).toEqual([]);
+    expect(await found([...falling, null, null, null, [...moving('/a/', 40, 0)]])).toEqual([]);
+    expect(await found([...falling, [...moving('/a/', 40, 0)]])).toEqual(['2025-01-21 website -40']);
+    expect(await found([...falling, 'partial', moving('/a/', 10, 0)])).toEqual([]);
   });
 
   test('is not that new pages arrive unindexed and get their first data', async () => {
     const urls = Array.from({ length: 500 }, (_, page) => `https://w.example/new/${page}`);
     const appeared = urls.map((url) => ({ url, change: 'appeared', from: null, to: null }));
     const data = urls.map((url) => ({ url, change: 'coverage_state', from: null, to: 'URL is unknown' }));
-    expect(await told([...quietNights(20), appeared, data])).toEqual([]);
+    expect(await found([...quietNights(20), appeared, data])).toEqual([]);
     const indexed = appeared.map((change) => ({ ...change, to: 'Indexed' }));
-    expect(await told([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
+    expect(await found([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
   });
 
-  test('is that something stops, and is told again only until it is usual', async () => {
+  test('is that something stops, and is found again only until it is usual', async () => {
     const growing = Array.from({ length: 20 }, () => moving('/a/', 0, 40));
-    const rows = await told([...growing, ...quietNights(20)]);
+    const rows = await found([...growing, ...quietNights(20)]);
     expect(rows[rows.length - 1]).toMatch(/^2025-01-21 website/);
     expect(rows.length).toBeLessThanOrEqual(5);
   });

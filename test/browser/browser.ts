@@ -27,16 +27,16 @@ export function launch(): Promise<Browser> {
 
 /** What a page did that it should not: errors on the console, and requests to another origin than its own. */
 export function watched(page: Page, origin: string): string[] {
-  const told: string[] = [];
+  const noise: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') told.push(`console: ${message.text()}`);
+    if (message.type() === 'error' || message.type() === 'warning') noise.push(`console: ${message.text()}`);
   });
-  page.on('pageerror', (error) => told.push(`error: ${error.message}`));
+  page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
   page.on('request', (request) => {
     const { origin: asked, protocol } = new URL(request.url());
-    if (asked !== origin && protocol !== 'data:') told.push(`request: ${request.url()}`);
+    if (asked !== origin && protocol !== 'data:') noise.push(`request: ${request.url()}`);
   });
-  return told;
+  return noise;
 }
 
 /** What axe finds serious or critical about a page as it is shown now. */

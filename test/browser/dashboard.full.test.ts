@@ -40,11 +40,11 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     shop?.remove();
   });
 
-  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; told: string[] }> {
+  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; noise: string[] }> {
     const context = await browser.newContext({ baseURL: dashboard.origin, ...options });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    return { page, told: watched(page, dashboard.origin) };
+    return { page, noise: watched(page, dashboard.origin) };
   }
 
   /** With the keyboard alone: the field of the key is the first that is not a link. */
@@ -57,7 +57,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
   }
 
   it('is whole, quiet and accessible on every page: light, dark and on a phone', async () => {
-    const { page, told } = await open();
+    const { page, noise } = await open();
     await page.goto('/');
     await lookedAt(page, 'sign-in');
     await signIn(page);
@@ -66,7 +66,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       for (const closed of await page.locator('summary').all()) await closed.click();
       await lookedAt(page, path);
     }
-    expect(told).toEqual([]);
+    expect(noise).toEqual([]);
   });
 
   async function lookedAt(page: Page, path: string): Promise<void> {
@@ -79,7 +79,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
   }
 
   it('is used with the keyboard: skip to the content, filter, sort, leaf', async () => {
-    const { page, told } = await open();
+    const { page, noise } = await open();
     await signIn(page);
     await page.goto(`${SHOP}/pages`);
     await page.keyboard.press('Tab');
@@ -106,7 +106,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     await page.goBack();
     await page.locator('#shown', { hasText: '1 to 50' }).waitFor();
     expect(await page.getByLabel('Address contains').inputValue()).toBe('/p/0');
-    expect(told).toEqual([]);
+    expect(noise).toEqual([]);
   });
 
   it('asks for nothing where a step leads to another place of the same page, and leaves what is typed', async () => {
@@ -130,7 +130,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
 
   it('shows with a script what it shows without', async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const { page, told } = await open({ javaScriptEnabled });
+      const { page, noise } = await open({ javaScriptEnabled });
       await signIn(page);
       await page.goto(`${SHOP}/pages`);
       await page.getByRole('link', { name: 'no', exact: true }).click();
@@ -149,12 +149,12 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       await page.goto(SHOP);
       // What only a script can do is not offered without one.
       expect(await page.locator('.reading, .reader').count()).toBe(javaScriptEnabled ? 2 : 0);
-      expect(told).toEqual([]);
+      expect(noise).toEqual([]);
     }
   });
 
   it('shows the columns that are ticked, and ticks those that are shown after a step back', async () => {
-    const { page, told } = await open();
+    const { page, noise } = await open();
     await signIn(page);
     await page.goto(`${SHOP}/pages?q=/p/&sort=-state`);
     await page.locator('summary', { hasText: 'Columns' }).focus();
@@ -176,11 +176,11 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
     expect(await page.locator('input[value=canonical]').isChecked()).toBe(true);
     expect(await page.locator('input[value=sitemaps]').isChecked()).toBe(false);
     expect(await page.getByRole('combobox', { name: 'Rows' }).inputValue()).toBe('50');
-    expect(told).toEqual([]);
+    expect(noise).toEqual([]);
   });
 
-  it('tells the numbers of the trend to the keyboard, the pointer and a finger, where they stand', async () => {
-    const { page, told } = await open({ viewport: WIDE, hasTouch: true });
+  it('shows the numbers of the trend to the keyboard, the pointer and a finger, where they stand', async () => {
+    const { page, noise } = await open({ viewport: WIDE, hasTouch: true });
     await signIn(page);
     await page.goto(SHOP);
     const slider = page.getByRole('slider', { name: 'Share of the pages that is indexed' });
@@ -201,7 +201,7 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       expect(await page.locator('.reading').innerText()).toMatch(/^Point at the chart/);
       await readByPointing(page);
     }
-    expect(told).toEqual([]);
+    expect(noise).toEqual([]);
   });
 
   /** Points below the dot of each date a little beside its middle: the marker goes through the middle. */

@@ -150,7 +150,7 @@ describe.each([
     for (const url of ADDRESSES.good) expect(judge({ url }).accepted).toBe(true);
   });
 
-  it('tells which known fields are absent, and null is not absent', () => {
+  it('lists which known fields are absent, and null is not absent', () => {
     expect(judge({ url: URL })).toMatchObject({ accepted: true, absent: Object.keys(schema.shape).slice(1) });
     const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
     expect(judge({ url: URL, ...nulls })).toMatchObject({ accepted: true, absent: [] });

@@ -28,7 +28,7 @@ function reports(): string[] {
   return [...world.pages('w')].map(({ report }) => JSON.stringify(report));
 }
 
-/** The object's text with some of its members' values replaced, one left out or told twice, or spaces put in. */
+/** The object's text with some of its members' values replaced, one left out or doubled, or spaces put in. */
 function spoilt(members: [string, string][], change: { at: number; how: string; value: string }[]): string {
   const changed = members.map(([name, value]) => [name, value] as const);
   for (const { at, how, value } of change) {

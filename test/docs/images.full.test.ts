@@ -8,7 +8,7 @@ import { temporaryFolder } from '../given/folder.js';
 
 const factsSchema = z.object({ made_at: z.iso.datetime(), story: z.array(z.string()) });
 
-test('the pictures are of the story that the demo tells, and the README shows what it prints: else npm run images', async () => {
+test('the pictures show the story of the demo, and the README what it prints: else npm run images', async () => {
   const facts = factsSchema.parse(JSON.parse(readFileSync(join(IMAGES, 'demo.json'), 'utf8')));
   const { result, printed } = await demoAt(Date.parse(facts.made_at), temporaryFolder());
   expect(result.story).toEqual(facts.story);

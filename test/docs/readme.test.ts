@@ -36,13 +36,13 @@ test('the README says what a first sync costs', () => {
   expect(README).toContain(`|\n|--:|--:|--:|--:|--:|\n${rows.join('\n')}\n\n`);
 });
 
-test('the pictures of the README are there, small, and of the story that it shows the demo tell', () => {
+test('the pictures of the README are there, small, and show the story that the demo prints there', () => {
   const { story } = z
     .object({ story: z.array(z.string()).min(1) })
     .parse(JSON.parse(readFileSync(join(IMAGES, 'demo.json'), 'utf8')));
   const [printed = ''] = /What happened in the last seven days\n[\s\S]*?```/.exec(README) ?? [];
-  const told = printed.replaceAll(/\n +/g, ' ');
-  for (const sentence of story) expect(told).toContain(`- ${sentence}`);
+  const sentences = printed.replaceAll(/\n +/g, ' ');
+  for (const sentence of story) expect(sentences).toContain(`- ${sentence}`);
   const shown = [...README.matchAll(/!\[[^\]]+\]\(docs\/images\/([\w.]+)\)/g)].map(([, file]) => file ?? '');
   expect(shown).toEqual(['report.png', 'dashboard.png']);
   for (const file of shown) {

@@ -19,7 +19,7 @@ const REPORT_FIELDS = Object.keys(urlReportSchema.shape);
 const RUNS = seeds(1, 0.2).length;
 const RECORDS = 120;
 const NIGHTS = ['2026-02-01T02:00:00.000Z', '2026-02-02T02:00:00.000Z'];
-/** Twins that only Unicode's normal forms, letter case or an escape tell apart, and what has to be encoded with care. */
+/** Twins that differ only in Unicode's normal form, letter case or an escape, and what has to be encoded with care. */
 const SUFFIXES = ['', '\u00e9', 'e\u0301', '%C3%A9', 'E', 'e', '?a="b"&c=\'', '#x', '\u2028', '😀', '%', '{*}'];
 
 function urlAt(at: number): string {

@@ -13,7 +13,7 @@ const PLANNED = /^(reason|reports_by_reason|reports_wanted)$/;
 const ID = /(^|_)(snapshot_id|commit_id)$/;
 
 /**
- * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are told by their place in the
+ * What a warehouse holds, so that two warehouses that saw the same are equal: snapshots are named by their place in the
  * log instead of their ids, our own moments only by whether they are there. `onOneClock`: our moments are equal as well,
  * and only the plans may differ.
  */

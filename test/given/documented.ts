@@ -43,9 +43,13 @@ export class Documented {
       expect(answer.status).toBe(404);
       return;
     }
-    const told = this.document.paths[name]?.[method.toLowerCase()]?.responses[answer.status];
-    expect(told, `${method} ${name} may answer ${answer.status}`).toBeDefined();
-    const { pointer, headers, content } = this.#resolved(told, [name, method.toLowerCase(), String(answer.status)]);
+    const described = this.document.paths[name]?.[method.toLowerCase()]?.responses[answer.status];
+    expect(described, `${method} ${name} may answer ${answer.status}`).toBeDefined();
+    const { pointer, headers, content } = this.#resolved(described, [
+      name,
+      method.toLowerCase(),
+      String(answer.status),
+    ]);
     const known = new Set([...Object.keys(headers).map((each) => each.toLowerCase()), ...HEADERS_OF_ANY]);
     expect([...answer.headers.keys()].filter((each) => !known.has(each))).toEqual([]);
     const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';

@@ -43,7 +43,7 @@ export class Home {
     this.config = this.configure(websites);
   }
 
-  /** Writes the configuration anew, for other websites. */
+  /** Writes the configuration again, for other websites. */
   configure(websites: string[]): string {
     const api = { concurrency: 4, page_size: 20, ...this.sections['api'] };
     // Each night asks for every report again, unless a test says otherwise.

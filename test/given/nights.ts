@@ -157,11 +157,11 @@ export class Nights {
 
   async #changes(snapshotId: string): Promise<string[]> {
     const rows = await readTable(this.warehouse, 'page_changes');
-    const told = rows.filter((row) => row['to_snapshot_id'] === snapshotId);
-    return told.map((row) => this.#told(row)).sort();
+    const own = rows.filter((row) => row['to_snapshot_id'] === snapshotId);
+    return own.map((row) => this.#changeText(row)).sort();
   }
 
-  #told(row: Row): string {
+  #changeText(row: Row): string {
     const since = this.#snapshots.indexOf(String(row['from_snapshot_id'])) + 1;
     const what = `${nameOf(String(row['url']))} ${row['change']}`;
     return `${what}: ${row['from_value'] ?? '–'} → ${row['to_value'] ?? '–'} (since ${since > 0 ? `night ${since}` : 'never'})`;

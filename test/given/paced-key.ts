@@ -10,7 +10,7 @@ export interface PacedKeyOptions {
   windowMs?: number;
   kind?: LimiterKind;
   headers?: RateHeaders;
-  /** Requests a minute that the pacer is told, the service's limit if left out. */
+  /** Requests a minute that are configured, the service's limit if left out. */
   configured?: number;
   concurrency?: number;
   /** How long a request takes each way: a draw between the two. */

@@ -50,7 +50,7 @@ export function randomWarehouse(
       ? { index_summary: 'Indexed', index_coverage_state: oneOf(IN_STATES) }
       : { index_summary: 'Not Indexed', index_coverage_state: oneOf(OUT_STATES) };
   let at = FIRST_NIGHT_MS;
-  const told: Night[] = [];
+  const made: Night[] = [];
   for (let night = 0; night < nights; night++) {
     const there = lives.filter(({ comes }) => comes <= night);
     for (const life of there) live(life, at);
@@ -65,10 +65,10 @@ export function randomWarehouse(
     const half = (nth: number) => shop.filter((_, place) => place % 2 === nth % 2);
     const mirrored = others.filter(() => happens(0.8)).map((id, nth) => [id, half(nth)]);
     const lists = { [first]: shop, ...Object.fromEntries(mirrored) };
-    told.push({ at: new Date(at).toISOString(), lists, sections: { quality, reports } });
+    made.push({ at: new Date(at).toISOString(), lists, sections: { quality, reports } });
     at += oneOf([0.5, 1, 1, 1, 3]) * DAY_MS;
   }
-  return buildWarehouse(told);
+  return buildWarehouse(made);
 }
 
 interface Life {

@@ -69,7 +69,7 @@ export const byParquetjs: ParquetReading = async (files) => {
 
 /**
  * One text a row, sorted: what a value is, whatever a reader makes of its type. Lists that are null and empty count as
- * the same, for two readers cannot tell them apart; every other null is null.
+ * the same, because two readers cannot distinguish them; every other null is null.
  */
 export function canonical(rows: readonly Row[], columns: readonly Column[]): string[] {
   return rows.map((row) => JSON.stringify(columns.map(({ name, type }) => valueText(row[name], type)))).sort();

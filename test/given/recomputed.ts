@@ -63,16 +63,16 @@ export class Recomputed {
     const changes: Change[] = [];
     const after = new Map<string, PageKnown>();
     for (const url of urls) {
-      const { known, told } = this.#page(url, night);
-      after.set(url, known);
-      changes.push(...told.map((change) => ({ url, ...change })));
+      const page = this.#page(url, night);
+      after.set(url, page.known);
+      changes.push(...page.changes.map((change) => ({ url, ...change })));
     }
     this.pages = after;
     this.#hadComplete ||= night.complete;
     return changes;
   }
 
-  #page(url: string, night: ObservedNight): { known: PageKnown; told: Omit<Change, 'url'>[] } {
+  #page(url: string, night: ObservedNight): { known: PageKnown; changes: Omit<Change, 'url'>[] } {
     const was = this.pages.get(url);
     const now = night.listed.get(url);
     const asked = night.reports.get(url);
@@ -101,7 +101,7 @@ export class Recomputed {
       gone,
       unlistedSince: unlistedSince(was, now !== undefined || gone !== null, present && lacked ? night.night : null),
     };
-    const told = [
+    const changes = [
       ...(appeared
         ? [{ change: 'appeared', from: null, to: now['index_summary'] ?? null, since: was?.listedIn ?? null }]
         : []),
@@ -118,7 +118,7 @@ export class Recomputed {
       ...(now && before && !appeared ? listingChanges(before, now, was?.listedIn ?? null) : []),
       ...(asked?.report && was && was.reportIn !== null ? reportChanges(was.report, asked.report, was.reportIn) : []),
     ];
-    return { known, told };
+    return { known, changes };
   }
 }
 

@@ -11,7 +11,7 @@ export const MEMORY_LIMIT = 256_000_000;
 export interface ServedWarehouse {
   baseUrl: string;
   app: FastifyInstance;
-  /** What the owner was told of files that cannot be read. */
+  /** The files that were reported as unreadable. */
   unreadable: string[];
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export async function newestFile(warehouse: string, table: Table): Promise<strin
   return file;
 }
 
-/** Writes a Parquet file anew from a query over itself, which is named `self`. */
+/** Rewrites a Parquet file from a query over itself, which is named `self`. */
 export async function rewrite(file: string, query: string): Promise<void> {
   await withEngine({ memoryLimit: MEMORY_BYTES, temporary: dirname(file) }, async (engine) => {
     await engine.view('self', `select * from read_parquet(${literal(file)}, hive_partitioning = false)`);

@@ -40,7 +40,7 @@ describe.each(atLength(SOME_LIMITERS, EVERY_LIMITER))(
       expect(key.utilisation).toBeGreaterThan(0.9);
     });
 
-    it('refuses little of a client that nobody told a rate', async () => {
+    it('refuses little of a client without a configured rate', async () => {
       const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
       expect(refusedShare(key)).toBeLessThan(0.02);
       expect(key.utilisation).toBeGreaterThan(0.9);
@@ -85,29 +85,35 @@ describe('every limiter', () => {
 
 describe('a hidden limit of 60 a second', () => {
   it.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
-    'that counts by %s is learned by a client that was told unlimited, and told once',
+    'that counts by %s is learned by an unlimited client, and reported once',
     async (kind) => {
       const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
       const key = await asked({ ...limiter, configured: Number.POSITIVE_INFINITY, concurrency: 50 }, 3);
       expect(refusedShare(key)).toBeLessThan(0.02);
       expect(key.utilisation).toBeGreaterThan(0.85);
-      const told = learned(key);
-      expect(told.length).toBeGreaterThan(0);
-      expect(told.length).toBeLessThanOrEqual(2);
-      expect((told.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
-      expect((told.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
+      const reported = learned(key);
+      expect(reported.length).toBeGreaterThan(0);
+      expect(reported.length).toBeLessThanOrEqual(2);
+      expect((reported.at(-1) ?? 0) / 3600).toBeGreaterThan(0.8);
+      expect((reported.at(-1) ?? 0) / 3600).toBeLessThan(1.2);
     },
   );
 });
 
 describe('a limit that was momentary', () => {
-  const toldNothing = { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 };
-  const told = { configured: 600, low: 60, high: 600, minutes: atLength(15, 30) };
-  it.each(atLength([told], [told, toldNothing]))(
+  const unlimited = { configured: Number.POSITIVE_INFINITY, low: 60, high: 1200, minutes: 20 };
+  const configured = { configured: 600, low: 60, high: 600, minutes: atLength(15, 30) };
+  it.each(atLength([configured], [configured, unlimited]))(
     'is left behind again: $low instead of $high a minute, configured $configured',
     async (given) => {
-      const { configured, low, high, minutes } = given;
-      const key = new PacedKey({ limit: low, configured, headers: 'off', kind: 'sliding', concurrency: 16 });
+      const { low, high, minutes } = given;
+      const key = new PacedKey({
+        limit: low,
+        configured: given.configured,
+        headers: 'off',
+        kind: 'sliding',
+        concurrency: 16,
+      });
       key.askAllTheTime();
       await key.time.pass(10 * MINUTE_MS);
       key.allow(high);
@@ -134,7 +140,7 @@ describe('a service that refuses at random', () => {
 });
 
 describe('a 429 among requests that are answered', () => {
-  it('does not slow a client that was told no rate', async () => {
+  it('does not slow a client without a configured rate', async () => {
     const key = new PacedKey({ limit: 1, configured: Number.POSITIVE_INFINITY, concurrency: 8 });
     let requests = 0;
     const refused = { allowed: false, headers: { 'retry-after': '1' } };

@@ -22,8 +22,8 @@ describe('judgeReport', () => {
     // As text, both reports begin with the same characters.
     ['a page whose URL goes on as the next field', PAGE, `${PAGE}","index_summary":null,"x`],
     ['the page that the URL asked for begins with', `${PAGE}","index_summary":"x`, PAGE],
-  ])('refuses the report of %s', (_, asked, told) => {
-    const text = JSON.stringify({ ...report(told), index_summary: 'x' });
+  ])('refuses the report of %s', (_, asked, answered) => {
+    const text = JSON.stringify({ ...report(answered), index_summary: 'x' });
     expect(judgeReport(text, asked)).toMatchObject({ outcome: 'rejected', issues: [{ code: 'url_mismatch' }] });
   });
 });

@@ -65,7 +65,7 @@ describe('an answer that does not come whole', () => {
       },
     ],
   ];
-  // What stalls is told only when a timer of a second looks.
+  // What stalls is noticed only when a timer of a second looks.
   const aFew = BROKEN.map(([name]) => name).filter(
     (name) => name !== 'headers that never end' && name !== 'a body that stalls',
   );

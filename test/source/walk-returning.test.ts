@@ -130,7 +130,7 @@ describe('the requests of a walk', () => {
   });
 
   it.each([7, 100])('are at most three more for pages that came or went (windows of %i)', async (cap) => {
-    // Where half a window comes or goes at once, too little of it is known to go on: such a walk begins anew.
+    // Where half a window comes or goes at once, too little of it is known to go on: such a walk starts over.
     const size = Math.floor(cap / 2) - 1;
     const events = happenings(['insert', 'remove'], { at: 9, size, events: 1 });
     await fc.assert(

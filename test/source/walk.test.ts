@@ -123,15 +123,15 @@ describe('a service that contradicts itself', () => {
           ...still.departures,
           ignoresSkip,
           pagination: (honest, { skip, limit }) => {
-            const told = Object.fromEntries(
+            const lying = Object.fromEntries(
               Object.entries({ ...honest, ...lie }).map(([field, value]) => [
                 field,
                 value === 'honest' ? honest[field as keyof typeof honest] : value,
               ]),
             );
-            if (told['next_page'] === 'repeats') told['next_page'] = '/v1/urls/w?skip=7&limit=7';
-            if (told['next_page'] === 'forward') told['next_page'] = `/v1/urls/w?skip=${skip + limit}&limit=${limit}`;
-            return told;
+            if (lying['next_page'] === 'repeats') lying['next_page'] = '/v1/urls/w?skip=7&limit=7';
+            if (lying['next_page'] === 'forward') lying['next_page'] = `/v1/urls/w?skip=${skip + limit}&limit=${limit}`;
+            return lying;
           },
         });
         const walking = new Walking(listing.get, { pageSize: 100, requestsAtMost: 2000 });
@@ -148,8 +148,8 @@ describe('a service that contradicts itself', () => {
       fc.asyncProperty(fc.nat({ max: 40 }), lies, async (count, lie) => {
         // `end`, `next_page` and `count` may not all say at once that a window in the middle is the last one.
         const signals = [lie.end === true, lie.next_page === null, lie.count === 0 || lie.count === 3];
-        const told = [lie.end, lie.next_page, lie.count].map((value) => value !== undefined && value !== null);
-        fc.pre(signals.some((says, at) => !says && told[at]));
+        const given = [lie.end, lie.next_page, lie.count].map((value) => value !== undefined && value !== null);
+        fc.pre(signals.some((says, at) => !says && given[at]));
         fc.pre(lie.skip === 'honest' || lie.skip === undefined || lie.skip === null);
         const listing = new FakeListing(pageUrls(count), {
           cap,

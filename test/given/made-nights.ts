@@ -10,31 +10,31 @@ import { temporaryFolder } from './folder.js';
 
 const WEBSITE = 'w';
 
-export interface ToldChange {
+export interface MadeChange {
   url: string;
   change: string;
   from: string | null;
   to: string | null;
 }
 
-/** What a snapshot told, without the listing itself: enough for what is made of changes and counts alone. */
-export interface ToldNight {
+/** What changed in a snapshot, without the listing itself: enough for what is made of changes and counts alone. */
+export interface MadeNight {
   /** `YYYY-MM-DD`. */
   date: string;
   partial?: boolean;
-  changes: ToldChange[];
+  changes: MadeChange[];
 }
 
 const anyRow = z.record(z.string(), z.unknown());
 
 /** Analyses over nights that a test makes up, in an engine of its own: a year of them takes a second. */
-export class ToldNights {
+export class MadeNights {
   private constructor(
     private readonly engine: Engine,
     private readonly folder: string,
   ) {}
 
-  static async open(onFinished: (clean: () => void) => void): Promise<ToldNights> {
+  static async open(onFinished: (clean: () => void) => void): Promise<MadeNights> {
     const folder = temporaryFolder(onFinished);
     const engine = await Engine.open({ memoryLimit: 512e6, temporary: folder });
     await createTables(engine);
@@ -42,7 +42,7 @@ export class ToldNights {
     for (const table of ['snapshots', 'page_changes'])
       await engine.run(`create or replace table ${table} as select * from ${table}`);
     for (const statement of viewStatements()) await engine.run(statement);
-    return new ToldNights(engine, folder);
+    return new MadeNights(engine, folder);
   }
 
   close(): void {
@@ -51,7 +51,7 @@ export class ToldNights {
 
   /** The rows of an analysis over these nights. */
   async ask(
-    nights: readonly ToldNight[],
+    nights: readonly MadeNight[],
     name: string,
     given: Record<string, string> = {},
   ): Promise<Record<string, unknown>[]> {
@@ -86,8 +86,8 @@ function idsOf(date: string) {
   return { snapshot_id: date, website_id: WEBSITE, snapshot_at: `${date}T02:00:00Z`, snapshot_date: date };
 }
 
-/** The nights of a simulated website, told as a sync of each would. */
-export function simulatedNights(nights: number, options: Omit<WorldOptions, 'start'>): ToldNight[] {
+/** The nights of a simulated website, as a sync of each would see them. */
+export function simulatedNights(nights: number, options: Omit<WorldOptions, 'start'>): MadeNight[] {
   const [{ id = WEBSITE } = {}] = options.websites ?? [];
   const world = new World({ ...options, start: '2025-01-01T02:00:00.000Z' });
   let before: Map<string, State> | null = null;
@@ -111,21 +111,21 @@ interface State {
   index_coverage_state: string | null;
 }
 
-function changesBetween(before: ReadonlyMap<string, State>, now: ReadonlyMap<string, State>): ToldChange[] {
-  const told: ToldChange[] = [];
+function changesBetween(before: ReadonlyMap<string, State>, now: ReadonlyMap<string, State>): MadeChange[] {
+  const changes: MadeChange[] = [];
   for (const [url, { index_summary: to, index_coverage_state: state }] of now) {
     const was = before.get(url);
     if (!was) {
-      told.push({ url, change: 'appeared', from: null, to });
+      changes.push({ url, change: 'appeared', from: null, to });
       continue;
     }
     const { index_summary: from, index_coverage_state: stateBefore } = was;
     const change = to === null ? 'data_lost' : to === 'Indexed' ? 'indexed' : 'deindexed';
-    if (from !== to && (to === null || to === 'Indexed' || from === 'Indexed')) told.push({ url, change, from, to });
-    if (stateBefore !== state) told.push({ url, change: 'coverage_state', from: stateBefore, to: state });
+    if (from !== to && (to === null || to === 'Indexed' || from === 'Indexed')) changes.push({ url, change, from, to });
+    if (stateBefore !== state) changes.push({ url, change: 'coverage_state', from: stateBefore, to: state });
   }
   for (const [url, { index_summary: from }] of before) {
-    if (!now.has(url)) told.push({ url, change: 'disappeared', from, to: null });
+    if (!now.has(url)) changes.push({ url, change: 'disappeared', from, to: null });
   }
-  return told;
+  return changes;
 }
