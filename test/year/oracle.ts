@@ -15,6 +15,8 @@ interface Night {
   /** Whether a sync can begin at all. */
   isRun: boolean;
   isHad: boolean;
+  /** Whether it waits for an outage. */
+  isDelayed?: boolean;
   /** When its sync begins and ends, in milliseconds since 1970. */
   begun: number;
   ended: number;
@@ -60,7 +62,11 @@ export function expectedOf(plan: Plan, seed: number): Expected {
   const ids = plan.household.websites.map(({ id }) => id);
   const notify = (due: number, kind: string, notices = expected.notices) =>
     notices.push(...ids.map((id) => `${dateOf(due)} ${id} ${kind}`));
-  for (const { due, isRun, isHad } of nights) if (isRun && !isHad) notify(due, 'failed');
+  for (const { due, isRun, isHad, isDelayed } of nights) {
+    if (isRun && !isHad) notify(due, 'failed');
+    if (isDelayed) expected.notices.push(`${dateOf(due)} null outage`);
+    if (isDelayed && isHad) expected.notices.push(`${dateOf(due)} null outage_over`);
+  }
   for (const { due, isCertain } of staleNights(plan, nights)) {
     notify(due, 'stale', isCertain ? expected.notices : expected.mayBeSent);
   }
@@ -87,7 +93,7 @@ function fateOf(plan: Plan, due: number): Night {
   const outage = [...plan.outages, plan.full].find((span) => isIn(span, begun));
   if (!outage) return { due, isRun: true, isHad: true, begun, ended: begun };
   const isHad = outage.to <= begun + RETRY_FOR_MS;
-  return { due, isRun: true, isHad, begun, ended: isHad ? outage.to : begun + RETRY_FOR_MS };
+  return { due, isRun: true, isHad, isDelayed: true, begun, ended: isHad ? outage.to : begun + RETRY_FOR_MS };
 }
 
 /** After which nights some hourly check, until the next sync ends, finds the newest snapshot too old. */

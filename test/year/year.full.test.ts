@@ -63,12 +63,18 @@ async function snapshotsIn(warehouse: string, plan: Plan): Promise<string[]> {
     .sort();
 }
 
-/** Each notice as the oracle writes it, however often it was sent. Its id ends with that of a snapshot or run. */
+/** Each notice as the oracle writes it, however often it was sent. */
 function noticesOf({ surroundings }: Lived, plan: Plan): string[] {
   const once = new Map(surroundings.notices.map((one) => [one.id, one]));
   return [...once.values()]
-    .map(({ id, kind, website }) => `${dateOf(nightOf(plan, timeOfId(id.split(':').at(-1) ?? '')))} ${website} ${kind}`)
+    .map(({ id, kind, website }) => `${dateOf(nightOf(plan, timeOfNotice(id)))} ${website} ${kind}`)
     .sort();
+}
+
+/** Its id ends with that of a snapshot or run, or with the beginning of an outage. */
+function timeOfNotice(id: string): number {
+  const [, kind = '', begunAt = ''] = /^(\w+):[^:]*:(.*)$/.exec(id) ?? [];
+  return kind.startsWith('outage') ? Date.parse(begunAt) : timeOfId(id.split(':').at(-1) ?? '');
 }
 
 /** The night that was due last before a moment. */
