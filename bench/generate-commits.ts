@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { migrate, openWaiting } from '../src/followers/duckdb.js';
+import { openWaiting } from '../src/followers/duckdb.js';
 import { type Engine, withEngine } from '../src/storage/engine.js';
 import { literal } from '../src/storage/sql.js';
 import { addDays } from '../src/time.js';
@@ -115,7 +115,6 @@ function linkState(warehouse: string, night: Marker, { websiteId, id }: Place): 
 /** Attaches an `indexhouse.duckdb` without rows as `native`. */
 async function attachNative(engine: Engine, warehouse: string): Promise<void> {
   const native = await openWaiting({ warehouse, memoryLimit: MEMORY_LIMIT, lockTimeout: 0 });
-  await migrate(native);
   native.close();
   await engine.run(`attach ${literal(warehouseFolder(warehouse).database)} as native`);
 }

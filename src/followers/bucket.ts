@@ -155,11 +155,11 @@ export class BucketCopy implements CheckedCopy {
     for await (const object of this.bucket.list('parquet/')) there.set(object.key, object);
     const differences: Difference[] = [];
     const differs = ({ key, marker }: CopiedFile, what: string) => {
-      const takeAway = async () => {
+      const remove = async () => {
         for (const each of [keyOf(path, marker.path), key]) await this.bucket.remove(each);
       };
       const remedy = '`indexhouse verify --repair` lets the next sync send it again';
-      differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, takeAway });
+      differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, remove });
     };
     const doubtful: CopiedFile[] = [];
     let equal = 0;

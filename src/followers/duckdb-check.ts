@@ -11,7 +11,7 @@ import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
 import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
-import { DATA_TABLES, isThinned, MARKER_TABLES, type Table, tableStatements } from '../warehouse/tables.js';
+import { DATA_TABLES, isThinned, MARKER_TABLES, type Table } from '../warehouse/tables.js';
 import { type Compared, type Difference, lagging } from './follower.js';
 import { isDropped, knownCommits, readRetention, removedInFile } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
@@ -59,8 +59,6 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
     return [difference(`${file} cannot be opened: ${messageOf(error)}`)];
   }
   try {
-    if (await isHalfMade(engine))
-      return [lagging(`${file} does not have all of its tables yet`, 'the next sync creates them')];
     return await compare(engine, await OpenWarehouse.read(engine, warehouse, temporary));
   } catch (error) {
     return [difference(`${file} cannot be compared: ${messageOf(error)}`)];
@@ -69,19 +67,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
   }
 }
 
-const nameRow = z.object({ name: z.string() });
 const countRow = z.object({ rows: z.coerce.number() });
-
-/** A file without all tables: the process that created it died. */
-async function isHalfMade(engine: Engine): Promise<boolean> {
-  const tables = await engine.rows(
-    nameRow,
-    "select table_name as name from duckdb_tables() where database_name = 'follower'",
-  );
-  if (tables.length === 0) return true;
-  const made = await engine.rows(nameRow, 'select name from follower.schema_migrations');
-  return tableStatements().some((statement) => !made.some(({ name }) => name === statement));
-}
 
 async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { markers } = log;
@@ -95,7 +81,7 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   // is left to compare those rows with.
   const tombstones = log.query('tombstones', log.tombstoneFiles);
   await engine.run(
-    `create or replace temp table untaken as
+    `create or replace temp table new_tombstones as
      select * from (${tombstones}) anti join follower.tombstones using (tombstone_id)`,
   );
   const findings = await compareTaken(engine, 'tombstones', tombstones, {
@@ -145,7 +131,7 @@ async function compareTaken(
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
   await engine.view('parquet_side', parquet);
   const columns = await columnsOf(engine, `follower.${table}`);
-  const compared = `commit_id not in (select commit_id from untaken where table_name = ${literal(table)})`;
+  const compared = `commit_id not in (select commit_id from new_tombstones where table_name = ${literal(table)})`;
   const follower = `follower.${table}${isThinned(table) ? ` where ${compared}` : ''}`;
   const differs = await rowsDiffer(engine, columns, 'parquet_side', follower);
   if (!differs) return [];

@@ -8,14 +8,22 @@ import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
 import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder, waitingForLock } from '../storage/locks.js';
-import { literal, sql } from '../storage/sql.js';
+import { literal } from '../storage/sql.js';
 import { readReadable, websiteOf } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { dataFilesOf, type Marker, tableOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
-import { contractColumns, type Table, tableStatements, viewStatements } from '../warehouse/tables.js';
+import { createTables, type Table, viewStatements } from '../warehouse/tables.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
-import { dropOldRows, duckdbLag, isDropped, knownCommits, RETENTION, takeTombstones } from './native-file.js';
+import {
+  dropOldRows,
+  duckdbLag,
+  isDropped,
+  knownCommits,
+  RETENTION,
+  removeDatabase,
+  takeTombstones,
+} from './native-file.js';
 
 /** The name by which the file is attached. */
 export const DATABASE = 'indexhouse';
@@ -89,8 +97,8 @@ export async function openWaiting(input: FollowDuckdbInput): Promise<Engine> {
 async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Engine> {
   const engine = await Engine.open(scratch(input));
   try {
-    if (!(await exists(file))) await makeWhole(engine, file);
-    await attachSuited(engine, file, DATABASE);
+    if (!(await exists(file))) await createDatabase(engine, file);
+    await attachForWriting(engine, file, DATABASE);
     await engine.run('set preserve_insertion_order = true');
   } catch (error) {
     engine.close();
@@ -99,18 +107,27 @@ async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Eng
   return engine;
 }
 
-/** Creates the file under another name first: DuckDB refuses one that a crash or a full disk left empty or half-written. */
-async function makeWhole(engine: Engine, file: string): Promise<void> {
+/**
+ * Creates a native file with its tables under another name first: DuckDB refuses one that a crash or a full disk left
+ * empty or half-written.
+ */
+export async function createDatabase(engine: Engine, file: string): Promise<void> {
   const temporary = `${file}.tmp`;
+  await removeDatabase(temporary);
   // The WAL of a file that was deleted by hand would be replayed into the new one.
-  for (const left of [temporary, `${temporary}.wal`, `${file}.wal`]) await rm(left, { force: true });
-  await engine.run(`attach ${literal(temporary)} as made`);
+  await rm(`${file}.wal`, { force: true });
+  await attachForWriting(engine, temporary, 'made');
+  await createTables(engine);
+  for (const statement of RETENTION) await engine.run(statement);
+  await engine.run('create table views_of (text_sha256 varchar not null)');
+  await engine.run('checkpoint made');
+  await engine.run('use memory');
   await engine.run('detach made');
   await rename(temporary, file);
 }
 
 /** Attaches a native file for writing, creating it if needed, and makes it the default database of statements. */
-export async function attachSuited(engine: Engine, file: string, name: string): Promise<void> {
+export async function attachForWriting(engine: Engine, file: string, name: string): Promise<void> {
   await engine.run(`attach ${literal(file)} as ${name} (row_group_size ${ROW_GROUP_SIZE})`);
   await engine.run(`use ${name}`);
 }
@@ -135,7 +152,7 @@ class DuckdbFile implements LogCopy {
   ) {}
 
   async drop(log: OpenWarehouse): Promise<void> {
-    await migrate(this.engine);
+    await createViews(this.engine);
     const before = this.input.retainedFrom ?? null;
     this.#retainedFrom = await inTransaction(this.engine, () => dropOldRows(this.engine, before));
     crashPoint('dropped old rows');
@@ -148,7 +165,7 @@ class DuckdbFile implements LogCopy {
   }
 
   async take(commit: Commit): Promise<void> {
-    await suit(this.engine, commit.marker);
+    await tuneFor(this.engine, commit.marker);
     await inTransaction(this.engine, () => this.#insertAll(commit));
   }
 
@@ -186,28 +203,16 @@ async function lackingRuns(engine: Engine, log: OpenWarehouse): Promise<string[]
   return log.runs.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
 }
 
-/** Runs all missing migrations in one transaction; the views are recreated when their text or the contract changes. */
-export async function migrate(engine: Engine): Promise<void> {
-  await engine.run(
-    'create table if not exists schema_migrations (name varchar not null, applied_at timestamptz not null)',
-  );
-  const applied = new Set(
-    (await engine.rows(z.object({ name: z.string() }), 'select name from schema_migrations')).map(({ name }) => name),
-  );
-  const views = [...contractColumns(), ...viewStatements()];
+/** Creates the views of a native file, again if the text of one has changed. */
+export async function createViews(engine: Engine): Promise<void> {
+  const views = viewStatements();
   const text = createHash('sha256').update(views.join(';\n')).digest('hex');
-  const all = new Map<string, readonly string[]>([
-    ...tableStatements().map((name): [string, string[]] => [name, [sql(name)]]),
-    ['retention', RETENTION],
-    [`views ${text}`, ["delete from schema_migrations where name like 'views %'", ...views]],
-  ]);
-  const lacking = [...all].filter(([name]) => !applied.has(name));
-  if (lacking.length === 0) return;
+  const [known] = await engine.rows(z.object({ text: z.string() }), 'select text_sha256 as text from views_of');
+  if (known?.text === text) return;
   await inTransaction(engine, async () => {
-    for (const [name, statements] of lacking) {
-      for (const statement of statements) await engine.run(statement);
-      await engine.run('insert into schema_migrations values ($name, now())', { name });
-    }
+    for (const view of views) await engine.run(view);
+    await engine.run('delete from views_of');
+    await engine.run('insert into views_of values ($text)', { text });
   });
 }
 
@@ -215,7 +220,7 @@ export async function migrate(engine: Engine): Promise<void> {
  * Tunes the engine to the size of a commit. DuckDB merges small row groups at every checkpoint. For a large commit,
  * this doubles the time; without it, small commits would let the file grow to three times its size.
  */
-async function suit(engine: Engine, { files }: Marker): Promise<void> {
+async function tuneFor(engine: Engine, { files }: Marker): Promise<void> {
   const isLarge = Object.values(files).some(({ rows }) => rows >= LARGE_COMMIT_ROWS);
   await engine.run(isLarge ? 'set max_vacuum_tasks = 0' : 'reset max_vacuum_tasks');
   await engine.run(isLarge ? `set checkpoint_threshold = '${NO_LOG_THRESHOLD}'` : 'reset checkpoint_threshold');

@@ -65,8 +65,8 @@ export interface Difference {
   level: 'note' | 'lag' | 'difference';
   message: string;
   remedy: string;
-  /** Removes what is wrong, so that the next sync brings it again. */
-  takeAway?: () => Promise<void>;
+  /** Removes what is wrong, so that the next sync copies it again. */
+  remove?: () => Promise<void>;
 }
 
 export interface Compared {
@@ -170,9 +170,9 @@ async function compared(
   const differences = lacking > 0 ? [lagging(`${copy.title}: ${counted(lacking, 'snapshot')} behind`)] : [];
   const repaired: string[] = [];
   for (const found of await copy.differences(log, engine)) {
-    if (repair && found.takeAway) {
-      await found.takeAway();
-      repaired.push(`took away what differs (${found.message}); the next sync brings it again`);
+    if (repair && found.remove) {
+      await found.remove();
+      repaired.push(`removed what differs (${found.message}); the next sync copies it again`);
     } else differences.push(found);
   }
   return { differences, repaired };

@@ -6,9 +6,9 @@ import { exists, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { KINDS, lackingIn, type Marker, markersOf, OF_KIND } from '../warehouse/markers.js';
+import { lackingIn, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { DATA_TABLES, isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { isThinned, TABLES, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { type FollowerLag, removedIn } from './follower.js';
 
 const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
@@ -23,8 +23,8 @@ export interface Retention {
 
 /** Creates this record: a table of one row that exists only in a native file. */
 export const RETENTION = [
-  'create table if not exists retention (retained_from date, deleted_rows bigint not null)',
-  'insert into retention select null, 0 where not exists (from retention)',
+  'create table retention (retained_from date, deleted_rows bigint not null)',
+  'insert into retention values (null, 0)',
 ];
 
 /**
@@ -66,7 +66,7 @@ export async function dropOldRows(engine: Engine, before: string | null): Promis
 
 /** Drops what was removed and the rows of files that got a tombstone since, in the caller's transaction. */
 export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promise<void> {
-  for (const website of await removedInFile(engine, log)) await dropRemoved(engine, log, website);
+  for (const website of await removedInFile(engine, log)) await dropWebsite(engine, website);
   if (log.tombstoneFiles.length === 0) return;
   await engine.run(
     `create or replace temp table new_tombstones as
@@ -93,20 +93,12 @@ export async function removedInFile(engine: Engine, log: OpenWarehouse, prefix =
   return removedIn(log, await engine.rows(heldRun, held.join(' union ')));
 }
 
-/** Keeps the commits that are as before, but the newest: it is taken again with the state, as runs and tombstones are. */
-async function dropRemoved(engine: Engine, log: OpenWarehouse, website: string): Promise<void> {
-  const newest = markersOf(log.markers, website).at(-1)?.commitId ?? '';
-  const same = KINDS.map((kind) => {
-    const { table, id } = OF_KIND[kind];
-    const there = log.query(table, log.files(table, website));
-    return `select ${id} from ${table} semi join (${there}) as there using (${id}, files) where ${id} <> $newest`;
-  });
-  await engine.run(`create or replace temp table kept as ${same.join(' union all ')}`, { newest });
-  const drop = (table: Table, id: string) =>
-    engine.run(`delete from ${table} where website_id = $website and ${id} not in (from kept)`, { website });
-  for (const table of DATA_TABLES) await countDeleted(engine, (await drop(table, 'commit_id')).rowsChanged);
-  for (const kind of KINDS) await drop(OF_KIND[kind].table, OF_KIND[kind].id);
-  for (const table of ['runs', 'tombstones', 'page_state'] as const) await drop(table, "''");
+/** All of its commits are inserted again. */
+async function dropWebsite(engine: Engine, website: string): Promise<void> {
+  for (const table of TABLES) {
+    const { rowsChanged } = await engine.run(`delete from ${table} where website_id = $website`, { website });
+    await countDeleted(engine, rowsChanged);
+  }
 }
 
 async function countDeleted(engine: Engine, rows: number): Promise<void> {

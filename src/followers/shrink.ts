@@ -8,7 +8,15 @@ import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { TABLES, THINNED_TABLES } from '../warehouse/tables.js';
-import { attachSuited, catchUpDuckdb, DATABASE, type FollowDuckdbInput, migrate, openWaiting } from './duckdb.js';
+import {
+  attachForWriting,
+  catchUpDuckdb,
+  createDatabase,
+  createViews,
+  DATABASE,
+  type FollowDuckdbInput,
+  openWaiting,
+} from './duckdb.js';
 import { OLD_ROWS, type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
 
 /** What was done to `indexhouse.duckdb`, under the names of `maintain --json`. */
@@ -106,8 +114,9 @@ async function dropAndCopy(input: FollowDuckdbInput, log: OpenWarehouse, smaller
 
 async function copyTo(engine: Engine, file: string): Promise<void> {
   await removeDatabase(file);
-  await attachSuited(engine, file, 'smaller');
-  await migrate(engine);
+  await createDatabase(engine, file);
+  await attachForWriting(engine, file, 'smaller');
+  await createViews(engine);
   for (const table of TABLES) {
     await engine.run(`insert into smaller.${table} by name select * from ${DATABASE}.${table}`);
   }

@@ -77,13 +77,8 @@ export function rowsQuery(table: Table, values: Parameters): string {
   return `select ${columns.join(', ')}`;
 }
 
-/** The statements of `sql/tables` that create all tables, in order. */
-export function tableStatements(): string[] {
-  return sqlNames('tables');
-}
-
 /** Statements that add a column for each field of the contract that `sql/tables` does not name. */
-export function contractColumns(): string[] {
+function contractColumns(): string[] {
   return Object.entries({ coverage: coverageEntrySchema, url_reports: urlReportSchema }).flatMap(([table, { shape }]) =>
     Object.entries(shape).map(
       ([name, field]) => `alter table ${table} add column if not exists ${name} ${sqlType(field)}`,
@@ -93,7 +88,7 @@ export function contractColumns(): string[] {
 
 /** Creates all tables, empty. */
 export async function createTables(engine: Engine): Promise<void> {
-  const statements = tableStatements().map((name) => sql(name));
+  const statements = sqlNames('tables').map((name) => sql(name));
   for (const statement of [...statements, ...contractColumns()]) await engine.run(statement);
 }
 

@@ -22,7 +22,7 @@ function storageVersionOf(file: string): number {
 }
 
 describe('analytics.duckdb', () => {
-  test('answers a reader that never lets go before, during and after a sync, with what is committed', async () => {
+  test('answers a reader that keeps it open before, during and after a sync, with what is committed', async () => {
     const nights = await givenNights(onTestFinished, 'followed');
     await nights.night({ list: { a: { index_summary: 'Indexed' } } });
     const file = join(nights.warehouse, 'analytics.duckdb');

@@ -178,12 +178,12 @@ describe('status and verify', () => {
     spoil();
     expect(await found()).toHaveLength(DIFFERENCES.length);
     const { repaired }: { repaired: string[] } = await ask('verify', '--repair');
-    expect(repaired.filter((what) => what.startsWith('took away'))).toHaveLength(DIFFERENCES.length);
+    expect(repaired.filter((what) => what.startsWith('removed'))).toHaveLength(DIFFERENCES.length);
     await copyTo(server, path);
     expect(await found()).toEqual([]);
   });
 
-  testAtLength('tell of a bucket that refuses, without its secret', async () => {
+  testAtLength('report a bucket that refuses, without its secret', async () => {
     await copyTo(server, built.path);
     const { ask, found, config } = asking(copyOf(built.path));
     const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');
