@@ -15,8 +15,6 @@ const FAULT_KINDS = [
   'html',
   /** 200 with JSON that does not parse. */
   'invalid_json',
-  /** 200 with a body that never ends. */
-  'endless',
   /** The correct answer, in slow pieces. */
   'slow',
   /** The first half of the correct answer; then the connection breaks. */

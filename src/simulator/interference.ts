@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../service/errors.js';
 import { type FaultKind, type Faults, nameAnotherUrl, type OperationName, violate } from './faults.js';
@@ -8,7 +8,6 @@ import type { RequestCounters } from './request-counters.js';
 const SLOW_BODY_PIECES = 10;
 /** Long enough for the first half to leave before the connection breaks. */
 const BREAK_AFTER_MS = 20;
-const ENDLESS_PIECE = ' '.repeat(65_536);
 /** The target of redirects: on this server, but outside of the base URL. */
 const REDIRECT_PATH = '/elsewhere';
 
@@ -86,9 +85,6 @@ async function answerInstead(kind: FaultKind, reply: FastifyReply, settings: Int
     case 'invalid_json':
       await reply.type('application/json; charset=utf-8').send('{"urls":[{"url":"https://www.example.com/",}]');
       return;
-    case 'endless':
-      await reply.type('application/json; charset=utf-8').send(Readable.from(endless()));
-      return;
     default:
   }
 }
@@ -112,15 +108,6 @@ function spoil(
       return reply.statusCode === 200 ? nameAnotherUrl(body) : body;
     default:
       return body;
-  }
-}
-
-async function* endless(): AsyncGenerator<string> {
-  yield '{"urls":[';
-  for (;;) {
-    yield ENDLESS_PIECE;
-    // Other connections get their turn.
-    await nextTurn();
   }
 }
 

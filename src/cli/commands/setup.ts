@@ -19,7 +19,7 @@ The world begins so many --nights ago and has reached this hour. Time stands sti
 changes and ages are those of a night later:
   curl -X POST http://127.0.0.1:8089/control/advance?nights=1
 
-Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, endless, slow, truncated, violation, wrong_url.
+Fault kinds: 429, 500, 503, reset, redirect, html, invalid_json, slow, truncated, violation, wrong_url.
 Each rate is the share of requests that fail this way.
 
 Examples:
