@@ -2,157 +2,39 @@ import { describe, expect, it } from 'vitest';
 import { coverageEntrySchema, coverageWindowSchema, paginationSchema } from '../../src/contract/coverage.js';
 import { urlReportSchema } from '../../src/contract/report.js';
 import { validate } from '../../src/contract/validate.js';
+import { holdsHalfAPair, poolFor } from '../given/poison.js';
 
 const URL = 'https://www.example.com/';
 
-const ADDRESSES = {
-  good: [
-    URL,
-    'http://a',
-    'HTTPS://EXAMPLE.COM/ä?q=%2F&b=#c',
-    'https://www.example.com/a b'.replace(' ', '%20'),
-    'https://[::1]:8080/x',
-    'android-app://com.example/x',
-    'https://www.example.com/\u2028',
-  ],
-  bad: [
-    '',
-    '/a',
-    '//www.example.com/',
-    'www.example.com',
-    'https:///a',
-    'https://?q',
-    'https://#',
-    'https:/a',
-    ' https://a',
-    'https://a b',
-    'https://a/\n',
-    'https://a/\u0000',
-    'https://a/\u007f',
-    1,
-    true,
-    {},
-    [],
-  ],
-};
-const TIMES = {
-  good: [
-    '2026-01-01T00:00:00Z',
-    '2026-01-01T00:00:00.1Z',
-    '2026-01-01T00:00:00.123Z',
-    '2026-01-01T00:00:00.123456Z',
-    '2024-02-29T23:59:59.999Z',
-    '0001-01-01T00:00:00Z',
-    '9999-12-31T23:59:59.999999Z',
-  ],
-  bad: [
-    '',
-    '2026-01-01',
-    '2026-01-01T00:00Z',
-    '2026-01-01T00:00:00',
-    '2026-01-01T00:00:00+00:00',
-    '2026-01-01T00:00:00.000+02:00',
-    '2026-01-01 00:00:00Z',
-    '2026-01-01T00:00:00z',
-    '2026-01-01T00:00:00.Z',
-    '2026-01-01T00:00:00.1234567Z',
-    '0000-01-01T00:00:00Z',
-    '2026-02-30T00:00:00Z',
-    '2026-02-29T00:00:00Z',
-    '2026-13-01T00:00:00Z',
-    '2026-00-10T00:00:00Z',
-    '2026-01-01T24:00:00Z',
-    '2026-01-01T00:60:00Z',
-    '2026-01-01T00:00:60Z',
-    '10000-01-01T00:00:00Z',
-    '-0001-01-01T00:00:00Z',
-    '+012026-01-01T00:00:00Z',
-    ' 2026-01-01T00:00:00Z',
-    '2026-01-01T00:00:00Z\n',
-    1767225600000,
-    true,
-  ],
-};
-const INTEGERS = {
-  good: [0, -0, 1, -1, 2 ** 31 - 1, -(2 ** 31), 1e2],
-  bad: [2 ** 31, -(2 ** 31) - 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '3', '', true, [1], 1n],
-};
-const TEXTS = { good: ['', 'Yes', 'No', ' ', 'Indexed', 'ä\u0000😀'], bad: [true, false, 0, 1, [], {}, ['Yes']] };
-const BOOLEANS = { good: [true, false], bad: ['true', 'Yes', 'No', 0, 1, ''] };
-const ADDRESS_LISTS = { good: [[], [URL], [URL, URL]], bad: ['', URL, [null], [URL, '/relative'], [1], { 0: URL }] };
-
-const COVERAGE = {
-  index_summary: TEXTS,
-  index_coverage_state: TEXTS,
-  canonicals_match: BOOLEANS,
-  searchengine_selected_canonical: ADDRESSES,
-  user_selected_canonical: ADDRESSES,
-  last_crawl_time: TIMES,
-  days_since_last_crawl: INTEGERS,
-  inspection_link: ADDRESSES,
-  service_link: ADDRESSES,
-};
-const REPORT = {
-  index_summary: TEXTS,
-  index_coverage_state: TEXTS,
-  indexing_allowed: TEXTS,
-  searchengine_selected_canonical: ADDRESSES,
-  user_selected_canonical: ADDRESSES,
-  searchenginebot_primary_crawler: TEXTS,
-  last_crawl_time: TIMES,
-  days_since_last_crawl: INTEGERS,
-  page_fetch_status: TEXTS,
-  blocked_by_robots_txt: TEXTS,
-  sitemaps: ADDRESS_LISTS,
-  inspection_date: TIMES,
-  page_detection: TIMES,
-  inspection_link: ADDRESSES,
-  service_link: ADDRESSES,
-  previously_indexed: TEXTS,
-  previously_indexed_timestamp: TIMES,
-  previously_indexed_link: ADDRESSES,
-  canonical_changed: TEXTS,
-  canonical_changed_searchengine_canonical: ADDRESSES,
-  canonical_changed_user_canonical: ADDRESSES,
-  canonical_changed_timestamp: TIMES,
-  canonical_changed_link: ADDRESSES,
-  ever_blocked_by_robots_txt: TEXTS,
-  ever_blocked_by_robots_txt_timestamp: TIMES,
-  ever_blocked_by_robots_txt_link: ADDRESSES,
-};
-
 describe.each([
-  ['coverage entry', coverageEntrySchema, COVERAGE],
-  ['URL report', urlReportSchema, REPORT],
-] as const)('a %s', (_, schema, fields) => {
+  ['coverage entry', coverageEntrySchema],
+  ['URL report', urlReportSchema],
+] as const)('a %s', (_, schema) => {
   const judge = (record: object) => validate<object>(schema, record);
 
-  it('has these fields and no others', () => {
-    expect(Object.keys(schema.shape).sort()).toEqual([...Object.keys(fields), 'url'].sort());
-  });
+  const fields = Object.keys(schema.shape).slice(1);
+  // Half of a surrogate pair is looked for in the whole record.
+  const formsOf = (field: string) =>
+    poolFor(field).flatMap(({ text, good }) => (holdsHalfAPair(text) ? [] : [{ value: JSON.parse(text), good }]));
 
-  it.each(Object.entries(fields))('takes and refuses forms of %s', (field, { good, bad }) => {
-    for (const value of [...good, null]) {
-      expect({ value, verdict: judge({ url: URL, [field]: value }) }).toMatchObject({
-        verdict: { accepted: true, record: { [field]: value }, extra: null },
-      });
-    }
-    for (const value of bad) {
+  it.each(fields)('takes and refuses forms of %s', (field) => {
+    for (const { value, good } of formsOf(field)) {
       const verdict = judge({ url: URL, [field]: value });
-      expect({ value, accepted: verdict.accepted }).toEqual({ value, accepted: false });
-      if (!verdict.accepted) expect(verdict.issues.every(({ path }) => path.split('.')[0] === field)).toBe(true);
+      expect({ value, accepted: verdict.accepted }).toEqual({ value, accepted: good });
+      if (verdict.accepted) expect(verdict).toMatchObject({ record: { [field]: value }, extra: null });
     }
   });
 
   it('cannot do without a usable url', () => {
     expect(judge({}).accepted).toBe(false);
-    for (const url of [null, undefined, ...ADDRESSES.bad]) expect(judge({ url }).accepted).toBe(false);
-    for (const url of ADDRESSES.good) expect(judge({ url }).accepted).toBe(true);
+    for (const { value: url, good } of formsOf('service_link')) {
+      expect({ url, accepted: judge({ url }).accepted }).toEqual({ url, accepted: good && url !== null });
+    }
   });
 
   it('lists which known fields are absent, and null is not absent', () => {
-    expect(judge({ url: URL })).toMatchObject({ accepted: true, absent: Object.keys(schema.shape).slice(1) });
-    const nulls = Object.fromEntries(Object.keys(fields).map((field) => [field, null]));
+    expect(judge({ url: URL })).toMatchObject({ accepted: true, absent: fields });
+    const nulls = Object.fromEntries(fields.map((field) => [field, null]));
     expect(judge({ url: URL, ...nulls })).toMatchObject({ accepted: true, absent: [] });
   });
 
@@ -174,7 +56,7 @@ describe.each([
 
   it('is an object and nothing else, and a hostile one gives few issues', () => {
     for (const value of [null, [], 'x', 1, undefined, true]) expect(judge(value as object).accepted).toBe(false);
-    const verdict = judge({ url: 1, ...Object.fromEntries(Object.keys(fields).map((field) => [field, { a: 1 }])) });
+    const verdict = judge({ url: 1, ...Object.fromEntries(fields.map((field) => [field, { a: 1 }])) });
     expect(verdict).toMatchObject({ accepted: false });
     if (!verdict.accepted) expect(verdict.issues.length).toBeLessThanOrEqual(20);
   });

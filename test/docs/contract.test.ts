@@ -6,14 +6,10 @@ import { generatedParts, partOf, readContract, updateContract } from './generate
 const UPDATE = 'UPDATE_GENERATED=1 npx vitest run test/docs';
 const DECISIONS = 'docs/decisions';
 
-test.each(['endings', 'commands', 'configuration', 'tables', 'analyses'])(
-  'docs/contract.md lists the %s as they are',
-  async (name) => {
-    const parts = await generatedParts();
-    if (process.env['UPDATE_GENERATED']) updateContract(parts);
-    expect(partOf(readContract(), name)).toBe(parts[name]);
-  },
-);
+test.each(Object.entries(generatedParts()))('docs/contract.md lists the %s as they are', (name, part) => {
+  if (process.env['UPDATE_GENERATED']) updateContract({ [name]: part });
+  expect(partOf(readContract(), name)).toBe(part);
+});
 
 test('every column has a description in docs/columns.yaml, and every description a column', async () => {
   const descriptions = readDescriptions();

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
@@ -7,20 +6,17 @@ import { analyses } from '../../src/analysis/catalog.js';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { configJsonSchema } from '../../src/config/schema.js';
-import { type Engine, withEngine } from '../../src/storage/engine.js';
-import { packageFolder, sql, sqlNames } from '../../src/storage/sql.js';
-import { createTables, viewStatements } from '../../src/warehouse/tables.js';
+import { packageFolder } from '../../src/storage/sql.js';
 import { ENDINGS, FACES } from '../given/endings.js';
 
 const CONTRACT = join(packageFolder(), 'docs', 'contract.md');
 
 /** The parts of `docs/contract.md` that follow from the code, by the names of their markers. */
-export async function generatedParts(): Promise<Record<string, string>> {
+export function generatedParts(): Record<string, string> {
   return {
     endings: endings(),
     commands: commands(),
     configuration: configuration(),
-    tables: await tables(),
     analyses: analysesList(),
   };
 }
@@ -112,32 +108,6 @@ function configuration(): string {
   };
   walk(configJsonSchema(), []);
   return ['| key | default | meaning |', '|---|---|---|', ...rows].join('\n');
-}
-
-async function tables(): Promise<string> {
-  return withEngine({ memoryLimit: 256e6, temporary: join(tmpdir(), 'indexhouse-test') }, async (engine) => {
-    await createTables(engine);
-    for (const statement of viewStatements()) await engine.run(statement);
-    const names = [...sqlNames('tables'), ...sqlNames('views')];
-    return (await Promise.all(names.map((name) => relation(engine, name)))).join('\n\n');
-  });
-}
-
-const columnRow = z.object({ column_name: z.string(), column_type: z.string() });
-
-async function relation(engine: Engine, file: string): Promise<string> {
-  const name = file.replace(/^\w+\/(\d+_)?/, '');
-  const columns = await engine.rows(columnRow, `describe ${name}`);
-  const kind = file.startsWith('views/') ? 'view' : 'table';
-  const list = columns
-    .map(({ column_name, column_type }) => `\`${column_name}\` ${column_type.toLowerCase()}`)
-    .join(', ');
-  return [`### \`${name}\` (${kind})`, commentOf(file), list].join('\n\n');
-}
-
-function commentOf(file: string): string {
-  const comment = sql(file).match(/^(?:-- .*\n)+/)?.[0] ?? '';
-  return comment.replace(/^-- /gm, '').trim().replaceAll('\n', ' ');
 }
 
 function analysesList(): string {

@@ -36,20 +36,27 @@ const TIMES: Raw[] = [
   ...good('"1582-10-10T00:00:00.1Z"', '"2026-01-01T02:03:04.123456Z"'),
   ...bad('"0000-01-01T00:00:00Z"', '"2023-02-29T00:00:00Z"', '"2026-01-01T24:00:00Z"', '"2026-01-01T23:59:60Z"'),
   ...bad('"2026-01-01T02:03:04.1234567Z"', '"2026-01-01T02:03:04+01:00"', '"2026-01-01"', '1767232800', '""'),
+  ...bad('"2026-01-01T00:00Z"', '"2026-01-01T00:00:00"', '"2026-01-01 00:00:00Z"', '"2026-01-01T00:00:00.Z"', 'true'),
+  ...bad('"2026-13-01T00:00:00Z"', '"2026-00-10T00:00:00Z"', '"2026-01-01T00:60:00Z"', '"+012026-01-01T00:00:00Z"'),
+  ...bad('" 2026-01-01T00:00:00Z"', '"2026-01-01T00:00:00Z\\n"'),
   ...bad('"10000-01-01T00:00:00Z"', '"-0001-01-01T00:00:00Z"', '"2026-01-01t02:03:04z"', '"infinity"', '"epoch"'),
 ];
-const BOOLEANS: Raw[] = [...good('null', 'true', 'false'), ...bad('"true"', '1', '0')];
+const BOOLEANS: Raw[] = [...good('null', 'true', 'false'), ...bad('"true"', '"Yes"', '""', '1', '0')];
 const URLS: Raw[] = [
   ...good('null', '"https://e.com"', '"HTTPS://E.com/\u00e9"', '"https://e.com/e\u0301"', '"https://e.com/\\u2028"'),
   ...good('"ftp://x"', '"https://e.com/\\ud83d\\ude00?a=\\"b\\""', `"https://e.com/${'x'.repeat(5000)}"`, '"a://b"'),
+  ...good('"https://[::1]:8080/x?q=%2F&b=#c"', '"android-app://com.example/x"', '"http://a"'),
   ...bad(
     '"/relative"',
     '""',
-    '"https://e.com/a b"',
-    '"https://e.com/\\u0000"',
-    '"https://e.com/\\ud800"',
-    '"https://"',
+    '"//www.example.com/"',
+    '"www.example.com"',
+    '"https:///a"',
+    '"https://?q"',
+    '"https://#"',
   ),
+  ...bad('"https:/a"', '" https://a"', '"https://e.com/a b"', '"https://a/\\n"', '"https://e.com/\\u0000"'),
+  ...bad('"https://a/\\u007f"', '"https://e.com/\\ud800"', '"https://"', '1', 'true', '{}', '[]'),
 ];
 const LISTS: Raw[] = [
   ...good('null', '[]', '["https://e.com/s.xml"]', '["https://e.com/s.xml","https://e.com/s.xml"]'),
@@ -70,7 +77,8 @@ const KEYS = [
   ...['"entry"', '"kind"', '"extra"', '"\\ud83d\\ude00"', '"\\ud800"', '"\\n"', '"\\\\"', '"\'; drop table coverage"'],
 ];
 
-function poolFor(field: string): Raw[] {
+/** Texts for a field, some of which its contract allows. */
+export function poolFor(field: string): Raw[] {
   if (field === 'canonicals_match') return BOOLEANS;
   if (field === 'days_since_last_crawl') return INTEGERS;
   if (field === 'sitemaps') return LISTS;

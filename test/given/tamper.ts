@@ -24,24 +24,6 @@ export async function rewrite(file: string, query: string): Promise<void> {
   renameSync(`${file}.tmp`, file);
 }
 
-/**
- * Gives the JSON columns of a first night with one page and one reject Parquet's JSON type, as zstd files of earlier
- * versions have it, and the marker their hashes. What follows the files has to be rebuilt.
- */
-export async function writeJsonType(warehouse: string): Promise<void> {
-  const coverage = await newestFile(warehouse, 'coverage');
-  const rejected = await newestFile(warehouse, 'rejected_records');
-  await rewrite(coverage, 'select * replace (extra::json as extra) from self');
-  await rewrite(rejected, 'select * replace (issues::json as issues) from self');
-  const hashes = JSON.stringify({
-    coverage: { rows: 1, sha256: hashOf(coverage) },
-    rejected_records: { rows: 1, sha256: hashOf(rejected) },
-  });
-  const files = `json_merge_patch(files, ${literal(hashes)}) as files`;
-  const marker = await newestFile(warehouse, 'snapshots');
-  await rewrite(marker, `select * replace (${files}, reports_by_reason::json as reports_by_reason) from self`);
-}
-
 /** Runs statements on `indexhouse.duckdb`, as somebody with a shell might. */
 export async function inDuckdb(warehouse: string, ...statements: string[]): Promise<void> {
   await onDuckdb(warehouse, async (engine) => {

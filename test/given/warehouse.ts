@@ -157,12 +157,16 @@ export function configFor({
 
 /** A clock that only the test moves, and what is slept, which takes no time but gives what is under way a turn. */
 export class Clock {
+  /** Every wait that was asked for, in milliseconds. */
+  readonly slept: number[] = [];
+
   constructor(public now = Date.parse('2025-03-01T02:00:00.000Z')) {}
 
   readonly effects: RunEffects = {
     ...realRunEffects,
     now: () => this.now,
     sleep: async (ms) => {
+      this.slept.push(ms);
       this.now += ms;
       await new Promise((resolve) => setImmediate(resolve));
     },

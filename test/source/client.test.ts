@@ -1,19 +1,20 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Client, type ClientOptions } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
-import { pinnedEffects } from '../given/pinned-effects.js';
 import { http, startRawServer } from '../given/raw-server.js';
+import { Clock } from '../given/warehouse.js';
 
 const TOKEN = 'tok-7Kf9/secret+value==';
 const OK = '{"fine":true}';
 
 function given(baseUrl: string, options: Partial<ClientOptions> = {}) {
-  const effects = pinnedEffects();
+  const clock = new Clock();
+  const effects = { ...clock.effects, random: () => 0 };
   const counts = { sent: 0, throttled: 0, retried: 0 };
   const settings = { requestsPerMinute: Number.POSITIVE_INFINITY, concurrency: 4, timeout: 2000, maxAttempts: 3 };
   const client = new Client({ baseUrl, token: TOKEN, ...settings, effects, ...options });
   onTestFinished(() => client.close());
-  return { client, effects, counts, get: (path = '/v1/x') => client.get(path, { lane: '', counts }) };
+  return { client, slept: clock.slept, counts, get: (path = '/v1/x') => client.get(path, { lane: '', counts }) };
 }
 
 async function failure(promise: Promise<unknown>): Promise<SourceError> {
@@ -28,9 +29,9 @@ async function failure(promise: Promise<unknown>): Promise<SourceError> {
 describe('a request that fails in a way that may pass', () => {
   it('is tried again, later each time', async () => {
     const server = await startRawServer(({ number }) => http(number < 3 ? 503 : 200, OK));
-    const { get, effects, counts } = given(server.url);
+    const { get, slept, counts } = given(server.url);
     expect(await get()).toBe(OK);
-    expect(effects.slept).toEqual([250, 500]);
+    expect(slept).toEqual([250, 500]);
     expect(counts).toEqual({ sent: 3, throttled: 0, retried: 2 });
   });
 
@@ -41,9 +42,9 @@ describe('a request that fails in a way that may pass', () => {
     [429, 'Fri, 31 Dec 9999 23:59:59 GMT'],
   ])('does not wait for longer than a day (%i, Retry-After: %s)', async (status, value) => {
     const server = await startRawServer(({ number }) => http(number < 2 ? status : 200, OK, { 'retry-after': value }));
-    const { get, effects } = given(server.url);
+    const { get, slept } = given(server.url);
     expect(await failure(get())).toMatchObject({ kind: 'paused', status, retryable: false, final: false });
-    expect(effects.slept).toEqual([]);
+    expect(slept).toEqual([]);
   });
 
   it('is given up after max_attempts, with what to do', async () => {
@@ -82,19 +83,16 @@ describe('an answer of 429', () => {
       }, 60);
       return undefined;
     });
-    const effects = pinnedEffects();
-    const slowly: typeof effects = {
-      ...effects,
-      sleep: async (ms) => {
-        // All three were under way.
-        await vi.waitFor(() => expect(counts.throttled).toBe(3), 30_000);
-        await effects.sleep(ms);
-      },
+    const clock = new Clock();
+    const sleep = async (ms: number) => {
+      // All three were under way.
+      await vi.waitFor(() => expect(counts.throttled).toBe(3), 30_000);
+      await clock.effects.sleep(ms);
     };
-    const { client, counts } = given(server.url, { concurrency: 3, effects: slowly });
+    const { client, counts } = given(server.url, { concurrency: 3, effects: { ...clock.effects, sleep } });
     await Promise.all(['/a', '/b', '/c', '/d'].map((path) => client.get(path, { lane: '', counts })));
     expect(counts).toMatchObject({ sent: 7, throttled: 3, retried: 3 });
-    expect(effects.slept).toEqual([30_000]);
+    expect(clock.slept).toEqual([30_000]);
     expect(alone).toEqual([4]);
   });
 
@@ -111,11 +109,11 @@ describe('an answer of 429', () => {
 
   it('is given up at last', async () => {
     const server = await startRawServer(() => http(429));
-    const { get, effects } = given(server.url);
+    const { get, slept } = given(server.url);
     const error = await failure(get());
     expect(error.kind).toBe('throttled');
     expect(error.message).toContain('api.requests_per_minute');
-    expect(effects.slept).toHaveLength(30 - 1);
+    expect(slept).toHaveLength(30 - 1);
   });
 });
 
