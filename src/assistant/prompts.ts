@@ -73,6 +73,6 @@ Say what the evidence shows, what it does not show, and how many pages each stat
 3. \`events\` from two weeks before the change: was there anything else?
 4. If a sitemap was submitted: \`run_analysis\` sitemap_effect.
 5. \`run_analysis\` crawl_freshness: were the pages crawled again since? Pages that were not cannot show the change yet.
-Compare changes, not levels. Say how many days and pages the answer is based on, and whether it is too early to tell. ${DATA_TEXT}`,
+Compare changes, not levels. Say how many days and pages the answer is based on, and whether it is too early to judge. ${DATA_TEXT}`,
   },
 ];

@@ -90,9 +90,9 @@ async function contentOf(reader: Reader, client: Client, report: Report, { websi
     since: period.since,
     until: period.until,
     story: sections.flatMap(({ story }) => story),
-    total: toldOf(total),
+    total: headlineOf(total),
     websites: websites.slice(0, MOST_WEBSITES).map(({ website: { website_id, website_name }, headline: figures }) => {
-      return { ...toldOf(figures), website_id, website_name };
+      return { ...headlineOf(figures), website_id, website_name };
     }),
     more_websites: Math.max(0, websites.length - MOST_WEBSITES),
     uri: `indexhouse://report/${encodeURIComponent(id ?? ALL)}/${period.since}/${period.until}`,
@@ -100,7 +100,7 @@ async function contentOf(reader: Reader, client: Client, report: Report, { websi
   };
 }
 
-function toldOf(headline: Headline): z.infer<typeof headlineOutput> {
+function headlineOf(headline: Headline): z.infer<typeof headlineOutput> {
   const { listed_on, compared_with } = headline;
   return { listed_on, compared_with, figures: Object.fromEntries(FIGURES.map((name) => [name, headline[name]])) };
 }

@@ -21,12 +21,16 @@ const DOCUMENTS = [
 const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
 const reportParts = z.object({ website: z.string(), since: z.string(), until: z.string() });
 
-/** Adds the resources. `told` turns their failures into errors of the protocol. */
-export function addResources(server: McpServer, client: Client, told: <T>(read: () => Promise<T>) => Promise<T>): void {
+/** Adds the resources. `guarded` turns their failures into errors of the protocol. */
+export function addResources(
+  server: McpServer,
+  client: Client,
+  guarded: <T>(read: () => Promise<T>) => Promise<T>,
+): void {
   for (const { name, title, description, file } of DOCUMENTS) {
     const config = { title, description, mimeType: 'text/markdown' };
     server.registerResource(name, `indexhouse://${name}`, config, (uri) =>
-      told(async () => textOf(uri, 'text/markdown', await readFile(join(packageFolder(), 'docs', file), 'utf8'))),
+      guarded(async () => textOf(uri, 'text/markdown', await readFile(join(packageFolder(), 'docs', file), 'utf8'))),
     );
   }
   const schema = {
@@ -35,7 +39,7 @@ export function addResources(server: McpServer, client: Client, told: <T>(read: 
     mimeType: 'application/json',
   };
   server.registerResource('schema', 'indexhouse://schema', schema, (uri, { signal }) =>
-    told(async () => textOf(uri, 'application/json', await schemaText(client, signal))),
+    guarded(async () => textOf(uri, 'application/json', await schemaText(client, signal))),
   );
   const report = {
     title: 'Report',
@@ -44,7 +48,7 @@ export function addResources(server: McpServer, client: Client, told: <T>(read: 
   };
   const template = new ResourceTemplate(REPORT_TEMPLATE, { list: undefined });
   server.registerResource('report', template, report, (uri, parts, { signal }) =>
-    told(async () => {
+    guarded(async () => {
       const { website, since, until } = reportParts.parse(parts);
       const asked = { website: decoded(website), since, until };
       return textOf(uri, REPORT_TYPE, await readReportFile(client, asked, signal));

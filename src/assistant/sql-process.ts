@@ -27,9 +27,9 @@ async function serve(request: SqlRequest): Promise<void> {
   const watch = setInterval(() => {
     if (process.memoryUsage.rss() <= request.processLimit) return;
     clearInterval(watch);
-    tell({ refused: needsMemory(request) });
+    send({ refused: needsMemory(request) });
   }, LOOK_MS);
-  tell(await answer(request));
+  send(await answer(request));
 }
 
 async function answer(request: SqlRequest): Promise<SqlAnswer> {
@@ -49,7 +49,7 @@ function needsMemory({ memoryLimit }: SqlRequest): string {
   return `query_sql: the statement needs more memory than it may have (${size(memoryLimit)}): select fewer rows or shorter values`;
 }
 
-function tell(answer: SqlAnswer): void {
+function send(answer: SqlAnswer): void {
   process.send?.(answer, end);
 }
 

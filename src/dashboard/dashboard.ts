@@ -191,8 +191,8 @@ async function websitePage(route: Route, context: DashboardContext, request: Fas
 function addProblems(scope: FastifyInstance, { base, authentication, options }: Site): void {
   const send = async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const isMissing = error instanceof WarehouseError;
-    const told = isMissing ? new ServiceError(503, 'No warehouse yet: the first sync creates it.') : error;
-    const { status, message, headers } = publicError(told);
+    const shown = isMissing ? new ServiceError(503, 'No warehouse yet: the first sync creates it.') : error;
+    const { status, message, headers } = publicError(shown);
     if (status === 500) options.onError?.(error);
     // If even the key cannot be read, the page is shown as to a visitor.
     const key = await authentication.keyOf(request).catch(() => null);

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { Reader } from '../analysis/reader.js';
-import { Recent } from '../store/recent.js';
 import type { Marker } from '../warehouse/markers.js';
 import type { WebsiteContext } from './context.js';
 
@@ -10,8 +10,8 @@ const MOST_ANSWERS = 100;
  * A cache of what a kind of page shows, by website and parameters, because it stays the same until the next commit. A
  * cached answer waits for no other question.
  */
-export class Remembered<T> {
-  readonly #states = new WeakMap<readonly Marker[], Recent<T>>();
+export class Remembered<T extends object> {
+  readonly #states = new WeakMap<readonly Marker[], LRUCache<string, T>>();
 
   /** @param asked everything that the answer depends on, besides the website */
   async ask(
@@ -29,8 +29,8 @@ export class Remembered<T> {
     });
   }
 
-  #of(markers: readonly Marker[]): Recent<T> {
-    const answers = this.#states.get(markers) ?? new Recent<T>(MOST_ANSWERS);
+  #of(markers: readonly Marker[]): LRUCache<string, T> {
+    const answers = this.#states.get(markers) ?? new LRUCache({ max: MOST_ANSWERS });
     this.#states.set(markers, answers);
     return answers;
   }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Tells whether an address is one of these.
+ * Makes a check whether an address is one of these.
  *
  * @param ranges addresses, or ranges such as `10.0.0.0/8`
  */

@@ -1,3 +1,4 @@
+import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { KeyDetails } from '../contract/key.js';
@@ -5,7 +6,6 @@ import { PREFIX_FORM } from './addresses.js';
 import type { Interface } from './admission.js';
 import { AGE_HEADERS, RATE_HEADERS } from './answers.js';
 import { CONNECTION_LIMITS, type ConnectionLimits, limitedServer } from './connections.js';
-import { DOCS_POLICY, docsPage } from './docs-page.js';
 import { errorBody, publicError, ServiceError } from './errors.js';
 import { addHistoryOperations } from './history-operations.js';
 import { type Described, describeRoutes } from './openapi.js';
@@ -19,7 +19,10 @@ import type { Store } from './store.js';
 const MAX_WEBSITE_ID_CHARACTERS = 4000;
 const HEADERS = { 'x-content-type-options': 'nosniff' };
 
-const HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$|^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
+/** Lets the page of the interface load its own files and ask this service, and nothing else. */
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export interface ServerOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. Default: none. */
@@ -132,24 +135,21 @@ async function addInterface(app: FastifyInstance, service: Interface, described:
   await describeRoutes(app, described);
   addOperations(app, service);
   if (service.store.hasHistory) addHistoryOperations(app, service);
-  addDescription(app, described.prefix);
+  await addDescription(app, described.prefix);
 }
 
 /** Adds the API's description for people and for programs. It contains no secret, so it needs no key. */
-function addDescription(app: FastifyInstance, prefix: string): void {
-  const schema = { hide: true };
-  app.get('/openapi.json', { schema }, async (_, reply) => {
+async function addDescription(app: FastifyInstance, indexPrefix: string): Promise<void> {
+  app.get('/openapi.json', { schema: { hide: true } }, async (_, reply) => {
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger(), null, 2));
   });
-  app.get('/docs', { schema }, async (request, reply) => {
-    reply.header('content-security-policy', DOCS_POLICY);
-    return reply.type('text/html; charset=utf-8').send(docsPage(app.swagger(), originOf(request), prefix));
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    indexPrefix,
+    staticCSP: DOCS_POLICY,
+    theme: { title: 'indexhouse: the interface' },
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', displayRequestDuration: true },
   });
-}
-
-/** Scheme and host as the client wrote them; an invalid host is not repeated. */
-function originOf({ protocol, host }: FastifyRequest): string {
-  return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }
 
 function sendError(error: unknown, reply: FastifyReply, onError?: (error: unknown) => void): FastifyReply {

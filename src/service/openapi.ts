@@ -36,7 +36,7 @@ const TAGS = [
  * parameters and payloads generated from the Zod schemas that parse and describe them.
  */
 export async function describeRoutes(app: FastifyInstance, described: Described): Promise<void> {
-  const options = { schemaRegistry: servedSchemas, zodToJsonConfig: { override: told } };
+  const options = { schemaRegistry: servedSchemas, zodToJsonConfig: { override: withDescription } };
   const withComponents = createJsonSchemaTransformObject(options);
   await app.register(swagger, {
     openapi: {
@@ -53,7 +53,7 @@ export async function describeRoutes(app: FastifyInstance, described: Described)
 }
 
 /** Adds what `.describe()` and `.meta()` say of a schema; for a time in an answer, the format says enough. */
-function told({
+function withDescription({
   zodSchema,
   jsonSchema,
 }: {
@@ -105,15 +105,15 @@ function referred(from: unknown, schemas: Readonly<Record<string, unknown>>): Re
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)));
 }
 
-function operation(method: string, { 'x-headers': own, ...told }: DescribedOperation, described: Described): object {
-  const { 200: answer, ...errors } = told.responses;
+function operation(method: string, { 'x-headers': own, ...rest }: DescribedOperation, described: Described): object {
+  const { 200: answer, ...errors } = rest.responses;
   const isKept = described.isCacheable && method === 'get';
   const headers = [...own, ...(isKept ? CACHE_HEADERS : []), ...described.keyHeaders];
   const statuses = [...Object.keys(errors).map(Number), ...ERRORS_ANYWHERE, ...(described.isRateLimited ? [429] : [])];
   const others = [...(isKept ? [304] : []), ...statuses];
   const shared = others.map((status) => [status, reference('responses', nameOf(status))]);
   return {
-    ...told,
+    ...rest,
     responses: { 200: { ...answer, headers: headerRefs(headers) }, ...Object.fromEntries(shared) },
   };
 }

@@ -49,8 +49,8 @@ export function limiterOf(
       if (allowed) meter.take(now);
       const resets = meter.resets(now);
       const resetAt = resetOf(resets, now);
-      const told = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
-      return { allowed, headers: { ...told, ...(allowed ? {} : retryAfter(resets.next - now)) } };
+      const standing = resetAt === null ? {} : rateHeaders(limit, Math.floor(meter.left(now)), resetAt);
+      return { allowed, headers: { ...standing, ...(allowed ? {} : retryAfter(resets.next - now)) } };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
@@ -9,8 +10,8 @@ import { sql } from '../storage/sql.js';
 import { DAY_MS } from '../time.js';
 import { filesOf } from '../warehouse/markers.js';
 import type { DataTable } from '../warehouse/tables.js';
+import { Blocks } from './blocks.js';
 import type { ServedCommits } from './commits.js';
-import { Recent, RecentBlocks } from './recent.js';
 
 /** Entries are read in blocks of this many, each from a page whose position is known. */
 const BLOCK_ENTRIES = 1000;
@@ -61,11 +62,11 @@ const entriesRow = z.object({ entries: z.string().transform((text) => z.array(en
  * by URL, so that any window needs only the one or two row groups that hold it.
  */
 export class Listings {
-  readonly #files = new Recent<ListingFiles>(MAX_REMEMBERED);
-  readonly #indexes = new Recent<ListingIndex>(MAX_REMEMBERED);
-  readonly #counts = new Recent<number>(MAX_REMEMBERED);
-  readonly #urls = new RecentBlocks<string>(BLOCK_URLS, MAX_URL_BLOCKS);
-  readonly #rows = new RecentBlocks<EntryRow>(BLOCK_ENTRIES, MAX_BLOCKS);
+  readonly #files = new LRUCache<string, ListingFiles>({ max: MAX_REMEMBERED });
+  readonly #indexes = new LRUCache<string, ListingIndex>({ max: MAX_REMEMBERED });
+  readonly #counts = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  readonly #urls = new Blocks<string>(BLOCK_URLS, MAX_URL_BLOCKS);
+  readonly #rows = new Blocks<EntryRow>(BLOCK_ENTRIES, MAX_BLOCKS);
 
   constructor(private readonly warehouse: string) {}
 
@@ -136,7 +137,8 @@ export class Listings {
     const { listing, earlier } = commits;
     const of = (table: DataTable, markers = listing) => filesOf(this.warehouse, markers, table);
     const files: ListingFiles = { coverage: of('coverage'), rejected: of('rejected_records'), earlier: [] };
-    if (files.rejected.length > 0) files.earlier = await standIns(reader, files, of('coverage', earlier), listing);
+    if (files.rejected.length > 0)
+      files.earlier = await replacementsIn(reader, files, of('coverage', earlier), listing);
     this.#files.set(key, files);
     return files;
   }
@@ -172,7 +174,7 @@ function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): stri
 }
 
 /** Of the files of earlier commits, newest first, those that list a page that is now only in quarantine. */
-async function standIns(
+async function replacementsIn(
   reader: Reader,
   { coverage, rejected }: ListingFiles,
   earlier: readonly string[],
@@ -184,7 +186,7 @@ async function standIns(
     rejected: reader.filled('rejected_records', rejected),
     website: listing[0]?.websiteId ?? '',
   };
-  const rows = await askRows(reader, 'serve/stand_ins', urlRow, asked);
+  const rows = await askRows(reader, 'serve/quarantined_urls', urlRow, asked);
   const missing = new Set(rows.map(({ url }) => url));
   const found: string[] = [];
   for (const file of [...earlier].reverse()) {

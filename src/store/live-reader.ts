@@ -13,7 +13,7 @@ import { explained, UnreadableError } from './unreadable.js';
 const LOOK_INTERVAL_MS = 1000;
 const LOOK_INTERVAL_TIMES = 10;
 /** Tables whose files change what a reader sees when they appear or disappear. */
-const TELLING_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
+const WATCHED_TABLES = ['snapshots', 'replays', 'runs', 'tombstones'] as const;
 
 export interface LiveReaderOptions extends ReaderOptions {
   /** For a question, its wait included. */
@@ -193,7 +193,7 @@ export class LiveReader {
   /** Listed before the reader opens: it sees what comes in between, and the next look finds the difference. */
   async #files(): Promise<string> {
     const { warehouse, websites = [undefined] } = this.options;
-    const asked = websites.flatMap((websiteId) => TELLING_TABLES.map((table) => ({ table, websiteId })));
+    const asked = websites.flatMap((websiteId) => WATCHED_TABLES.map((table) => ({ table, websiteId })));
     const listed = await Promise.all(
       asked.map(({ table, websiteId }) => listTableFiles(warehouse, table, { websiteId })),
     );

@@ -66,7 +66,7 @@ async function connected(server: ReturnType<typeof assistantServer>): Promise<Cl
   const client = new Client({ name: 'test', version: '1' });
   await server.connect(theirs);
   await client.connect(ours);
-  // It holds answers against the schemas that it has been told of.
+  // It holds answers against the schemas that it has listed.
   await client.listTools();
   return client;
 }

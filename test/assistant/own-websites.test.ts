@@ -16,7 +16,7 @@ import { NIGHTS, NOW, pages } from './given.js';
 
 const LIMITS = { memoryLimit: 256_000_000 };
 const anyRow = z.record(z.string(), z.unknown());
-const TELLING = [
+const CATALOGS = [
   'from duckdb_tables()',
   'from duckdb_views()',
   'from duckdb_columns()',
@@ -96,7 +96,7 @@ describe.each(atLength(['with an index of old markers'], ['as it was synced', 'w
         const { rows } = await askAnalysis(own, name, { ...given, ...url });
         expect([name, JSON.stringify(rows)]).toEqual([name, expect.not.stringMatching(OF_OTHERS)]);
       }
-      for (const sql of TELLING)
+      for (const sql of CATALOGS)
         expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
       const views = z
         .array(z.tuple([z.string()]))
@@ -105,9 +105,9 @@ describe.each(atLength(['with an index of old markers'], ['as it was synced', 'w
         );
       expect(views.length).toBeGreaterThan(40);
       for (const [view] of views.slice(1)) {
-        const told = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
-        expect([view, told]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
-        expect([view, told]).toEqual([view, expect.not.stringContaining(path())]);
+        const found = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
+        expect([view, found]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
+        expect([view, found]).toEqual([view, expect.not.stringContaining(path())]);
       }
       const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
       await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');

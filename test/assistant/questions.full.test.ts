@@ -43,9 +43,9 @@ it.each(SECTIONS.map((section): [string, string] => [section.split('\n')[0] ?? '
       expect([tool, error]).toEqual([tool, null]);
       addValues(content, known);
     }
-    const told = [...answer.matchAll(/\*\*([^*]+)\*\*/g)].map(([, value = '']) => value.replaceAll(/\s+/g, ' '));
-    expect(told.length).toBeGreaterThan(1);
-    expect(told.filter((value) => !isIn(value, known))).toEqual([]);
+    const documented = [...answer.matchAll(/\*\*([^*]+)\*\*/g)].map(([, value = '']) => value.replaceAll(/\s+/g, ' '));
+    expect(documented.length).toBeGreaterThan(1);
+    expect(documented.filter((value) => !isIn(value, known))).toEqual([]);
   },
 );
 
@@ -65,9 +65,9 @@ function addValues(value: unknown, known: Set<string>): void {
   else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) addValues(each, known);
 }
 
-it('the costs are as they are told', async () => {
+it('the costs are as documented', async () => {
   const [, table = ''] = /<!-- tokens -->([\s\S]*?)<!-- end -->/.exec(GUIDE) ?? [];
-  const told = [...table.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, , tokens = '']) =>
+  const documented = [...table.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, , tokens = '']) =>
     Number(tokens.replace(',', '')),
   );
   const { tools } = await client.listTools();
@@ -87,9 +87,9 @@ it('the costs are as they are told', async () => {
     await fileOf('indexhouse://schema'),
     await fileOf('indexhouse://data-dictionary'),
   ].map((answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer)).length / CHARACTERS_A_TOKEN);
-  const off = answers.map((tokens, at) => Math.abs((told[at] ?? 0) - tokens) / tokens);
+  const off = answers.map((tokens, at) => Math.abs((documented[at] ?? 0) - tokens) / tokens);
   expect([answers.map(Math.round), off.filter((share) => share > MOST_DEVIATION)]).toEqual([expect.anything(), []]);
-  expect(told).toHaveLength(answers.length);
+  expect(documented).toHaveLength(answers.length);
 });
 
 async function contentOf(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {

@@ -156,7 +156,7 @@ it('texts that are too long are refused, and rows that are too wide are cut', as
   expect(content).toMatchObject({ returned: 1, next_offset: null, cut_values: 101 });
 });
 
-it('status tells how fresh each website is, and what needs attention', async () => {
+it('status shows how fresh each website is, and what needs attention', async () => {
   const { content, text } = await call(client, 'status');
   expect(content).toMatchObject({
     websites: [

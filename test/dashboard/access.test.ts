@@ -109,7 +109,7 @@ describe('signing in', () => {
     expect((await visitor.signIn('wrong', { to: 'https://evil.example/' })).text).not.toContain('evil');
   });
 
-  it('sets cookies for TLS alone where a trusted proxy says that it was used, or where told to', async () => {
+  it('sets secure cookies if a trusted proxy reports TLS, or if configured', async () => {
     const isSecure = async (options: Parameters<typeof startDashboard>[1], headers: Record<string, string> = {}) => {
       const started = await startDashboard(shop.path, options);
       onTestFinished(() => started.close());
@@ -125,7 +125,7 @@ describe('signing in', () => {
     expect(await isSecure({ trustProxy: () => false }, { 'x-forwarded-proto': 'https' })).toBe(false);
   });
 
-  it('counts wrong keys by the address that a trusted proxy tells', async () => {
+  it('counts wrong keys by the address that a trusted proxy reports', async () => {
     const started = await startDashboard(shop.path, { trustProxy: (address) => address === '127.0.0.1' });
     onTestFinished(() => started.close());
     const there = new Visitor(started.origin);
@@ -149,7 +149,7 @@ describe('signing in', () => {
   it.each([
     ['another origin', { origin: 'https://evil.example' }],
     ['another port', { origin: 'http://127.0.0.1:1' }],
-    ['another site, told by the browser', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['another site, as the browser says', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
     ['a page that hides its origin', { origin: 'null' }],
     ['a neighbour', { 'sec-fetch-site': 'same-site' }],
   ])('refuses a form from %s', async (_name, headers) => {
@@ -264,7 +264,7 @@ describe('a key', () => {
     }
   });
 
-  it('is told where no listing of its website is complete', async () => {
+  it('sees that no listing of its website is complete', async () => {
     await visitor.signIn(OTHER_TOKEN);
     expect(rowsOf(await visitor.get('/dashboard/'), 'websites')[1]?.at(-1)).toBe('2025-03-01, partial');
     const { status, text } = await visitor.get('/dashboard/websites/other');
@@ -283,7 +283,7 @@ describe('a key', () => {
 });
 
 describe('every answer', () => {
-  it('lets a browser load only its own files, keep nothing and tell nothing', async () => {
+  it('lets a browser load only its own files, keep nothing and send no referrer', async () => {
     const paths = [
       '/',
       '/dashboard',
@@ -345,7 +345,7 @@ describe('every answer', () => {
   });
 });
 
-it('tells its owner of a failure and the visitor nothing of it', async () => {
+it('shows no details of a failure to the visitor', async () => {
   const broken = await startDashboard(`${shop.path}-gone`);
   const there = new Visitor(broken.origin);
   await there.signIn(SHOP_TOKEN);

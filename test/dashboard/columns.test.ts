@@ -104,7 +104,7 @@ describe('the columns of the list of pages', () => {
     expect(tickedOf(await visitor.get(`${PAGES}?columns=url`))).toEqual([]);
   });
 
-  it('tell what is known of a page', async () => {
+  it('show what is known of a page', async () => {
     const [known, strange, without] = rowsOf(await visitor.get(`${PAGES}?columns=${OTHERS.join()}`), 'pages');
     expect(known).toEqual([
       pageAt(1),

@@ -95,7 +95,7 @@ export interface Dashboard {
   /** Where it listens, without a slash at its end. */
   origin: string;
   app: FastifyInstance;
-  /** What the owner was told of failures. */
+  /** The failures that were reported to the owner. */
   failures: unknown[];
   /** Milliseconds since 1970. */
   clock: { now: number };

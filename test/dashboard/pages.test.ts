@@ -35,12 +35,12 @@ async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; 
 }
 
 describe('the overview', () => {
-  it('tells the story of the last days, and where to look next', async () => {
+  it('sums up the last days in sentences with links', async () => {
     const answer = await visitor.get(SHOP);
-    const told = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
+    const lead = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
       shownText(sentence),
     );
-    expect(told[0]).toBe(
+    expect(lead[0]).toBe(
       '77 of 123 pages are indexed (62.6%), 9 fewer than on Mar\u00a01. 9 pages fell out of the index.',
     );
     const [newest] = [...(await visitor.get(`${SHOP}?days=1`)).text.matchAll(/<p class="lead">(.*?)<\/p>/g)];
@@ -52,7 +52,7 @@ describe('the overview', () => {
     expect((await visitor.get(`${SHOP}?days=2`)).status).toBe(400);
   });
 
-  it('tells what changed in 1, 7, 30 and 90 days, where so much is known', async () => {
+  it('shows what changed in 1, 7, 30 and 90 days, as far as known', async () => {
     expect(rowsOf(await visitor.get(SHOP), 'deltas')).toEqual([
       ['Indexed', '77', '±0', '–', '–', '–'],
       ['Share indexed', '62.6%', '±0.0 points', '–', '–', '–'],
@@ -383,7 +383,7 @@ describe('the timeline of a page', () => {
   });
 });
 
-it('tells of every run what it brought, and what of it broke the contract', async () => {
+it('every run is listed with its counts and contract violations', async () => {
   const answer = await visitor.get(`${SHOP}/runs`);
   const runs = rowsOf(answer, 'runs');
   expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([

@@ -129,7 +129,7 @@ describe('revoking', () => {
 });
 
 describe('a key', () => {
-  it('tells the websites that it may read: those that there are, or those that it was granted', async () => {
+  it('names the websites that it may read: those that there are, or those that it was granted', async () => {
     const warehouse = emptyWarehouse();
     const all = await addKey(warehouse, { label: 'all', websites: 'all' });
     const some = await addKey(warehouse, { label: 'some', websites: ['blog', 'later'] });

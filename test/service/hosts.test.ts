@@ -41,7 +41,7 @@ describe('a request to another host', () => {
     if (status === 421) expect(answer.json()).toMatchObject({ error: 'misdirected_request', status });
   });
 
-  it('is told by a trusted proxy alone', async () => {
+  it('is named by a trusted proxy only', async () => {
     const app = server((each) => refuseOtherHosts(each, { listensOn: '127.0.0.1', allowed: ['house.example'] }), {
       trustProxy: addressesIn(['192.0.2.0/24']),
     });

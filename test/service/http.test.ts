@@ -122,14 +122,14 @@ describe('a store that fails', () => {
     findReports: async () => ({ reports: new Map(), elsewhere: new Set() }),
   };
 
-  it('answers 500 without saying why, and tells its owner', async () => {
-    const told: unknown[] = [];
-    const app = buildServer(broken, { onError: (error) => told.push(error) });
+  it('answers 500 without saying why, and reports the error to its owner', async () => {
+    const reported: unknown[] = [];
+    const app = buildServer(broken, { onError: (error) => reported.push(error) });
     const answer = await app.inject({ url: '/v1', headers: { authorization: 'Bearer x' } });
     expect(answer.statusCode).toBe(500);
     expect(answer.body).not.toMatch(/secret|stack|at /);
     expect(errorBodySchema.parse(answer.json()).error).toBe('internal_error');
-    expect(told).toEqual([new Error('secret place /var/lib')]);
+    expect(reported).toEqual([new Error('secret place /var/lib')]);
     await app.close();
   });
 });

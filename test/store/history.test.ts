@@ -81,7 +81,7 @@ async function json(path: string): Promise<unknown> {
 }
 
 describe('the snapshots of a website', () => {
-  it('are told newest first, and as_of and snapshot take what they say', async () => {
+  it('are listed newest first, with the values that as_of and snapshot take', async () => {
     const { snapshots, pagination } = snapshotsSchema.parse(await json('/v1/snapshots/w'));
     expect(pagination.count).toBe(2);
     expect(snapshots).toMatchObject([

@@ -123,10 +123,10 @@ describe('a report as of', () => {
     expect(await reported(A, '2025-02-01')).toBe(404);
   });
 
-  it('that was never fetched is what the listing tells, and null for the rest', async () => {
+  it('that was never fetched has the fields of the listing, and null for the rest', async () => {
     const report = z.record(z.string(), z.unknown()).parse(await reported(B, '2025-03-02'));
-    const told = Object.entries(report).filter(([, value]) => value !== null);
-    expect(Object.fromEntries(told)).toEqual({
+    const known = Object.entries(report).filter(([, value]) => value !== null);
+    expect(Object.fromEntries(known)).toEqual({
       url: B,
       index_summary: 'Indexed',
       index_coverage_state: 'state Indexed',
@@ -195,7 +195,7 @@ describe('beyond the specification', () => {
   });
 });
 
-it('a walk sees one snapshot, whatever is committed meanwhile; who begins anew sees the newest', async () => {
+it('a walk sees one snapshot, whatever is committed meanwhile; a new walk sees the newest', async () => {
   const other = warehouseIn(temporaryFolder());
   const list = async (at: string, summary: string) => {
     service.list('v', [page(A, summary), page(B, summary), page(C, summary)]);

@@ -24,7 +24,7 @@ function client(keyId: string): RequestContext & { leave: () => void } {
   return { keyId, signal: controller.signal, leave: () => controller.abort(new Error(`${keyId} left`)) };
 }
 
-/** Work that ends when it is told to, and what began of such work, in order. */
+/** Work that ends on demand, and what began of such work, in order. */
 function scripted() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -189,11 +189,11 @@ describe('indexhouse serve', () => {
 
   it('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
     const { code, stdout } = await run(
-      ['keys', 'add', '--label', 'told', '--website', 'https://shop.example', '--warehouse', built.path],
+      ['keys', 'add', '--label', 'curl', '--website', 'https://shop.example', '--warehouse', built.path],
       {},
     );
     // Before anything is expected: a key that stays would let a later test serve to everybody.
-    onTestFinished(async () => void (await revokeKey(built.path, 'told')));
+    onTestFinished(async () => void (await revokeKey(built.path, 'curl')));
     const token = /^Token: (ih_\S+)$/m.exec(stdout)?.[1] ?? '';
     expect({ code, token }).toEqual({ code: 0, token: expect.stringMatching(/^ih_[A-Za-z0-9_-]{43}$/) });
     const { url, running } = await serving('--log-level', 'debug');
@@ -215,13 +215,13 @@ describe('indexhouse serve', () => {
         path: '/v1/urls/shop?limit=1',
         status: 200,
         ms: expect.any(Number),
-        key: 'told',
+        key: 'curl',
       },
-      { path: '/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'told' },
+      { path: '/v1/urls/%1B%5B2J?token=[secret]', status: 404, key: 'curl' },
     ]);
     const listed = await run(['keys', 'list', '--json', '--warehouse', built.path]);
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { label: 'told', websites: ['shop'], expires_at: null, last_used_at: expect.any(String) },
+      { label: 'curl', websites: ['shop'], expires_at: null, last_used_at: expect.any(String) },
     ]);
     for (const text of [ended.stdout, ended.stderr, listed.stdout]) {
       expect(text).not.toContain(token.slice(3));

@@ -67,7 +67,7 @@ async function servedWith(damage: (warehouse: string) => Promise<void> = async (
 describe('a file that is no Parquet any more', () => {
   it.each(
     atLength(['coverage'] as const, ['snapshots', 'runs', 'coverage', 'coverage_summary', 'url_reports'] as const),
-  )('of %s leaves other websites as they are, and is told once and counted', async (table) => {
+  )('of %s leaves other websites as they are, and is reported once and counted', async (table) => {
     const { get, health, report, unreadable } = await servedWith(async (path) => {
       for (const file of await filesOf(path, table)) writeFileSync(file, readFileSync(file).subarray(0, 100));
     });

@@ -72,14 +72,14 @@ function replace(old: Element, fresh: Element): void {
 function fillForm(page: Document, isTyping: boolean): void {
   const fresh = fieldsOf(page);
   for (const [at, field] of fieldsOf(document).entries()) {
-    const told = fresh[at];
-    if (field instanceof HTMLInputElement && told instanceof HTMLInputElement) {
+    const current = fresh[at];
+    if (field instanceof HTMLInputElement && current instanceof HTMLInputElement) {
       if (isTyping && field.type !== 'hidden') continue;
-      field.value = told.value;
-      field.checked = told.checked;
-    } else if (!isTyping && field instanceof HTMLSelectElement && told instanceof HTMLSelectElement) {
-      field.replaceChildren(...[...told.options].map((option) => document.importNode(option, true)));
-      field.value = told.value;
+      field.value = current.value;
+      field.checked = current.checked;
+    } else if (!isTyping && field instanceof HTMLSelectElement && current instanceof HTMLSelectElement) {
+      field.replaceChildren(...[...current.options].map((option) => document.importNode(option, true)));
+      field.value = current.value;
     }
   }
 }

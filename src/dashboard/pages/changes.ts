@@ -114,7 +114,7 @@ export async function readChangesOf(
 /** @param selection as `changes.sql` takes it */
 function askChanges(reader: Reader, selection: Parameters, paging: Paging): Promise<ChangeRow[]> {
   const selected = { name: 'dashboard/changes', selection, columns: ['snapshot_date', 'url', 'descending'] };
-  return askSelected(reader, sql('dashboard/changes_told'), changeRow, {
+  return askSelected(reader, sql('dashboard/changes_in_words'), changeRow, {
     selected,
     skip: skipOf(paging),
     limit: paging.per,

@@ -109,8 +109,8 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
   checkPage(query, count);
   const name = 'dashboard/selected_pages';
   // Finds the pages first, and then reads the other columns of these few.
-  const told = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
-  const rows = await askSelected(reader, told, pageRow, {
+  const text = selectedText({ name, columns: readsOf(query.columns) }, 'whole_url in (select whole_url from selected)');
+  const rows = await askSelected(reader, text, pageRow, {
     selected: { name, selection, columns: ['whole_url'] },
     skip: skipOf(query),
     limit: query.per,

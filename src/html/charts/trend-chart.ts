@@ -130,8 +130,8 @@ function lineOfShares(
 ): { naming: Naming; option: () => ChartOption } {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
-  const told = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
-  const description = `${described(days)} ${told}`.trim();
+  const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
+  const description = `${described(days)} ${jumps}`.trim();
   const naming = { id, title: 'Share of the pages that is indexed, day by day', description };
   const option = (): ChartOption => ({
     grid: { ...GRID, top: marks.length > 0 ? 28 : GRID.top, right: 24 },

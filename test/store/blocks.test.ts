@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { WindowBounds } from '../../src/service/pagination.js';
-import { RecentBlocks } from '../../src/store/recent.js';
+import { Blocks } from '../../src/store/blocks.js';
 
 const COUNT = 47;
 const LIST = Array.from({ length: COUNT }, (_, number) => number);
 
-/** Blocks of ten, at most three of them, of a list that tells how often it was read. */
+/** Blocks of ten, at most three of them, of a list that counts its reads. */
 function blocksOfTen() {
   const reads: WindowBounds[] = [];
-  const blocks = new RecentBlocks<number>(10, 3);
+  const blocks = new Blocks<number>(10, 3);
   const window = (skip: number, limit: number, name = 'list') =>
     blocks.window(name, { skip, limit }, COUNT, async (part) => {
       reads.push(part);

@@ -4,8 +4,8 @@ select
   snapshot_date::varchar as snapshot_date,
   left(url, 17000) as url,
   min(rank) < 2 as is_loss,
-  string_agg(told, '; ' order by rank, change) filter (is_of_index) as index_change,
-  string_agg(told, '; ' order by rank, change) filter (not is_of_index) as other_changes
+  string_agg(described, '; ' order by rank, change) filter (is_of_index) as index_change,
+  string_agg(described, '; ' order by rank, change) filter (not is_of_index) as other_changes
 from (
   select
     snapshot_date,
@@ -19,12 +19,12 @@ from (
       change,
       if(from_value = url, 'itself', left(from_value, 2000)),
       if(to_value = url, 'itself', left(to_value, 2000))
-    ) as told
+    ) as described
   from page_changes
   join selected using (snapshot_date, url)
   where
     website_id = $website::varchar
     and (not is_noise(change, from_value) or $kind::varchar in (change, 'all'))
-) as told
-group by told.snapshot_date, told.url
-order by any_value(descending) desc, told.url
+) as described
+group by described.snapshot_date, described.url
+order by any_value(descending) desc, described.url
