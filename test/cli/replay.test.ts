@@ -43,7 +43,7 @@ beforeAll(async () => {
   let night = 1;
   const listed = () => pages.map((url, at) => ({ url, index_summary: night === 2 && at < 2 ? 7 : 'Indexed' }));
   service = await startOddService({ w: { listing: (window) => windowOf(listed(), window) } });
-  for (; night <= 2; night++) await syncNow(configIn('first'), { follow: false });
+  for (; night <= 2; night++) await syncNow(configIn('first'));
   const first = join(home, 'first', 'warehouse');
   await mendPayloads(first, { '"index_summary":7': '"index_summary":"Not Indexed"' });
   await rebuildDuckdb({ warehouse: first, memoryLimit: MEMORY_BYTES });

@@ -5,9 +5,8 @@ import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt, WebsiteReceipt } from '../../src/run/receipt.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import type { Finding, Verified } from '../../src/verify/finding.js';
-import { sync } from './client-clock.js';
 import { writeConfig } from './config-file.js';
-import { given, type StopAfter, stopper } from './synced.js';
+import { type StopAfter, syncNow } from './synced.js';
 import { findingsOf, verified } from './verified.js';
 import { givenSchemas, noFollowers } from './warehouse.js';
 
@@ -73,13 +72,10 @@ export class Home {
     log,
   }: HomeSync = {}): Promise<Receipt> {
     await givenSchemas(this.warehouse);
-    const stop = new AbortController();
-    return sync({
-      config: await given(this.config),
-      ...(log ? { log } : {}),
-      progress: stopper(stopAfter ?? {}, stop),
+    return syncNow(this.config, {
+      stopAfter,
       recoverOnly,
-      signal: stop.signal,
+      ...(log ? { log } : {}),
       effects: {
         ...realRunEffects,
         now: clock ?? (() => Date.now() + laterMs),

@@ -1,11 +1,10 @@
-import { rename } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { sha256Of } from '../../src/storage/durable.js';
-import { type Engine, withEngine } from '../../src/storage/engine.js';
+import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
 import { temporaryFolder } from './folder.js';
 import { readMarkers } from './markers.js';
+import { hashOf, rewrite } from './tamper.js';
 
 /**
  * Makes as if an older contract had refused what the one of today accepts: writes other texts into what is quarantined,
@@ -17,26 +16,16 @@ export async function mendPayloads(
   texts: Record<string, string>,
   format = 'format parquet',
 ): Promise<void> {
-  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder(() => {}) }, async (engine) => {
-    for (const marker of await readMarkers(engine, warehouse)) {
-      if (!marker.files['rejected_records']) continue;
-      const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
-      const file = tableFile(warehouse, 'rejected_records', place);
-      const mended = Object.entries(texts).reduce(
-        (sql, [from, to]) => `replace(${sql}, '${from}', '${to}')`,
-        'payload',
-      );
-      await rewrite(engine, file, `* replace (${mended} as payload)`, format);
-      const files = { ...marker.files, rejected_records: { ...marker.files['rejected_records'] } };
-      files.rejected_records.sha256 = await sha256Of(file);
-      await rewrite(engine, marker.path, `* replace ('${JSON.stringify(files)}' as files)`, format);
-    }
-  });
-}
-
-async function rewrite(engine: Engine, file: string, columns: string, format: string): Promise<void> {
-  await engine.copy(`select ${columns} from read_parquet('${file}', hive_partitioning = false)`, `${file}.tmp`, format);
-  await rename(`${file}.tmp`, file);
+  const engine = { memoryLimit: 256e6, temporary: temporaryFolder(() => {}) };
+  for (const marker of await withEngine(engine, (opened) => readMarkers(opened, warehouse))) {
+    if (!marker.files['rejected_records']) continue;
+    const place = { websiteId: marker.websiteId, date: marker.date, id: marker.commitId };
+    const file = tableFile(warehouse, 'rejected_records', place);
+    const fixed = Object.entries(texts).reduce((sql, [from, to]) => `replace(${sql}, '${from}', '${to}')`, 'payload');
+    await rewrite(file, `select * replace (${fixed} as payload) from self`, format);
+    const files = { ...marker.files, rejected_records: { ...marker.files['rejected_records'], sha256: hashOf(file) } };
+    await rewrite(marker.path, `select * replace ('${JSON.stringify(files)}' as files) from self`, format);
+  }
 }
 
 /** The ids of the replays that were committed, oldest first. */

@@ -1,10 +1,9 @@
 import { loadConfig } from '../../src/config/load.js';
 import type { Config } from '../../src/config/schema.js';
 import type { Progress } from '../../src/observe/progress.js';
-import { realRunEffects } from '../../src/run/context.js';
 import type { Receipt } from '../../src/run/receipt.js';
+import type { SyncOptions } from '../../src/run/sync.js';
 import { sync } from './client-clock.js';
-import { noFollowers } from './warehouse.js';
 
 export function given(file: string): Promise<Config> {
   return loadConfig({ file, env: {}, cwd: '/' });
@@ -16,23 +15,19 @@ export interface StopAfter {
   reports?: number;
 }
 
-/** One sync in this process, without a word. */
-export async function syncNow(
-  file: string,
-  options: { stopAfter?: StopAfter; recoverOnly?: boolean; follow?: boolean } = {},
-): Promise<Receipt> {
+interface SyncNow extends Partial<Pick<SyncOptions, 'recoverOnly' | 'log' | 'effects'>> {
+  stopAfter?: StopAfter | undefined;
+}
+
+/** One sync in this process, silent by default. */
+export async function syncNow(file: string, { stopAfter = {}, ...options }: SyncNow = {}): Promise<Receipt> {
   const stop = new AbortController();
-  return sync({
-    config: await given(file),
-    progress: stopper(options.stopAfter ?? {}, stop),
-    recoverOnly: options.recoverOnly ?? false,
-    signal: stop.signal,
-    ...(options.follow === false ? { effects: { ...realRunEffects, follow: noFollowers } } : {}),
-  });
+  const progress = stopper(stopAfter, stop);
+  return sync({ config: await given(file), progress, signal: stop.signal, ...options });
 }
 
 /** Stops the run, as SIGTERM would, when so much is journaled. */
-export function stopper(limits: StopAfter, stop: AbortController): Progress {
+function stopper(limits: StopAfter, stop: AbortController): Progress {
   let limit = Number.POSITIVE_INFINITY;
   let done = 0;
   return {

@@ -16,10 +16,10 @@ export async function newestFile(warehouse: string, table: Table): Promise<strin
 }
 
 /** Rewrites a Parquet file from a query over itself, which is named `self`. */
-export async function rewrite(file: string, query: string): Promise<void> {
+export async function rewrite(file: string, query: string, format = 'format parquet'): Promise<void> {
   await withEngine({ memoryLimit: MEMORY_BYTES, temporary: dirname(file) }, async (engine) => {
     await engine.view('self', `select * from read_parquet(${literal(file)}, hive_partitioning = false)`);
-    await engine.copy(query, `${file}.tmp`, 'format parquet');
+    await engine.copy(query, `${file}.tmp`, format);
   });
   renameSync(`${file}.tmp`, file);
 }
