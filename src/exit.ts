@@ -1,7 +1,7 @@
 /** Exit codes of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, warnings: 3, busy: 4, stopped: 130 } as const;
 
-/** An error whose message tells the user what happened, where, and what to do. */
+/** An error whose message says what happened, where, and what to do. */
 export class Failure extends Error {
   /** The exit code of the process if nothing catches the error. */
   readonly exitCode: number = EXIT.failed;

@@ -10,8 +10,6 @@ const ORIGIN = /^https?:\/\/[^/?#\s]+(?=\/)/;
 const LEAST_ROWS = 3;
 /** Smaller numbers would show as 0 or nearly so with two decimals. */
 const SMALL = 0.1;
-/** At most this many websites' hosts are named below a table that shows URLs as paths. */
-const MOST_ORIGINS = 5;
 const FIGURES: ReadonlySet<Kind> = new Set(['count', 'number', 'change', 'share']);
 
 /** The answer of an analysis, and what is needed to show it to people. */
@@ -45,7 +43,7 @@ interface Shown {
 }
 
 /**
- * Lays out an answer as its analysis says. Leaves out columns that do not tell rows apart: empty ones, and those with
+ * Lays out an answer as its analysis says. Leaves out columns that hold nothing to compare: empty ones, and those with
  * the same value in all rows, which a note below the table states instead.
  *
  * @param wholeUrls show URLs with their host, even if all share it
@@ -53,29 +51,23 @@ interface Shown {
 export function answerTable(answer: Answer, wholeUrls = false): AnswerTable {
   const { chosen, rows, websites } = answer;
   const all = shownColumns(answer);
-  const told = chosen === undefined ? all.filter((column) => tells(column)) : all;
+  const filled = chosen === undefined ? all.filter((column) => isFilled(column)) : all;
   const page = all.find(({ kind }) => kind === 'url');
-  const varying = chosen === undefined ? told.filter((column) => column === page || !isSame(column)) : all;
-  const shown = varying.length > 0 ? varying : told;
-  const website = shown.find(({ kind }) => kind === 'website');
-  const origins = wholeUrls ? new Map<Value, string>() : originsOf(page, website);
-  const [shared] = origins.values();
-  const text = ({ kind, values }: Shown, at: number) => {
-    const origin = origins.get(website?.values[at] ?? null) ?? null;
-    return cellOf(values[at] ?? null, kind, { ...answer, origin });
-  };
-  const same = told
+  const varying = chosen === undefined ? filled.filter((column) => column === page || !isSame(column)) : all;
+  const shown = varying.length > 0 ? varying : filled;
+  const origin = wholeUrls ? null : originOf(page);
+  const text = ({ kind, values }: Shown, at: number) => cellOf(values[at] ?? null, kind, { ...answer, origin });
+  const same = filled
     .filter((column) => !shown.includes(column) && (column.kind !== 'website' || websites.size > 1))
     .map((column) => `${column.heading} ${text(column, 0) ?? UNKNOWN}`);
-  const hosts = [...origins].map(([id, origin]) => `${websites.get(String(id)) ?? id}: ${origin}`);
   return {
     columns: shown.map((column) => ({
       name: column.heading,
-      ...(column === page && origins.size === 1 && shared !== undefined ? { origin: shared } : {}),
+      ...(column === page && origin !== null ? { origin } : {}),
       align: FIGURES.has(column.kind) ? 'right' : 'left',
     })),
     rows: rows.map((_, at) => shown.map((column) => text(column, at))),
-    notes: rows.length === 0 ? ['No rows.'] : notesOf(answer, shown, same, hosts),
+    notes: rows.length === 0 ? ['No rows.'] : notesOf(answer, shown, same),
   };
 }
 
@@ -89,7 +81,7 @@ function shownColumns({ analysis, columns, rows, chosen }: Answer): Shown[] {
 }
 
 /** Whether a column has any value to show. */
-function tells({ values }: Shown): boolean {
+function isFilled({ values }: Shown): boolean {
   return values.length === 0 || values.some((value) => value !== null && !(Array.isArray(value) && value.length === 0));
 }
 
@@ -102,23 +94,12 @@ function isSame({ kind, values }: Shown): boolean {
   return values.every((value) => JSON.stringify(value) === text);
 }
 
-/**
- * The scheme and host that all URLs of a website share, by the value in the column of websites, or null if that column
- * is not shown. Empty if a path could be mistaken, or if there are too many to name.
- */
-function originsOf(page: Shown | undefined, website: Shown | undefined): Map<Value, string> {
-  const origins = new Map<Value, string>();
-  for (const [at, value] of page?.values.entries() ?? []) {
-    const id = website?.values[at] ?? null;
-    for (const text of [value].flat().map(String)) {
-      if (text.startsWith('/')) return new Map();
-      if (!/^https?:/i.test(text)) continue;
-      const origin = ORIGIN.exec(text)?.[0];
-      if (origin === undefined || (origins.get(id) ?? origin) !== origin) return new Map();
-      origins.set(id, origin);
-    }
-  }
-  return origins.size <= MOST_ORIGINS ? origins : new Map();
+/** The scheme and host that all URLs share; null if there is none, or if a path could be mistaken. */
+function originOf(page: Shown | undefined): string | null {
+  const urls = (page?.values ?? []).flat().map(String);
+  const origins = new Set(urls.filter((url) => /^(https?:|\/)/i.test(url)).map((url) => ORIGIN.exec(url)?.[0]));
+  const [origin] = origins;
+  return origins.size === 1 ? (origin ?? null) : null;
 }
 
 interface Showing extends Pick<Answer, 'websites' | 'today'> {
@@ -165,21 +146,12 @@ function dayOf(date: string, today: string): string {
   return date.startsWith(today.slice(0, 5)) ? dayOfMonth(date) : `${dayOfMonth(date)},\u00a0${date.slice(0, 4)}`;
 }
 
-function notesOf(
-  { rows, isCut }: Answer,
-  shown: readonly Shown[],
-  same: readonly string[],
-  hosts: readonly string[],
-): string[] {
+function notesOf({ rows, isCut }: Answer, shown: readonly Shown[], same: readonly string[]): string[] {
   const many = counted(rows.length, 'row');
-  const told = [
+  const first = [
     ...(isCut ? [] : [`${many}.`]),
     ...(same.length > 0 ? [`${rows.length === 1 ? 'Also' : 'In all of them'}: ${same.join('; ')}.`] : []),
     ...(shown.some(({ kind }) => kind === 'time') ? ['Times are UTC.'] : []),
   ].join(' ');
-  return [
-    ...(told === '' ? [] : [told]),
-    ...(hosts.length > 1 ? [`Pages: ${hosts.join('; ')}`] : []),
-    ...(isCut ? [`The first ${many}; all of them: --param limit=none`] : []),
-  ];
+  return [...(first === '' ? [] : [first]), ...(isCut ? [`The first ${many}; all of them: --param limit=none`] : [])];
 }

@@ -131,7 +131,7 @@ export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { 
 }
 
 /** Says on stderr which history a restored warehouse lacks. */
-export async function tellHistory({ warehouse }: Pick<ReaderOptions, 'warehouse'>, { stderr }: Io): Promise<void> {
+export async function writeHistory({ warehouse }: Pick<ReaderOptions, 'warehouse'>, { stderr }: Io): Promise<void> {
   const restored = await readRestored(warehouse);
   if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);
 }

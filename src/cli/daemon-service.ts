@@ -179,16 +179,16 @@ async function admission({ config, log, host }: DaemonServiceOptions) {
 /** Reads the figures; if that fails, returns the last ones, whose age `checked_timestamp_seconds` shows. */
 function lastKnown({ readMetrics, log }: DaemonServiceOptions): () => Promise<string> {
   let last = '';
-  let told: string | null = null;
+  let logged: string | null = null;
   return async () => {
     try {
       last = await readMetrics();
-      told = null;
+      logged = null;
     } catch (error) {
       const reason = messageOf(error);
       // Logged once, because Prometheus scrapes every minute.
-      if (reason !== told) log.warn(`cannot read the figures for /metrics: ${reason}`);
-      told = reason;
+      if (reason !== logged) log.warn(`cannot read the figures for /metrics: ${reason}`);
+      logged = reason;
     }
     return last;
   };

@@ -22,16 +22,16 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   }
   // The outcome for each channel is printed.
   const options = { config, log: loggerOf({ logLevel: flags.test ? 'silent' : 'warn', ...flags }, io, config) };
-  const told = flags.test ? await sendExamples(options) : await sendNotices(options);
+  const sent = flags.test ? await sendExamples(options) : await sendNotices(options);
   const mask = masker(secretsOf(config));
-  const shown = told.map((one) => ({ ...one, error: one.error === null ? null : mask(one.error) }));
+  const shown = sent.map((one) => ({ ...one, error: one.error === null ? null : mask(one.error) }));
   io.stdout.write(flags.json ? formatJson(shown) : printed(shown));
   return shown.some(({ error }) => error !== null) ? EXIT.failed : EXIT.done;
 }
 
-function printed(told: readonly Sent[]): string {
-  if (told.length === 0) return 'Nothing to report.\n';
-  const lines = told.map(({ channel, type, notices, error }) => {
+function printed(sent: readonly Sent[]): string {
+  if (sent.length === 0) return 'Nothing to report.\n';
+  const lines = sent.map(({ channel, type, notices, error }) => {
     const name = channel === type ? type : `${channel} (${type})`;
     const what = type === 'ping' ? 'start, fail and success' : counted(notices, 'notice');
     return error === null ? `${name}: accepted ${what}` : `! ${name}: did not accept ${what}: ${error}`;

@@ -14,7 +14,6 @@ import { colorsWanted, escapedJson } from '../observe/terminal.js';
 import type { Value } from '../storage/values.js';
 import { answerTable, UNKNOWN } from './answer-table.js';
 import { type Io, stoppable, widthOf } from './io.js';
-import { printPaged } from './pager.js';
 import { inPlace, type Sink, writeStream } from './sink.js';
 import { MOST_ROWS, spreadsheet } from './spreadsheet.js';
 import { formatTable, markdownTable, notesText } from './table.js';
@@ -59,7 +58,7 @@ export async function writeAnswer(reader: Reader, asked: Asked, sink: Sink): Pro
     case 'json':
       return writeStream(jsonText(await answerTo(reader, asked, sink)), sink);
     case 'csv':
-      return writeStream(csvOf(await answerTo(reader, asked, sink), sink), sink);
+      return writeCsv(await answerTo(reader, asked, sink), sink);
   }
 }
 
@@ -95,9 +94,8 @@ async function checkRows(reader: Reader, question: Question): Promise<void> {
   );
 }
 
-async function* csvOf({ columns, parts }: Result, { guardFormulas, byteOrderMark }: Sink): AsyncGenerator<string> {
-  if (byteOrderMark) yield '\ufeff';
-  yield* csvText(columns, parts, { guardFormulas });
+async function writeCsv({ columns, parts }: Result, sink: Sink): Promise<void> {
+  await writeStream(csvText(columns, parts, sink), sink);
 }
 
 async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
@@ -114,7 +112,7 @@ async function* jsonText({ columns, parts }: Result): AsyncGenerator<string> {
 
 /** Writes all rows at once, because a column is as wide as its widest cell. */
 async function writeTable(reader: Reader, { question, analysis }: Asked, sink: Sink): Promise<void> {
-  const { out, io, format, pager } = sink;
+  const { out, io, format } = sink;
   const limit = analysis ? limitOf(question) : null;
   const { columns, parts } = await ask(reader, limit === null ? question : oneMore(question, limit));
   const rows: Value[][] = [];
@@ -140,7 +138,6 @@ async function writeTable(reader: Reader, { question, analysis }: Asked, sink: S
     format === 'md'
       ? markdownTable(shown.columns, shown.rows, { ...options, notes })
       : `${formatTable(shown.columns, shown.rows, options)}${notesText(notes, options)}`;
-  if (out === undefined) return printPaged(text, io, pager);
   await writeStream(Readable.from([text]), sink);
 }
 

@@ -6,10 +6,9 @@ import { dataAgeOf } from '../analysis/data-age.js';
 import { describe } from '../analysis/parameters.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
-import { exitFor, reading, tellHistory, writeAge } from './configured.js';
+import { exitFor, reading, writeAge, writeHistory } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
-import { printPaged } from './pager.js';
 import type { Globals } from './program.js';
 import { type Asked, answered, writeAnswer } from './query-output.js';
 import { checkOutside, checkSink, type SinkFlags, sinkOf } from './sink.js';
@@ -38,7 +37,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const ways = [name, flags.sql, flags.file, flags.describe].filter((way) => way !== undefined);
   if (ways.length > 1) throw new UsageError('use one of: the name of an analysis, --sql, --file, --describe');
   if (ways.length === 0 || flags.describe !== undefined) {
-    await printPaged(catalogText(flags.describe, flags.json === true, io), io, flags.pager !== false);
+    io.stdout.write(catalogText(flags.describe, flags.json === true, io));
     return EXIT.done;
   }
   const sink = sinkOf(flags, io);
@@ -52,7 +51,7 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       await writeAnswer(reader, question, sink);
     });
-    await tellHistory(options, io);
+    await writeHistory(options, io);
     return exitFor(damaged, io, options.cache);
   });
 }

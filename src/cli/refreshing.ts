@@ -7,19 +7,19 @@ const PAUSE_FACTOR = 10;
 
 /** Fetches new commits from a bucket each minute. Logs when the bucket stops or starts to answer. */
 export function refreshing(cache: BucketCache, log: Logger, everyMs = EVERY_MS): NodeJS.Timeout {
-  let told: string | null = null;
-  const tell = () => {
+  let logged: string | null = null;
+  const logChange = () => {
     const { url: bucket, failure } = cache;
-    if (failure !== null && told === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
-    if (failure === null && told !== null) log.info({ bucket }, 'the bucket can be read again');
-    told = failure;
+    if (failure !== null && logged === null) log.warn({ bucket, reason: failure }, 'the bucket cannot be read');
+    if (failure === null && logged !== null) log.info({ bucket }, 'the bucket can be read again');
+    logged = failure;
   };
-  tell();
+  logChange();
   let notBefore = 0;
   const refresh = async () => {
     const begun = performance.now();
     if (begun < notBefore) return;
-    await cache.refresh().then(tell, (err) => log.error({ err }, 'the bucket cannot be read'));
+    await cache.refresh().then(logChange, (err) => log.error({ err }, 'the bucket cannot be read'));
     // Listing many thousands of commits takes seconds, and costs money.
     notBefore = performance.now() + PAUSE_FACTOR * (performance.now() - begun);
   };

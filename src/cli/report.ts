@@ -10,7 +10,7 @@ import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
 import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
-import { exitFor, reading, tellHistory, writeAge } from './configured.js';
+import { exitFor, reading, writeAge, writeHistory } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
@@ -51,7 +51,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await writeDurably(file, page);
       io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
     }
-    await tellHistory(where, io);
+    await writeHistory(where, io);
     return exitFor(damaged, io, where.cache);
   });
 }
@@ -127,9 +127,9 @@ function reportText(report: Report, file: string, width: number | undefined): st
   );
   const days = `${period.since} to ${period.until} (${counted(period.days, 'day')})`;
   const story = (sections.length === 1 ? sections[0]?.story : null) ?? [];
-  const told = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
+  const paragraphs = story.map((sentence) => `${wrapped(safe(sentence), width)}\n`).join('');
   const time = age ? `${wrapped(safe(ageSentence(age)), width)}\n\n` : '';
-  return `${time}${told}${told && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
+  return `${time}${paragraphs}${paragraphs && '\n'}${table}\nReport for ${days}: ${safe(file)}\n`;
 }
 
 /** The same for programs: each figure now and before (null if there is nothing to compare with). */

@@ -29,10 +29,6 @@ export interface Sink {
   force: boolean;
   /** In CSV. */
   guardFormulas: boolean;
-  /** Begin CSV with a byte order mark, without which Excel assumes another encoding. */
-  byteOrderMark: boolean;
-  /** Send a table that is longer than the terminal to a pager. */
-  pager: boolean;
   io: Io;
 }
 
@@ -42,22 +38,19 @@ export interface SinkFlags {
   out?: string;
   force?: boolean;
   rawCsv?: boolean;
-  excel?: boolean;
-  pager?: boolean;
 }
 
 /** Where an answer goes, and in which format. @throws UsageError for flags that name two formats */
 export function sinkOf(flags: SinkFlags, io: Io): Sink {
-  const { json, format, out, excel } = flags;
+  const { json, format, out } = flags;
   const ending = extname(out ?? '').toLowerCase();
   const named = EXTENSIONS[ending];
-  if (ending && !named && !format && !json && !excel) {
+  if (ending && !named && !format && !json) {
     throw new UsageError(`--out ${out}: use one of ${Object.keys(EXTENSIONS).join(', ')}, or name the --format`);
   }
   const claims: (readonly [string, Format])[] = [
     ...(json ? [['--json', 'json'] as const] : []),
     ...(format ? [[`--format ${format}`, format] as const] : []),
-    ...(excel ? [['--excel', 'csv'] as const] : []),
     ...(named ? [[`--out ${out}`, named] as const] : []),
   ];
   const [first] = claims;
@@ -68,8 +61,6 @@ export function sinkOf(flags: SinkFlags, io: Io): Sink {
     out: fileOf(out, io),
     force: flags.force === true,
     guardFormulas: flags.rawCsv !== true,
-    byteOrderMark: excel === true,
-    pager: flags.pager !== false,
     io,
   };
 }

@@ -2,8 +2,8 @@ import { plainText } from '../observe/csv.js';
 import { cellsOf, safe } from '../observe/terminal.js';
 
 const GAP = '  ';
-/** If a row has more lines than this, or all rows on average, they are easier to read as cards. */
-const MOST_LINES = { row: 8, average: 3 } as const;
+/** If a row has more lines than this, rows are easier to read as cards. */
+const MOST_LINES = 4;
 const NULL_SIGN = '∅';
 /** Joins words that stay on one line, such as those of a date; printed as a plain space. */
 const NO_BREAK = /\u00a0/g;
@@ -100,31 +100,25 @@ function isRight({ align }: Column, rows: readonly (readonly unknown[])[], index
 }
 
 /**
- * The widths that the text needs; if they do not fit, heads are wrapped, and then the widest columns are narrowed as
- * far as their words allow. Null if the table still does not fit, or rows would be too high.
+ * The widths that the text needs; if they do not fit, heads are wrapped, and then the widest column. Null if the table
+ * still does not fit, or rows would be too high.
  */
 function columnWidths(
   names: readonly string[],
   texts: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): number[] | null {
-  const widest = (rows: readonly (readonly string[])[], measure: (text: string) => number) =>
-    names.map((_, index) => rows.reduce((most, cells) => Math.max(most, measure(cells[index] ?? '')), 1));
-  const excessOf = (widths: readonly number[]) =>
-    widths.reduce((sum, cells) => sum + cells + GAP.length, -GAP.length) - width;
-  const whole = widest([names, ...texts], cellsOf);
+  const widths = (head: (name: string) => number) =>
+    names.map((name, at) => texts.reduce((most, cells) => Math.max(most, cellsOf(cells[at] ?? '')), head(name)));
+  const excessOf = (all: readonly number[]) =>
+    all.reduce((sum, cells) => sum + cells + GAP.length, -GAP.length) - width;
+  const whole = widths(cellsOf);
   if (excessOf(whole) <= 0) return whole;
-  const words = widest([names], longestWord);
-  const least = widest([names, ...texts], longestWord);
-  const widths = widest(texts, cellsOf).map((cells, index) => Math.max(cells, words[index] ?? 1));
-  for (let excess = excessOf(widths); excess > 0; excess--) {
-    const most = Math.max(...widths.map((cells, index) => (cells > (least[index] ?? 0) ? cells : 0)));
-    if (most === 0) return null;
-    widths[widths.findIndex((cells, index) => cells === most && cells > (least[index] ?? 0))] = most - 1;
-  }
-  const heights = texts.map((cells) => linesOf(cells, widths).length);
-  const isLow = heights.reduce((sum, lines) => sum + lines, 0) <= MOST_LINES.average * texts.length;
-  return isLow && heights.every((lines) => lines <= MOST_LINES.row) ? widths : null;
+  const narrow = widths(longestWord);
+  const most = Math.max(...narrow);
+  const [widest, room] = [narrow.indexOf(most), most - Math.max(0, excessOf(narrow))];
+  const fits = (text = '') => longestWord(text) <= room && wrappedLines(text, room).length <= MOST_LINES;
+  return fits(names[widest]) && texts.every((cells) => fits(cells[widest])) ? narrow.with(widest, room) : null;
 }
 
 function longestWord(text: string): number {

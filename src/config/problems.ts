@@ -22,12 +22,12 @@ interface Source {
 export function problemsOf(error: z.ZodError, source: Source): ConfigProblem[] {
   const { document, origins } = source;
   const problems = document.problems.filter(({ path }) => !origins.has(path));
-  const told = new Set(problems.map(({ path }) => path));
+  const reported = new Set(problems.map(({ path }) => path));
   for (const issue of error.issues.flatMap((issue) => flatten(issue, []))) {
     const found = issue.code === 'unrecognized_keys' ? unknownKeys(issue, source) : [valueProblem(issue, source)];
     for (const problem of found) {
-      if (told.has(problem.path)) continue;
-      told.add(problem.path);
+      if (reported.has(problem.path)) continue;
+      reported.add(problem.path);
       problems.push(problem);
     }
   }

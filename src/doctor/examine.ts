@@ -152,8 +152,8 @@ async function examineWebsites(config: Config, clients: Clients, key: KeyAnswer)
   const checks = await Promise.all(
     asked.map((website) => {
       // What the service says about `api.token` says nothing about another key.
-      const told = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
-      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, ...told };
+      const context = isOfKey(website) ? { known, isBaseFound } : { known: [], isBaseFound: true };
+      const input = { counts: { sent: 0, throttled: 0, retried: 0 }, ...context };
       return checkWebsite(website, clients.clientOf(website), input);
     }),
   );

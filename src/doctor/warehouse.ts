@@ -147,9 +147,9 @@ export function checkFollowers(config: Config): Promise<CheckResult[]> {
 
 function resultOf(lag: FollowerLag): CheckResult {
   const { ok, warning, error } = resultsOf(lag.name);
-  const [title, told] = [titleOf(lag), lagText(lag)];
-  if (told)
-    return (lag.error ? error : warning)(told.message, `${told.remedy[0]?.toUpperCase()}${told.remedy.slice(1)}.`);
+  const [title, problem] = [titleOf(lag), lagText(lag)];
+  if (problem)
+    return (lag.error ? error : warning)(problem.message, `${problem.remedy[0]?.toUpperCase()}${problem.remedy.slice(1)}.`);
   if (!lag.held) return ok(`${title} is up to date`);
   const message = `${title} is up to date, but ${lag.held.holder} has it open`;
   return warning(

@@ -13,8 +13,8 @@ const request: Dispatcher['request'] = createRequire(import.meta.url)('undici/li
 /** For each attempt, on every channel. */
 const LIMIT_MS = 10 * SECOND_MS;
 
-/** What a ping tells a dead man's switch, such as healthchecks.io, about a run. */
-export type Beat = 'start' | 'success' | 'fail';
+/** What a ping reports of a run to a dead man's switch, such as healthchecks.io. */
+export type RunEvent = 'start' | 'success' | 'fail';
 
 export type Ping = Extract<Channel, { type: 'ping' }>;
 export type MessageChannel = Exclude<Channel, Ping>;
@@ -52,9 +52,9 @@ function signed(body: string, secret: string): string {
 }
 
 /** Pings a dead man's switch: the address itself on success, `/start` and `/fail` below it. */
-export async function ping({ url }: Ping, beat: Beat, limitMs = LIMIT_MS): Promise<void> {
+export async function ping({ url }: Ping, event: RunEvent, limitMs = LIMIT_MS): Promise<void> {
   const address = new URL(url);
-  if (beat !== 'success') address.pathname = `${address.pathname.replace(/\/$/, '')}/${beat}`;
+  if (event !== 'success') address.pathname = `${address.pathname.replace(/\/$/, '')}/${event}`;
   await ask(address.href, { method: 'GET' }, limitMs);
 }
 

@@ -10,12 +10,12 @@ import { type NotifyOptions, sendNotices } from './notify.js';
  * accept. It reads the warehouse only after a commit, or, once a website's newest snapshot may be stale, once a day.
  */
 export function hourlyCheck(options: NotifyOptions): () => Promise<void> {
-  let told: string | null = null;
+  let checked: string | null = null;
   return async () => {
-    const { newest, isTold } = await lookAt(options);
-    if (isTold || (newest !== null && newest === told)) return;
+    const { newest, isReported } = await lookAt(options);
+    if (isReported || (newest !== null && newest === checked)) return;
     const channels = await sendNotices(options);
-    told = channels.every(({ error }) => error === null) ? newest : null;
+    checked = channels.every(({ error }) => error === null) ? newest : null;
   };
 }
 
@@ -27,20 +27,20 @@ async function lookAt({ config, now = Date.now }: NotifyOptions) {
     const runs = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'runs', id)));
     const snapshots = await Promise.all(ids.map((id) => newestFile(warehouse.path, 'snapshots', id)));
     const { seen, channels } = await readJournal(warehouse.path);
-    const talking = notify.channels.filter(({ type }) => type !== 'ping');
+    const messageChannels = notify.channels.filter(({ type }) => type !== 'ping');
     const stale = snapshots.filter((id) => id === null || now() - timeOfId(id) > maxAgeOf(config));
     const day = stale.length > 0 ? Math.floor(now() / DAY_MS) : null;
     return {
       // File names do not show for how long a website has had no snapshot.
       newest: snapshots.includes(null) ? null : JSON.stringify([ids, runs, snapshots, stale, day]),
       // A run that is newer than the newest snapshot has failed.
-      isTold:
+      isReported:
         stale.length === 0 &&
         ids.every((id, at) => snapshots[at] && seen[id] === snapshots[at] && (runs[at] ?? '') <= snapshots[at]) &&
-        talking.every((channel) => channels[keyOf(channel)]?.waiting.length === 0),
+        messageChannels.every((channel) => channels[keyOf(channel)]?.waiting.length === 0),
     };
   } catch {
     // Reading the warehouse will report what is wrong with it.
-    return { newest: null, isTold: false };
+    return { newest: null, isReported: false };
   }
 }

@@ -15,7 +15,7 @@ import { waitingForLock } from '../storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
-import { type Beat, keyOf, labelOf, type MessageChannel, type Ping, ping, send } from './channels.js';
+import { type RunEvent, keyOf, labelOf, type MessageChannel, type Ping, ping, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
 import {
   type Journal,
@@ -64,8 +64,8 @@ export async function notifiedRun(
 ): Promise<Receipt> {
   const { config, now = Date.now } = options;
   const startedAt = new Date(now()).toISOString();
-  const pinged = async (which: Beat) => {
-    if (isNight) await beat(options, which);
+  const pinged = async (event: RunEvent) => {
+    if (isNight) await pingAll(options, event);
   };
   const started = pinged('start');
   const ended = async (exitCode: number, notices: Notice[]) => {
@@ -91,12 +91,12 @@ export async function notifiedRun(
   }
 }
 
-async function beat({ config, log }: NotifyOptions, which: Beat): Promise<void> {
+async function pingAll({ config, log }: NotifyOptions, event: RunEvent): Promise<void> {
   const pings = config.notify.channels.filter((channel): channel is Ping => channel.type === 'ping');
   await Promise.all(
     pings.map((channel) =>
-      ping(channel, which).catch((error) =>
-        log.warn({ channel: labelOf(channel), beat: which }, `a ping failed: ${messageOf(error)}`),
+      ping(channel, event).catch((error) =>
+        log.warn({ channel: labelOf(channel), event }, `a ping failed: ${messageOf(error)}`),
       ),
     ),
   );
@@ -153,7 +153,7 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   let journal = withNotices(hasEnded ? withoutLagging(before, notices) : before, channels, { ...facts, notices });
   // Before anything is sent, so that after a kill the next process sends it.
   if (JSON.stringify(journal) !== JSON.stringify(before)) await writeJournal(path, journal);
-  const told = await Promise.all(
+  const sent = await Promise.all(
     channels.map(async (channel) => {
       const { waiting = [] } = journal.channels[keyOf(channel)] ?? {};
       return waiting.length === 0
@@ -162,7 +162,7 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
     }),
   );
   const recorded = JSON.stringify(journal);
-  for (const one of told) {
+  for (const one of sent) {
     if (one?.error === null) journal = withSent(journal, one.key);
     else if (one) journal = withFailure(journal, one.key, { error: mask(one.error), now: now() });
   }
@@ -171,7 +171,7 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
       options.log.warn({ err: messageOf(error) }, 'cannot record what was sent, so it may be sent again'),
     );
   }
-  return told.flatMap((one) =>
+  return sent.flatMap((one) =>
     one ? [{ channel: one.channel, type: one.type, notices: one.notices, error: one.error }] : [],
   );
 }
@@ -220,14 +220,14 @@ async function sendTo(
   trends: Trend[],
   { log, now = Date.now }: NotifyOptions,
 ): Promise<Sent> {
-  const told = { channel: labelOf(channel), type: channel.type, notices: notices.length };
+  const about = { channel: labelOf(channel), type: channel.type, notices: notices.length };
   try {
     await send(channel, newMessage(notices, trends, now()));
-    log.info(told, 'sent notices');
-    return { ...told, error: null };
+    log.info(about, 'sent notices');
+    return { ...about, error: null };
   } catch (error) {
-    log.warn(told, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
-    return { ...told, error: messageOf(error) };
+    log.warn(about, `a channel did not accept its notices, which are sent again next time: ${messageOf(error)}`);
+    return { ...about, error: messageOf(error) };
   }
 }
 
@@ -253,13 +253,13 @@ export async function sendExamples(options: NotifyOptions): Promise<Sent[]> {
   return Promise.all(
     config.notify.channels.map(async (channel) => {
       if (channel.type !== 'ping') return sendTo(channel, notices, [], options);
-      const told = { channel: labelOf(channel), type: channel.type, notices: 0 };
+      const about = { channel: labelOf(channel), type: channel.type, notices: 0 };
       try {
         // `success` last, so that the switch is left in a good state.
-        for (const which of ['start', 'fail', 'success'] as const) await ping(channel, which);
-        return { ...told, error: null };
+        for (const event of ['start', 'fail', 'success'] as const) await ping(channel, event);
+        return { ...about, error: null };
       } catch (error) {
-        return { ...told, error: messageOf(error) };
+        return { ...about, error: messageOf(error) };
       }
     }),
   );

@@ -178,13 +178,13 @@ async function changed(
   if (places.pages <= above) return [];
   const { one, what, analysis, dated } = CHANGES[kind];
   const command = queryCommand(analysis, { website, ...(dated && { since: snapshot_date }) });
-  const told = {
+  const about = {
     kind,
     what: `${counted(places.pages, one)} ${what}`,
     count: places.pages,
     since: snapshot.before_date,
   };
-  return [noticeOf(snapshot, snapshot_id, { ...told, command, ...where(places) })];
+  return [noticeOf(snapshot, snapshot_id, { ...about, command, ...where(places) })];
 }
 
 /** What was wrong with the end of the run that committed the snapshot. */

@@ -145,7 +145,7 @@ function sample(work: Work, at: number): void {
   while (work.samples.length > 2 && at - (work.samples[1]?.at ?? at) >= RATE_WINDOW_MS) work.samples.shift();
 }
 
-/** Pieces per second, or null while too little time has passed to tell. */
+/** Pieces per second, or null while too little time has passed. */
 function rateOf(work: Work, at: number): number | null {
   const first = work.samples[0];
   const elapsed = first ? at - first.at : 0;

@@ -25,7 +25,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const timed = jobs.flatMap((job) => (job.cron === null ? [] : [new Timed({ ...job, cron: job.cron }, options)]));
   for (const { name, cron } of jobs) if (cron === null) log.info({ job: name }, 'switched off');
   if (timed.length === 0) log.warn('every job under `schedule` is switched off: nothing will run');
-  const told = hourly(options);
+  const checks = hourly(options);
   for (const job of timed) await job.begin();
   while (!signal.aborted) {
     const now = Date.now();
@@ -35,7 +35,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
   const running = timed.filter((job) => job.running !== null);
   log.info({ running: running.length }, running.length > 0 ? 'stopping; waiting for running jobs' : 'stopping');
-  await Promise.all([told, ...running.map((job) => job.running)]);
+  await Promise.all([checks, ...running.map((job) => job.running)]);
 }
 
 /** A job that is not switched off, and its times. */
@@ -59,7 +59,7 @@ class Timed {
     const { name, job } = this.timed;
     const now = Date.now();
     this.#setNext(now);
-    this.#tellNext();
+    this.#logNext();
     const { last } = board.figuresOf(name);
     const recorded = last && Date.parse(last.begun_at);
     const lastBegun = job.lastBegun ? await job.lastBegun(config) : recorded;
@@ -88,7 +88,7 @@ class Timed {
       await passing(delay, signal);
       if (signal.aborted) return;
       await runJob(this.timed, { ...this.options, log: this.#log });
-      if (!signal.aborted) this.#tellNext();
+      if (!signal.aborted) this.#logNext();
     };
     this.running = run().finally(() => {
       this.running = null;
@@ -105,7 +105,7 @@ class Timed {
     this.options.board.setNext(this.timed.name, next ?? null);
   }
 
-  #tellNext(): void {
+  #logNext(): void {
     if (Number.isFinite(this.next))
       this.#log.info({ cron: this.timed.cron, next_run: new Date(this.next) }, 'next run');
   }

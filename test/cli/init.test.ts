@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
-async function init(args: string[], env: Record<string, string> = {}, folder?: string, typed: string[] = []) {
-  const cwd = folder ?? temporaryFolder();
-  const { code, stdout, stderr } = await run(['init', ...args], { cwd, env, ...(typed.length > 0 ? { typed } : {}) });
-  const asked = stdout.match(/Enter to skip|Enter a whole number/g)?.length ?? 0;
-  return { cwd, code, printed: stdout, stderr, asked };
+async function init(args: string[], env: Record<string, string> = {}, cwd = temporaryFolder()) {
+  const { code, stdout, stderr } = await run(['init', ...args], { cwd, env });
+  return { cwd, code, printed: stdout, stderr };
 }
 
 describe('indexhouse init', () => {
@@ -37,32 +35,6 @@ describe('indexhouse init', () => {
   it('prints one JSON document with --json', async () => {
     const { cwd, printed } = await init(['--json']);
     expect(JSON.parse(printed)).toMatchObject({ file: join(cwd, 'indexhouse.yaml'), next: expect.any(Array) });
-  });
-
-  it('finds its flags before its name too', async () => {
-    const cwd = temporaryFolder();
-    expect((await run(['--config', 'a.yaml', 'init'], { cwd })).code).toBe(0);
-    expect(await readFile(join(cwd, 'a.yaml'), 'utf8')).toContain('base_url:');
-  });
-
-  it.each([
-    ['the flag', ['--pages', '100000'], [], 0],
-    ['an answer', [], ['100,000'], 1],
-    ['a second answer', [], ['many', '100 000'], 2],
-  ])('says what so many pages cost, by %s', async (_, args, answers, questions) => {
-    const { printed, asked } = await init(args, {}, undefined, answers);
-    expect(printed).toContain('100,000 pages at 60 requests a minute: 101 requests (1m 41s) for the listing,');
-    expect(printed).toContain('See what it costs:  indexhouse plan\n');
-    expect(asked).toBe(questions);
-  });
-
-  it('says nothing of costs where the answer is none, twice no number, or not asked for', async () => {
-    for (const answers of [[''], ['x', '-5'], []])
-      expect((await init([], {}, undefined, answers)).printed).not.toMatch(/ pages at/);
-    const json = await init(['--json'], {}, undefined, ['5']);
-    expect([json.asked, JSON.parse(json.printed)]).toMatchObject([0, { next: expect.any(Array) }]);
-    const flagged = await init(['--json', '--pages', '5'], { INDEXHOUSE_API_REQUESTS_PER_MINUTE: '120' });
-    expect(JSON.parse(flagged.printed).sentence).toMatch(/^5 pages at 120 requests a minute: /);
   });
 
   it('never overwrites', async () => {

@@ -87,7 +87,7 @@ test('a mail has text, HTML and the trend as a table, and only the headers that 
   expect(page).not.toMatch(/<script|<img|<svg|href="javascript/);
 });
 
-test('a command gets JSON on its stdin, and one that hangs or fails is told', async () => {
+test('a command gets JSON on its stdin, and one that hangs or fails is an error', async () => {
   const file = join(temporaryFolder(), 'got.json');
   await send({ type: 'command', run: ['/bin/sh', '-c', 'cat > "$0"', file] }, message);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ version: 1, notices: [{ id: 'failed:w:run' }] });
@@ -99,7 +99,7 @@ test('a command gets JSON on its stdin, and one that hangs or fails is told', as
 test('a ping keeps the query of its address, and redirects are not followed', async () => {
   const receiver = await startReceiver();
   const address = { type: 'ping', url: `${receiver.url}/ping/uuid/?rid=1` } as const;
-  for (const beat of ['start', 'fail', 'success'] as const) await ping(address, beat);
+  for (const event of ['start', 'fail', 'success'] as const) await ping(address, event);
   expect(receiver.take().map(({ path }) => path)).toEqual([
     '/ping/uuid/start?rid=1',
     '/ping/uuid/fail?rid=1',

@@ -79,7 +79,7 @@ export async function startMailServer(options: MailServerOptions = {}) {
 }
 
 /** A configuration with these channels and rules, and a log that the test reads. */
-export function telling(warehouse: string, channels: object[], rules: object = {}) {
+export function withChannels(warehouse: string, channels: object[], rules: object = {}) {
   const lines: Record<string, unknown>[] = [];
   // Entries and reports of tests lack fields, which is drift of the first night.
   const sections = { notify: { channels, drift: false, ...rules } };

@@ -13,9 +13,7 @@ import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';
-import { readTable } from '../given/parquet.js';
-import { syncAt } from '../given/warehouse.js';
-import { startMailServer, startReceiver, telling } from './given.js';
+import { startMailServer, startReceiver, withChannels } from './given.js';
 
 const INDEXED = { index_summary: 'Indexed', index_coverage_state: 'Submitted and indexed' };
 const FALLEN = { index_summary: 'Not Indexed', index_coverage_state: 'Crawled - currently not indexed' };
@@ -43,42 +41,40 @@ afterAll(async () => {
   for (const each of clean) await each();
 });
 
+/** One webhook that gets what `sendNotices` sends about these nights; how many days later than the last one. */
+async function watching(nights: Nights, rules: object = {}) {
+  const receiver = await startReceiver();
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
+  const send = (daysLater = 0) => sendNotices({ config, log, now: () => nights.clock.now + daysLater * 86_400_000 });
+  const notices = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).values()]);
+  return { config, log, receiver, send, notices };
+}
+
 /** After a night with 30 indexed pages. */
 function afterOneNight(): Promise<Nights> {
   return first.copy(onTestFinished);
 }
 
-describe('what is told', () => {
-  test('nothing in a quiet world', async () => {
+describe('a notice', () => {
+  test('is not sent in a quiet world', async () => {
     const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const now = () => nights.clock.now;
-    expect(await sendNotices({ config, log, now })).toEqual([]);
+    const { send, receiver } = await watching(nights);
+    expect(await send()).toEqual([]);
     await nights.night({ list: pages('a', 30, INDEXED) });
-    expect(await sendNotices({ config, log, now })).toEqual([]);
+    expect(await send()).toEqual([]);
     expect(receiver.got).toEqual([]);
   });
 
-  test('each rule, in one message a night', async () => {
+  test('comes from each rule, in one message a night', async () => {
     const nights = await givenNights(onTestFinished);
-    const receiver = await startReceiver();
-    const channels = [{ type: 'webhook', url: receiver.url }];
-    const rules = {
-      drift: true,
-      watch: ['/checkout/*'],
-      robots_blocked: 1,
-      canonical_flips: 1,
-      partial_nights: PARTIAL_NIGHTS,
-    };
-    const { config, log } = telling(nights.warehouse, channels, rules);
-    const now = () => nights.clock.now;
+    const rules = { drift: true, watch: ['/checkout/*'], robots_blocked: 1, canonical_flips: 1 };
+    const { send, receiver } = await watching(nights, { ...rules, partial_nights: PARTIAL_NIGHTS });
     const to = (page: string) => ({ ...INDEXED, user_selected_canonical: urlOf(page) });
     const list = { ...pages('a', 30, to('x')), ...pages('checkout', 2, INDEXED), ...pages('b', 4, INDEXED) };
     const blocked = (value: string) => (name: string) =>
       name.startsWith('b/') ? { blocked_by_robots_txt: value } : {};
     await nights.night({ list, reports: blocked('No') });
-    await sendNotices({ config, log, now });
+    await send();
     expect([...noticesIn(receiver.take()[0]?.body).keys()]).toEqual(['drift']);
     const changed = {
       ...pages('a', 30, to('y')),
@@ -89,11 +85,11 @@ describe('what is told', () => {
       'b/0': { ...INDEXED, brand_new: 1 },
     };
     await nights.night({ list: changed, reports: blocked('Yes') });
-    expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'webhook', error: null }]);
+    expect(await send()).toMatchObject([{ channel: 'webhook', error: null }]);
     const [message] = receiver.take();
-    const told = noticesIn(message?.body);
-    expect([...told.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
-    expect(told.get('indexed_drop')).toMatchObject({
+    const found = noticesIn(message?.body);
+    expect([...found.keys()]).toEqual(['indexed_drop', 'watched', 'robots_blocked', 'canonical_flips', 'drift']);
+    expect(found.get('indexed_drop')).toMatchObject({
       id: `indexed_drop:w:${nights.snapshot(2)}`,
       website_id: 'w',
       count: 13,
@@ -104,142 +100,91 @@ describe('what is told', () => {
         'indexhouse query compare --param website=w --param since=2025-03-01 --param until=2025-03-02 --param pages=true',
       what: 'indexed pages fell from 36 to 23 (−36.1%) since 2025-03-01; 12 of those that left were in /a/',
     });
-    expect(told.get('indexed_drop')?.['examples']).toHaveLength(5);
-    expect(told.get('watched')).toMatchObject({
+    expect(found.get('indexed_drop')?.['examples']).toHaveLength(5);
+    expect(found.get('watched')).toMatchObject({
       count: 1,
       what: '1 watched page left the index',
       examples: [urlOf('checkout/0')],
     });
-    expect(told.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
-    expect(told.get('canonical_flips')).toMatchObject({ count: 18 });
-    expect(told.get('drift')?.['what']).toContain('brand_new');
+    expect(found.get('robots_blocked')).toMatchObject({ count: 4, directory: '/b/' });
+    expect(found.get('canonical_flips')).toMatchObject({ count: 18 });
+    expect(found.get('drift')?.['what']).toContain('brand_new');
     for (let partial = 1; partial <= PARTIAL_NIGHTS; partial++) {
       await nights.night({ list: changed, partial: true });
-      expect(await sendNotices({ config, log, now })).toHaveLength(partial === PARTIAL_NIGHTS ? 1 : 0);
+      expect(await send()).toHaveLength(partial === PARTIAL_NIGHTS ? 1 : 0);
     }
     expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
       { kind: 'partial', count: PARTIAL_NIGHTS },
     ]);
   });
 
-  testAtLength(
-    'a directory that lost too many where the website did not, and a rule that is switched off',
-    async () => {
-      const nights = await givenNights(onTestFinished);
-      const receiver = await startReceiver();
-      const given = (rules: object) => telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], rules);
-      const now = () => nights.clock.now;
-      await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
-      await sendNotices({ ...given({}), now });
-      await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
-      const journal = join(nights.warehouse, 'notices.json');
-      const before = readFileSync(journal);
-      expect(await sendNotices({ ...given({ directory_drop: false }), now })).toEqual([]);
-      writeFileSync(journal, before);
-      await sendNotices({ ...given({}), now });
-      expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
-        { kind: 'directory_drop', count: 15, directory: '/a/' },
-      ]);
-    },
-  );
-
-  test('a stale website, once for each run', async () => {
-    const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const later = (days: number) => () => nights.clock.now + days * 86_400_000;
-    expect(await sendNotices({ config, log, now: later(1) })).toEqual([]);
-    for (const days of [3, 3.1, 5]) await sendNotices({ config, log, now: later(days) });
-    expect(receiver.got).toHaveLength(1);
-    expect(noticesIn(receiver.got[0]?.body).get('stale')).toMatchObject({
-      count: 3,
-      what: 'the last snapshot is 3d old, more than 2d',
-    });
+  testAtLength('names a directory that lost too many where the website did not, unless that is off', async () => {
+    const nights = await givenNights(onTestFinished);
+    const [off, on] = [await watching(nights, { directory_drop: false }), await watching(nights)];
+    await nights.night({ list: { ...pages('a', 15, INDEXED), ...pages('z', 400, INDEXED) } });
+    await on.send();
+    await nights.night({ list: { ...pages('a', 15, FALLEN), ...pages('z', 400, INDEXED) } });
+    const journal = join(nights.warehouse, 'notices.json');
+    const before = readFileSync(journal);
+    expect(await off.send()).toEqual([]);
+    writeFileSync(journal, before);
+    await on.send();
+    expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
   });
 
-  testAtLength('a website that is configured and never synced, once it has been missing for long', async () => {
+  test('of a stale website comes once for each run', async () => {
     const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config: all, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const config = { ...all, websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] };
-    const later = (days: number) => () => nights.clock.now + days * 86_400_000;
-    for (const days of [0, 1.9, 2.1, 4]) await sendNotices({ config, log, now: later(days) });
-    const told = receiver.take().flatMap(({ body }) => JSON.parse(body).notices);
-    expect(told.filter(({ website_id }) => website_id === 'new')).toMatchObject([
-      {
-        kind: 'stale',
-        website_name: 'new.example',
-        what: 'no snapshot yet, and it has been configured for 2d 2h',
-        count: 2,
-      },
+    const { send, notices } = await watching(nights);
+    for (const days of [1, 3, 3.1, 5]) await send(days);
+    const what = 'the last snapshot is 3d old, more than 2d';
+    expect(notices()).toMatchObject([{ kind: 'stale', count: 3, what }]);
+  });
+
+  testAtLength('of a website that is configured and never synced comes once it has been missing for long', async () => {
+    const nights = await afterOneNight();
+    const { send, notices, config } = await watching(nights);
+    Object.assign(config, { websites: [{ id: 'w' }, { id: 'new', name: 'new.example' }] });
+    for (const days of [0, 1.9, 2.1, 4]) await send(days);
+    const what = 'no snapshot yet, and it has been configured for 2d 2h';
+    expect(notices().filter(({ website_id }) => website_id === 'new')).toMatchObject([
+      { kind: 'stale', website_name: 'new.example', what, count: 2 },
     ]);
   });
 
-  testAtLength('the incident of the demo: one message with the true numbers, and no second one', async () => {
-    const folder = temporaryFolder();
-    const deindexing = { night: 3, directory: '/blog/', share: 0.5 };
-    const simulator = await startSimulator({
-      seed: 1,
-      start: '2025-03-01T02:00:00.000Z',
-      websites: [{ id: 'w', pages: 300, deindexing }],
-      keys: [{ token: 'demo-token', label: 'demo', websites: ['w'] }],
-    });
-    onTestFinished(() => simulator.close());
-    const receiver = await startReceiver();
-    const mailServer = await startMailServer();
-    const { config, log } = telling(join(folder, 'warehouse'), [
-      { type: 'webhook', url: receiver.url },
-      { type: 'email', smtp: mailServer.url, from: 'a@example.com', to: ['b@example.com'] },
-    ]);
-    const { path: warehouse } = config.warehouse;
-    const now = () => simulator.world.now.getTime();
-    for (let night = 1; night <= 4; night++) {
-      simulator.advance(1);
-      const sections = { api: { token: 'demo-token' }, reports: { max_per_run: 0 } };
-      await syncAt({ baseUrl: simulator.url, warehouse, at: simulator.world.now.toISOString(), sections });
-      await sendNotices({ config, log, now });
-      await sendNotices({ config, log, now });
-    }
-    const drops = receiver.got
-      .map(({ body }) => noticesIn(body).get('indexed_drop'))
-      .filter((one) => one !== undefined);
-    const rows = (await readTable(warehouse, 'coverage')).filter((row) => row['index_summary'] === 'Indexed');
-    const snapshots = [...new Set(rows.map((row) => row['snapshot_id']))].sort();
-    const indexed = snapshots.map((id) => rows.filter((row) => row['snapshot_id'] === id).length);
-    expect(drops).toMatchObject([{ directory: '/blog/', count: (indexed[1] ?? 0) - (indexed[2] ?? 0) }]);
-    expect(receiver.got).toHaveLength(1);
-    expect(mailServer.mails).toEqual([expect.stringContaining('Subject: indexhouse: indexed pages fell')]);
-    expect(mailServer.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(3);
-  });
-
-  test('too many rejected records, which are no pages that left the index', async () => {
+  test('counts rejected records, which are no pages that left the index', async () => {
     const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], { indexed_drop: 1 });
-    const now = () => nights.clock.now;
-    expect(await sendNotices({ config, log, now })).toEqual([]);
+    const { send, notices } = await watching(nights, { indexed_drop: 1 });
+    await send();
     await nights.night({ list: { ...pages('a', 30, INDEXED), ...pages('a', 15, { index_summary: 5 }) } });
-    await sendNotices({ config, log, now });
-    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([{ kind: 'rejects', count: 15 }]);
+    await send();
+    expect(notices()).toMatchObject([{ kind: 'rejects', count: 15 }]);
   });
 
-  testAtLength('what happened in each night since the last time', async () => {
+  testAtLength('covers each night since the last message', async () => {
     const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const now = () => nights.clock.now;
-    await sendNotices({ config, log, now });
+    const { send, notices } = await watching(nights);
+    await send();
     await nights.night({ list: pages('a', 30, FALLEN) });
     await nights.night({ list: pages('a', 30, FALLEN) });
-    await sendNotices({ config, log, now });
-    expect([...noticesIn(receiver.take()[0]?.body).values()]).toMatchObject([
-      { kind: 'indexed_drop', id: `indexed_drop:w:${nights.snapshot(2)}` },
-    ]);
+    await send();
+    expect(notices()).toMatchObject([{ kind: 'indexed_drop', id: `indexed_drop:w:${nights.snapshot(2)}` }]);
   });
 });
 
-describe('how it is told', () => {
-  test('a channel that is down is told later, once, and holds up no other', async () => {
+describe('a channel', () => {
+  test('of mail gets the trend of the website, too', async () => {
+    const nights = await afterOneNight();
+    const server = await startMailServer();
+    const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
+    const options = { ...withChannels(nights.warehouse, [channel]), now: () => nights.clock.now };
+    await sendNotices(options);
+    await nights.night({ list: pages('a', 30, FALLEN) });
+    await sendNotices(options);
+    expect(server.mails).toEqual([expect.stringContaining('Subject: indexhouse: indexed pages fell')]);
+    expect(server.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(2);
+  });
+
+  test('that is down gets its notices later, once, and holds up no other', async () => {
     const nights = await afterOneNight();
     const [up, down] = [await startReceiver(), await startReceiver()];
     down.status = 503;
@@ -247,15 +192,15 @@ describe('how it is told', () => {
       { type: 'webhook', url: `${up.url}/hook`, secret: 'a-long-secret' },
       { type: 'slack', url: `${down.url}/services/T0/B0/an-unguessable-path`, name: 'seo' },
     ];
-    const { config, log, warnings } = telling(nights.warehouse, channels);
+    const { config, log, warnings } = withChannels(nights.warehouse, channels);
     const now = () => nights.clock.now;
     await sendNotices({ config, log, now });
     await nights.night({ list: pages('a', 30, FALLEN) });
-    const told = [
+    const sent = [
       { channel: 'webhook', type: 'webhook', notices: 1, error: null },
       { channel: 'seo', type: 'slack', notices: 1, error: 'it answered 503' },
     ];
-    expect(await sendNotices({ config, log, now })).toEqual(told);
+    expect(await sendNotices({ config, log, now })).toEqual(sent);
     expect(warnings()).toEqual([expect.stringContaining('it answered 503')]);
     down.take();
     expect(await sendNotices({ config, log, now })).toMatchObject([{ channel: 'seo' }]);
@@ -276,23 +221,21 @@ describe('how it is told', () => {
     expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toMatch(/unguessable|a-long-secret/);
   });
 
-  testAtLength('a death between sending and recording may repeat a message, and loses none', async () => {
+  testAtLength('may get a message twice if the process dies before it is recorded, and misses none', async () => {
     const nights = await afterOneNight();
-    const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-    const now = () => nights.clock.now;
-    await sendNotices({ config, log, now });
+    const { send, receiver } = await watching(nights);
+    await send();
     await nights.night({ list: pages('a', 30, FALLEN) });
     receiver.status = 500;
-    await sendNotices({ config, log, now });
+    await send();
     // What stands in the journal before the message is sent; it is whole, whenever the process dies.
     const before = readFileSync(join(nights.warehouse, 'notices.json'));
     receiver.status = 200;
     receiver.take();
-    await sendNotices({ config, log, now });
+    await send();
     writeFileSync(join(nights.warehouse, 'notices.json'), before);
-    await sendNotices({ config, log, now });
-    await sendNotices({ config, log, now });
+    await send();
+    await send();
     expect(receiver.got.map(({ body }) => [...noticesIn(body).keys()])).toEqual([['indexed_drop'], ['indexed_drop']]);
   });
 });
@@ -300,9 +243,9 @@ describe('how it is told', () => {
 describe('a run', () => {
   const failing = (error: string, runId = 'run-1'): Receipt => ({ ...NOTHING, run_id: runId, error });
 
-  test('is told of when it failed, once, and between the pings', async () => {
+  test('that failed is reported once, between the pings', async () => {
     const receiver = await startReceiver();
-    const { config, log } = telling(join(temporaryFolder(), 'none-yet'), [
+    const { config, log } = withChannels(join(temporaryFolder(), 'none-yet'), [
       { type: 'ping', url: `${receiver.url}/ping/uuid` },
       { type: 'webhook', url: `${receiver.url}/hook` },
     ]);
@@ -324,7 +267,7 @@ describe('a run', () => {
   test('that waits long for the service is reported while it waits and once that is over, a copy once while it lags', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const options = { config, log, now: () => nights.clock.now };
     const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
     const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
@@ -345,14 +288,14 @@ describe('a run', () => {
     expect(sent).toEqual([[], [], ['lagging']]);
   });
 
-  testAtLength('that is stopped is told of when it was resumed, once', async () => {
+  testAtLength('that is stopped is reported once it was resumed, once', async () => {
     const deindexing = { night: 2, directory: '/blog/', share: 1 };
     const start = '2025-03-01T02:00:00.000Z';
     const simulator = await startSimulator({ seed: 1, start, websites: [{ id: 'w', pages: 200, deindexing }] });
     onTestFinished(() => simulator.close());
     const receiver = await startReceiver();
     const home = new Home(temporaryFolder(), simulator, ['w'], { reports: { max_per_run: 0 } });
-    const { config, log } = telling(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const { config, log } = withChannels(home.warehouse, [{ type: 'webhook', url: receiver.url }]);
     const clock = () => simulator.world.now.getTime();
     const night = (options: HomeSync = {}) =>
       notifiedRun({ config, log, now: clock }, () => home.sync({ clock, follow: false, ...options }));
@@ -367,7 +310,7 @@ describe('a run', () => {
     expect(receiver.got).toHaveLength(1);
   });
 
-  test('is told of by sync and by the nightly job, whose exit codes stay theirs', async () => {
+  test('of sync and of the nightly job is reported, and its exit code stays', async () => {
     const receiver = await startReceiver();
     const channels = [
       { type: 'webhook', url: `${receiver.url}/hook` },
@@ -394,10 +337,10 @@ describe('a run', () => {
     expect(receiver.got).toEqual([]);
   });
 
-  test('goes on where no channel answers, and holds no token in what it tells', async () => {
+  test('goes on where no channel answers, and sends no token', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
-    const { config, log, warnings } = telling(nights.warehouse, [
+    const { config, log, warnings } = withChannels(nights.warehouse, [
       { type: 'ping', url: 'http://127.0.0.1:9/gone' },
       { type: 'teams', url: 'http://127.0.0.1:9/gone' },
       { type: 'webhook', url: `${receiver.url}/hook/unguessable` },
@@ -423,14 +366,14 @@ testAtLength(
   async () => {
     const nights = await givenNights(onTestFinished);
     const receiver = await startReceiver();
-    const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
+    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
       drift: true,
       stale: false,
     });
     let now = Date.now();
     const check = hourlyCheck({ config, log, now: () => now });
     const checked = async () => {
-      // Whoever reads the warehouse without it tells again.
+      // Without it, everything is reported again.
       rmSync(join(nights.warehouse, 'notices.json'), { force: true });
       await check();
       return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
@@ -449,12 +392,14 @@ testAtLength(
   },
 );
 
-test('the hourly check leaves a warehouse alone whose runs have told everything', async () => {
+test('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
   const nights = await givenNights(onTestFinished);
-  const { config, log } = telling(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], { stale: false });
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], {
+    stale: false,
+  });
   await nights.night({ list: { a: {} } });
   await sendNotices({ config, log });
-  // Whoever tells makes it.
+  // Sending makes it.
   const lock = join(nights.warehouse, 'notices.lock.duckdb');
   rmSync(lock);
   await hourlyCheck({ config, log })();

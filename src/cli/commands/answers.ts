@@ -16,8 +16,7 @@ Examples:
 
 const QUERY_HELP = `
 Without a name: lists the built-in analyses. A table shows what people read first, and never cuts a URL or a date: rows
-that are wider than the terminal become cards, and a long table goes through $PAGER or less. The other formats have every
-column of the answer. Dates like "6 days ago" count from the newest snapshot.
+that are wider than the terminal become cards. The other formats have every column of the answer. Dates like "6 days ago" count from the newest snapshot.
 Both ends of a period are included: the last seven dates are those since "6 days ago".
 \`--param limit=none\` lifts a default row limit.
 SQL sees the tables snapshots, runs, coverage, url_reports, report_failures, rejected_records, drift_observations,
@@ -142,9 +141,7 @@ function queryCommand(define: Define): Command {
     )
     .option('-o, --out <file>', 'write there instead of stdout')
     .option('--force', 'overwrite an existing file, except those of the warehouse')
-    .option('--excel', 'CSV with a byte order mark, for Excel')
     .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
-    .option('--no-pager', 'print a long table as it is')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option(...PLACE)
     .addHelpText('after', QUERY_HELP);

@@ -38,9 +38,9 @@ Examples:
 /** The commands to start with. */
 export function setupCommands(define: Define): Command[] {
   return [
-    define('init', () => import('../init.js'))
-      .description('write a commented indexhouse.yaml (never over an existing one)')
-      .option('--pages <number>', 'total number of pages of your websites, to estimate requests and time'),
+    define('init', () => import('../init.js')).description(
+      'write a commented indexhouse.yaml (never over an existing one)',
+    ),
     define('doctor', () => import('../doctor.js'))
       .description('check config, token, access to each website, folder, locks, disk and clock')
       .addHelpText('after', DOCTOR_HELP),
