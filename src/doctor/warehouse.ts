@@ -149,7 +149,10 @@ function resultOf(lag: FollowerLag): CheckResult {
   const { ok, warning, error } = resultsOf(lag.name);
   const [title, problem] = [titleOf(lag), lagText(lag)];
   if (problem)
-    return (lag.error ? error : warning)(problem.message, `${problem.remedy[0]?.toUpperCase()}${problem.remedy.slice(1)}.`);
+    return (lag.error ? error : warning)(
+      problem.message,
+      `${problem.remedy[0]?.toUpperCase()}${problem.remedy.slice(1)}.`,
+    );
   if (!lag.held) return ok(`${title} is up to date`);
   const message = `${title} is up to date, but ${lag.held.holder} has it open`;
   return warning(

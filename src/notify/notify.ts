@@ -15,7 +15,7 @@ import { waitingForLock } from '../storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
-import { type RunEvent, keyOf, labelOf, type MessageChannel, type Ping, ping, send } from './channels.js';
+import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
 import {
   type Journal,
