@@ -77,55 +77,42 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   const has = markers.filter(({ commitId }) => taken.has(commitId));
   const { retainedFrom } = await readRetention(engine, 'follower');
   const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
-  // Includes tombstones that the file lacks: it may still hold rows of the files that they put out of use, and nothing
-  // is left to compare those rows with.
   const tombstones = log.query('tombstones', log.tombstoneFiles);
+  // Rows of files that these put out of use are not compared: nothing is left to compare them with.
   await engine.run(
     `create or replace temp table new_tombstones as
      select * from (${tombstones}) anti join follower.tombstones using (tombstone_id)`,
   );
-  const findings = await compareTaken(engine, 'tombstones', tombstones, {
-    by: 'tombstone_id',
-    behind: (files) =>
-      lagging(
-        `indexhouse.duckdb may hold rows of ${files} removed files`,
-        'the next sync catches up; `indexhouse maintain` also makes the file smaller',
-      ),
-  });
-  for (const table of DATA_TABLES) {
-    findings.push(...(await compareTable(engine, table, log.query(table, filesOf(log.path, kept(table), table)))));
-  }
-  for (const table of MARKER_TABLES) {
-    findings.push(...(await compareTable(engine, table, log.query(table, markerPaths(has, table)))));
-  }
+  const held = (all: string, table: Table, key: string) =>
+    `select * from (${all}) semi join follower.${table} using (${key})`;
+  const compared: [Table, string][] = [
+    ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, kept(table), table))]),
+    ...MARKER_TABLES.map((table): [Table, string] => [table, log.query(table, markerPaths(has, table))]),
+    ['tombstones', held(tombstones, 'tombstones', 'tombstone_id')],
+  ];
+  const lags: [number, (rows: number) => Difference][] = [
+    [markers.length - has.length, (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)],
+    [
+      await countOf(engine, 'new_tombstones'),
+      (files) => lagging(`indexhouse.duckdb may hold rows of ${files} removed files`),
+    ],
+  ];
   // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
   if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
+    const runs = log.query('runs', log.runs);
+    compared.push(['runs', held(runs, 'runs', 'run_id, website_id')]);
     // A run's row comes last, or alone if the run failed: without it, the file is only behind.
-    const behind = (rows: number) => lagging(`runs in indexhouse.duckdb is ${rows} rows behind`);
-    findings.push(
-      ...(await compareTaken(engine, 'runs', log.query('runs', log.runs), { by: 'run_id, website_id', behind })),
-    );
+    const lacking = await countOf(engine, `(${runs}) anti join follower.runs using (run_id, website_id)`);
+    lags.push([lacking, (rows) => lagging(`runs in indexhouse.duckdb is ${rows} rows behind`)]);
   }
-  const lacking = markers.length - has.length;
-  if (lacking === 0) return [...findings, ...(await compareState(engine, log))];
-  return [...findings, lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)];
-}
-
-/** Compares the rows of a table that the file takes over row by row; rows that it lacks are not a difference. */
-async function compareTaken(
-  engine: Engine,
-  table: 'runs' | 'tombstones',
-  all: string,
-  { by, behind }: { by: string; behind: (rows: number) => Difference },
-): Promise<Difference[]> {
-  const findings = await compareTable(
-    engine,
-    table,
-    `select * from (${all}) semi join follower.${table} using (${by})`,
-  );
-  const query = `select count(*) as rows from (${all}) anti join follower.${table} using (${by})`;
-  const [lacking] = await engine.rows(countRow, query);
-  return lacking && lacking.rows > 0 ? [...findings, behind(lacking.rows)] : findings;
+  const states = await findStates(engine, log);
+  if (markers.length === has.length && states.lacking.length === 0) {
+    const files = states.present.map(({ file }) => file);
+    compared.push(['page_state', log.query('page_state', files)]);
+  }
+  const findings: Difference[] = [];
+  for (const [table, parquet] of compared) findings.push(...(await compareTable(engine, table, parquet)));
+  return [...findings, ...lags.flatMap(([rows, lag]) => (rows > 0 ? [lag(rows)] : []))];
 }
 
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
@@ -138,12 +125,9 @@ async function compareTable(engine: Engine, table: Table, parquet: string): Prom
   return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }
 
-/** Compares the state, unless the newest one cannot be read. Only for a file that lacks nothing. */
-async function compareState(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
-  const { present, lacking } = await findStates(engine, log);
-  if (lacking.length > 0) return [];
-  const files = present.map(({ file }) => file);
-  return compareTable(engine, 'page_state', log.query('page_state', files));
+async function countOf(engine: Engine, from: string): Promise<number> {
+  const [row] = await engine.rows(countRow, `select count(*) as rows from ${from}`);
+  return row?.rows ?? 0;
 }
 
 function difference(message: string): Difference {

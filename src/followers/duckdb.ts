@@ -108,7 +108,7 @@ async function openDatabase(input: FollowDuckdbInput, file: string): Promise<Eng
 }
 
 /**
- * Creates a native file with its tables under another name first: DuckDB refuses one that a crash or a full disk left
+ * Creates a native file with its tables and views under another name first: DuckDB refuses one that a crash or a full disk left
  * empty or half-written.
  */
 export async function createDatabase(engine: Engine, file: string): Promise<void> {
@@ -120,6 +120,7 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
   await createTables(engine);
   for (const statement of RETENTION) await engine.run(statement);
   await engine.run('create table views_of (text_sha256 varchar not null)');
+  await createViews(engine);
   await engine.run('checkpoint made');
   await engine.run('use memory');
   await engine.run('detach made');
@@ -203,7 +204,7 @@ async function lackingRuns(engine: Engine, log: OpenWarehouse): Promise<string[]
   return log.runs.filter((file) => !known.has(`${websiteOf(file)} ${basename(file, '.parquet')}`));
 }
 
-/** Creates the views of a native file, again if the text of one has changed. */
+/** Creates the views of a native file, unless they are there with the same text. */
 export async function createViews(engine: Engine): Promise<void> {
   const views = viewStatements();
   const text = createHash('sha256').update(views.join(';\n')).digest('hex');

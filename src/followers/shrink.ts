@@ -12,7 +12,6 @@ import {
   attachForWriting,
   catchUpDuckdb,
   createDatabase,
-  createViews,
   DATABASE,
   type FollowDuckdbInput,
   openWaiting,
@@ -116,7 +115,6 @@ async function copyTo(engine: Engine, file: string): Promise<void> {
   await removeDatabase(file);
   await createDatabase(engine, file);
   await attachForWriting(engine, file, 'smaller');
-  await createViews(engine);
   for (const table of TABLES) {
     await engine.run(`insert into smaller.${table} by name select * from ${DATABASE}.${table}`);
   }

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exportAnalytics } from '../../src/followers/export-analytics.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { testAtLength } from '../given/at-length.js';
-import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
-import { type Holder, holdOpen } from '../given/holder.js';
+import { holdOpen } from '../given/holder.js';
 import { givenNights } from '../given/nights.js';
 import { countsIn } from '../given/quarantine.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
@@ -88,20 +86,6 @@ describe('indexhouse analytics', () => {
     }
   });
 
-  testAtLength(
-    'writes over its own file while a reader has it open, which goes on, and leaves nothing beside it',
-    async () => {
-      await exported('own.duckdb', built.path);
-      const reader: Holder = await holdOpen(join(folder, 'own.duckdb'), 'READ_ONLY');
-      await exported('own.duckdb', '/elsewhere');
-      expect(await reader.ask('select count(*)::integer from snapshots')).toEqual([[2]]);
-      await expect(countsIn(join(folder, 'own.duckdb'), ['snapshots'])).rejects.toThrow('/elsewhere/schema');
-      for (const left of ['.wal', '.indexhouse.tmp', '.indexhouse.tmp.wal']) {
-        expect(existsSync(join(folder, `own.duckdb${left}`))).toBe(false);
-      }
-    },
-  );
-
   test('never writes over what is not a file of such views', async () => {
     const native = join(built.path, 'indexhouse.duckdb');
     copyFileSync(native, join(folder, 'copy.duckdb'));
@@ -135,14 +119,5 @@ describe('indexhouse analytics', () => {
       root.startsWith('/') ? 'as a pattern' : 'absolute path',
     );
     expect(existsSync(join(folder, 'root.duckdb'))).toBe(false);
-  });
-
-  testAtLength('says what a file has open for writing, and that a folder is no warehouse', async () => {
-    await exported('held.duckdb');
-    const writer = await holdOpen(join(folder, 'held.duckdb'), 'READ_WRITE');
-    await expect(exported('held.duckdb')).rejects.toThrow(`locked by process ${writer.pid}`);
-    expect((await run(['analytics', '--warehouse', folder, '--out', '-'])).stderr).toContain('name a file');
-    const empty = await run(['analytics', '--warehouse', folder, '--out', join(folder, 'none.duckdb')]);
-    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no warehouse at') });
   });
 });

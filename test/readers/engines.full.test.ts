@@ -2,15 +2,16 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { withReader } from '../../src/analysis/reader.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { literal, packageFolder } from '../../src/storage/sql.js';
-import { openReader, rowsOf } from '../analysis/given.js';
+import { rowsOf } from '../analysis/given.js';
 import { asOf, filesOfTable, givenEveryTable, MOMENTS } from '../given/every-table.js';
 import { temporaryFolder } from '../given/folder.js';
 import { mayInstallTools } from '../given/packages.js';
 import type { Row } from '../given/parquet.js';
 import { byDuckdb, type Column, canonical, documentedColumns, fingerprint } from '../given/readers.js';
-import { askPython, installPython } from './packages.js';
+import { askPython, installPython, type PythonPackages } from './packages.js';
 
 const CLICKHOUSE_TYPES: Readonly<Record<string, string>> = {
   VARCHAR: 'Nullable(String)',
@@ -58,15 +59,6 @@ describe.runIf(ARE_THERE).each(['zstd', 'snappy', 'gzip'] as const)('%s', (codec
     }
     expect(askOlder(texts)).toEqual(await askOurs(texts));
   });
-
-  test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
-    const file = join(await givenEveryTable(codec, onTestFinished), 'analytics.duckdb');
-    const list = "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all";
-    const [names = []] = z.array(z.array(z.tuple([z.string()]))).parse(await askOurs([list], file));
-    expect(names.length).toBeGreaterThan(10);
-    const statements = names.map(([name]) => asTexts(name, name));
-    expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
-  });
 });
 
 describe.runIf(ARE_THERE)('the guides', () => {
@@ -82,43 +74,34 @@ describe.runIf(ARE_THERE)('the guides', () => {
     for (const each of clean.reverse()) await each();
   });
 
-  describe.each(MOMENTS)('a warehouse %s', (moment) => {
-    let home: string;
-    let expected: unknown;
+  test('DuckDB 1.1 opens analytics.duckdb, and every view answers as in DuckDB of today', async () => {
+    const file = join(every, 'analytics.duckdb');
+    const list = "select view_name from duckdb_views() where not internal and database_name = 'analytics' order by all";
+    const [names = []] = z.array(z.array(z.tuple([z.string()]))).parse(await askOurs([list], file));
+    expect(names.length).toBeGreaterThan(10);
+    const statements = names.map(([name]) => asTexts(name, name));
+    expect(askOlder(statements, file)).toEqual(await askOurs(statements, file));
+  });
 
-    beforeAll(async () => {
-      const warehouse = await asOf(moment, every, (each) => clean.push(each));
-      home = dirname(warehouse);
-      const reader = await openReader(warehouse);
-      const rows = await rowsOf(
-        reader,
-        'select snapshot_date, count(*) as pages from coverage group by all order by all',
-      );
-      expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
-      reader.close();
-    });
-
-    test('is counted by the SQL of the guide in DuckDB 1.1 and of today, from Python', () => {
-      const program = `import duckdb, json
-rows = duckdb.sql(${JSON.stringify(blocksOf('parquet.md', 'sql').join(''))}).fetchall()
-print(json.dumps([[str(date), pages] for date, pages, indexed in rows]))`;
-      expect(askPython('duckdb-1.1', program, home)).toEqual(expected);
-      expect(askPython('newest', program, home)).toEqual(expected);
-    });
-
-    test('is counted by the pandas and the Polars of the guide', () => {
-      const [, pandas, polars] = blocksOf('notebooks.md', 'python');
-      const byDate = 'print(json.dumps(sorted([str(date), pages] for date, pages in counts)))';
-      const grouped = 'counts = coverage.groupby("snapshot_date").size().items()';
-      expect(askPython('newest', `import json\n${pandas}\n${grouped}\n${byDate}`, home)).toEqual(expected);
-      const lengths = 'counts = coverage.group_by("snapshot_date").len().rows()';
-      expect(askPython('newest', `import json\n${polars}\n${lengths}\n${byDate}`, home)).toEqual(expected);
-    });
-
-    test('is counted by the ClickHouse of the guide', () => {
-      const [statement = ''] = blocksOf('parquet.md', 'clickhouse');
-      expect(askClickhouse([statement.replaceAll("'warehouse/", `'${home}/warehouse/`)])).toEqual(expected);
-    });
+  test.each(MOMENTS)('count the pages of a warehouse %s', async (moment) => {
+    const warehouse = await asOf(moment, every, onTestFinished);
+    const home = dirname(warehouse);
+    const counts = 'select snapshot_date, count(*) as pages from coverage group by all order by all';
+    const rows = await withReader({ warehouse, memoryLimit: 256e6 }, (reader) => rowsOf(reader, counts));
+    const expected = rows.map(({ snapshot_date, pages }) => [snapshot_date, pages]);
+    const [sql, [clickhouse = '']] = [blocksOf('parquet.md', 'sql').join(''), blocksOf('parquet.md', 'clickhouse')];
+    const [, pandas, polars] = blocksOf('notebooks.md', 'python');
+    const programs: [PythonPackages, string][] = [
+      ['duckdb-1.1', `import duckdb\ncounts = [row[:2] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`],
+      ['newest', `import duckdb\ncounts = [row[:2] for row in duckdb.sql(${JSON.stringify(sql)}).fetchall()]`],
+      ['newest', `${pandas}\ncounts = coverage.groupby("snapshot_date").size().items()`],
+      ['newest', `${polars}\ncounts = coverage.group_by("snapshot_date").len().rows()`],
+    ];
+    for (const [packages, program] of programs) {
+      const printed = `${program}\nimport json\nprint(json.dumps(sorted([str(date), pages] for date, pages in counts)))`;
+      expect([program, askPython(packages, printed, home)]).toEqual([program, expected]);
+    }
+    expect(askClickhouse([clickhouse.replaceAll("'warehouse/", `'${home}/warehouse/`)])).toEqual(expected);
   });
 });
 

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { renameSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { z } from 'zod';
-import type { Reader } from '../../src/analysis/reader.js';
+import { type Reader, withReader } from '../../src/analysis/reader.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { literal } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { columnsOf } from '../../src/warehouse/tables.js';
 import { openReader, rowsOf } from '../analysis/given.js';
 import { temporaryFolder } from '../given/folder.js';
 import { icebergMetadata, publishIceberg } from '../given/iceberg.js';
@@ -16,7 +14,6 @@ import { CACHE, mayInstallTools } from '../given/packages.js';
 import { mendPayloads } from '../given/quarantine.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { replayNow } from '../given/replayed.js';
-import { type ServedWarehouse, serveWarehouse } from '../given/served.js';
 import { maintainAt } from '../given/thinned.js';
 import { type BuiltWarehouse, configFor } from '../given/warehouse.js';
 import { lakeAnalyses, queryAnswer, sorted } from './lake.js';
@@ -45,12 +42,6 @@ const LISTED = `with newest as (
 const LEFT = 'select website_id, snapshot_date, count(*) as pages from coverage group by website_id, snapshot_date';
 
 const answersSchema = z.array(z.array(z.record(z.string(), z.unknown())));
-const snapshotsSchema = z.object({
-  snapshots: z.array(z.looseObject({ time: z.string(), listing_status: z.string(), pages: z.int() })),
-});
-const listingSchema = z.object({
-  urls: z.array(z.looseObject({ url: z.string(), index_coverage_state: z.string().nullable() })),
-});
 
 const THERE = mayInstallTools()
   ? Object.keys(ENGINES).filter((engine) => installPython(ENGINES[engine] ?? 'newest'))
@@ -63,7 +54,6 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
   beforeAll(async () => {
     built = await randomWarehouse(4, NIGHTS, PAGES, WEBSITES);
     clean.push(built.remove);
-    await withoutNewestColumn(built.path);
     await mendPayloads(built.path, { '"index_summary":5': '"index_summary":"Not Indexed"' });
     await publishIceberg(built.path);
   });
@@ -72,42 +62,26 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
     for (const each of clean.reverse()) await each();
   });
 
-  describe('as they were at a time', () => {
-    const nights: Listed[] = [];
-
-    beforeAll(async () => {
-      const served = await serveWarehouse({ warehouse: built.path, now: Date.now, keys: { k: [...WEBSITES] } });
-      const { snapshots } = icebergMetadata(built.path, 'snapshots');
-      for (const from of [5, 18]) {
-        const times = snapshots.slice(from).map((one) => one['timestamp-ms']);
-        nights.push(await firstListed(served, times));
-      }
-      await served.close();
+  test.for(THERE)('%s travels to what the log held at a time', async (engine, context) => {
+    const times = icebergMetadata(built.path, 'snapshots').snapshots.map((one) => one['timestamp-ms']);
+    const asked = [times[5] ?? 0, times[18] ?? 0];
+    const byId = asked.map((at) => ({ coverage: idAt('coverage', at), snapshots: idAt('snapshots', at) }));
+    const byTime = asked.map((at) => {
+      const time = new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+      return { coverage: time, snapshots: time };
     });
-
-    test.for(THERE)('%s lists what the service lists with as_of', (engine, context) => {
-      const byId = nights.map(({ at }) => ({ coverage: idAt('coverage', at), snapshots: idAt('snapshots', at) }));
-      const byTime = nights.map(({ at }) => {
-        const time = new Date(at).toISOString().replace('T', ' ').replace('Z', '');
-        return { coverage: time, snapshots: time };
-      });
-      const versions = engine === 'spark' ? [...byId, ...byTime] : byId;
-      const answers = ask(
-        context,
-        engine,
-        versions.map((one) => ({ sql: LISTED, versions: one })),
+    const versions = engine === 'spark' ? [...byId, ...byTime] : byId;
+    const statements = versions.map((one) => ({ sql: LISTED, versions: one }));
+    for (const [nth, rows] of ask(context, engine, statements).entries()) {
+      const then = LISTED.replace(
+        "'complete'",
+        `'complete' and epoch_ms(committed_at) <= ${asked[nth % asked.length]}`,
       );
-      for (const [nth, rows] of answers.entries()) {
-        const { listings } = nights[nth % nights.length] ?? expect.fail();
-        for (const [website, { pages, states }] of listings) {
-          const listed = rows.filter(({ website_id }) => website_id === website);
-          expect([website, listed.length]).toEqual([website, pages]);
-          for (const { url, index_coverage_state: state } of listed) {
-            expect([url, state]).toEqual([url, states.get(String(url))]);
-          }
-        }
-      }
-    });
+      const expected = await withReader({ warehouse: built.path, memoryLimit: 256e6 }, (reader) =>
+        rowsOf(reader, then),
+      );
+      expect(sorted(rows, Object.keys(expected[0] ?? {}))).toEqual(sorted(expected));
+    }
   });
 
   test.runIf(THERE.includes('pyiceberg'))(
@@ -175,56 +149,10 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
   }
 });
 
-/** What the service lists as of a time, by website. */
-interface Listed {
-  at: number;
-  listings: Map<string, { pages: number; states: Map<string, string | null> }>;
-}
-
-/** Of a time at which the newest listing of most websites was complete: else the service adds what earlier ones hold. */
-async function firstListed(served: ServedWarehouse, times: readonly number[]): Promise<Listed> {
-  for (const at of times) {
-    const listings = await listedAsOf(served, new Date(at).toISOString());
-    if (listings.size > 2) return { at, listings };
-  }
-  throw new Error('there is no such time');
-}
-
-/** A page that was quarantined that night has its earlier state. The newest listing holds so many `pages` without it. */
-async function listedAsOf(served: ServedWarehouse, time: string): Promise<Listed['listings']> {
-  const get = async (path: string) =>
-    (await fetch(`${served.baseUrl}${path}`, { headers: { Authorization: 'Bearer k' } })).json();
-  const listings: Listed['listings'] = new Map();
-  for (const website of WEBSITES) {
-    const id = encodeURIComponent(website);
-    const { snapshots } = snapshotsSchema.parse(await get(`/v1/snapshots/${id}?limit=1000`));
-    const newest = snapshots.find((one) => one.time <= time);
-    if (newest?.listing_status !== 'complete') continue;
-    const { urls } = listingSchema.parse(await get(`/v1/urls/${id}?limit=1000&as_of=${time}`));
-    const states = new Map(urls.map((entry) => [entry.url, entry.index_coverage_state]));
-    listings.set(website, { pages: newest.pages, states });
-  }
-  return listings;
-}
-
 function rowCount(files: readonly string[]): Promise<number> {
   const statement = `select count(*)::integer as n from read_parquet([${files.map(literal).join(', ')}])`;
   return withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
     const [row] = await engine.rows(z.object({ n: z.int() }), statement);
     return row?.n ?? 0;
   });
-}
-
-/** As if a version that had one column less had written the oldest file. */
-async function withoutNewestColumn(warehouse: string): Promise<void> {
-  const oldest = (await listTableFiles(warehouse, 'coverage')).sort((a, b) => (basename(a) < basename(b) ? -1 : 1))[0];
-  const column = columnsOf('coverage').at(-1)?.name;
-  await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder(() => {}) }, (engine) =>
-    engine.copy(
-      `select * exclude (${column}) from read_parquet(${literal(oldest ?? '')}, hive_partitioning = false)`,
-      `${oldest}.new`,
-      'format parquet',
-    ),
-  );
-  renameSync(`${oldest}.new`, oldest ?? '');
 }

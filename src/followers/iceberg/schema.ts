@@ -40,11 +40,6 @@ function typeOf(type: string, at: number): unknown {
   return known;
 }
 
-/** The field id of each column. */
-export function fieldIds(table: Table): Map<string, number> {
-  return new Map(columnsOf(table).map(({ name }, at) => [name, at + 1]));
-}
-
 /** `schema.name-mapping.default`: which column is which in files that carry no field ids. */
 export function nameMapping(table: Table): string {
   const fields = columnsOf(table).map(({ name, type }, at) => ({
@@ -55,19 +50,12 @@ export function nameMapping(table: Table): string {
   return JSON.stringify(fields);
 }
 
-/** A column with one value in each file, and its field id. */
-export interface FileColumn {
-  name: 'website_id' | 'snapshot_date';
-  id: number;
-}
-
-/** The columns whose bounds are recorded, so that readers open no file needlessly. The state has no date. */
-export function boundedColumns(table: Table): FileColumn[] {
-  const ids = fieldIds(table);
-  return (['website_id', 'snapshot_date'] as const).flatMap((name) => {
-    const id = ids.get(name);
-    return id === undefined ? [] : [{ name, id }];
-  });
+/**
+ * The columns with one value in each file. Their bounds are recorded, so that readers open no file needlessly. The state
+ * has no date.
+ */
+export function boundedColumns(table: Table): { name: string; id: number }[] {
+  return fieldsOf(table).filter(({ name }) => name === 'website_id' || name === 'snapshot_date');
 }
 
 /**
