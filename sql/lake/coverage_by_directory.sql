@@ -30,24 +30,17 @@ counted as (
   group by website_id, directory
 ),
 -- A directory that only one listing names may be part of the `(other)` of the other listing.
-others as (
-  select
-    website_id,
-    max(case when directory = '(other)' then all_now else 0 end) as other_now,
-    max(case when directory = '(other)' then all_then else 0 end) as other_then
-  from counted
-  group by website_id
-),
 names as (
   select
-    counted.website_id as named_website,
-    counted.directory as listed_directory,
+    website_id as named_website,
+    directory as listed_directory,
     case
-      when (all_now = 0 and other_now > 0) or (all_then = 0 and other_then > 0) then '(other)'
-      else counted.directory
+      when all_now = 0 and max(case when directory = '(other)' then all_now else 0 end) over by_website > 0 then '(other)'
+      when all_then = 0 and max(case when directory = '(other)' then all_then else 0 end) over by_website > 0 then '(other)'
+      else directory
     end as shown_directory
   from counted
-  join others on others.website_id = counted.website_id
+  window by_website as (partition by website_id)
 ),
 summed as (
   select

@@ -61,7 +61,7 @@ export async function publishAnalytics(file: string, statements: string[], engin
   await removeDatabase(temporary);
   try {
     await withEngine({ ...engine, file: temporary, storageVersion: STORAGE_VERSION }, async (opened) => {
-      await standInForFiles(opened);
+      await replaceReadParquet(opened);
       for (const statement of statements) await opened.run(statement);
       await opened.run('checkpoint');
     });
@@ -83,7 +83,7 @@ export interface AnalyticsPlace {
  * Replaces `read_parquet` in this engine by empty tables with our columns. A view created meanwhile keeps the call as
  * it is written, so it reads the files when it is opened later.
  */
-async function standInForFiles(engine: Engine): Promise<void> {
+async function replaceReadParquet(engine: Engine): Promise<void> {
   const [home] = await engine.rows(z.object({ name: z.string() }), 'select current_database() as name');
   await engine.run("attach ':memory:' as columns_of");
   await engine.run('use columns_of');
@@ -94,7 +94,7 @@ async function standInForFiles(engine: Engine): Promise<void> {
 }
 
 /**
- * The statements that create all views over the Parquet files, in order; see `standInForFiles` for running them. Each
+ * The statements that create all views over the Parquet files, in order; see `replaceReadParquet` for running them. Each
  * view filters by markers and tombstones, because files without a marker or with a tombstone do not count.
  */
 export async function analyticsStatements(place: AnalyticsPlace): Promise<string[]> {

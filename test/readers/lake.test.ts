@@ -11,8 +11,9 @@ test('the analyses of sql/lake answer as query does', async () => {
   const analyses = lakeAnalyses('duckdb');
   expect(analyses).toHaveLength(6);
   for (const analysis of analyses) {
-    const expected = sorted(await queryAnswer(reader, analysis));
-    expect(expected.length, `${analysis.name} has no rows`).toBeGreaterThan(0);
-    expect([analysis.name, sorted(await rowsOf(reader, analysis.sql))]).toEqual([analysis.name, expected]);
+    const rows = await rowsOf(reader, analysis.sql);
+    expect(rows.length, `${analysis.name} has no rows`).toBeGreaterThan(0);
+    const expected = sorted(await queryAnswer(reader, analysis), Object.keys(rows[0] ?? {}));
+    expect([analysis.name, sorted(rows)]).toEqual([analysis.name, expected]);
   }
 });
