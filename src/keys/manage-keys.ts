@@ -57,8 +57,8 @@ export async function addKey(
 /**
  * Revokes a key; a running service refuses it within a second.
  *
- * @param idOrLabel its id, or a label that no other key has
- * @throws UsageError if that names no key, or several; also what `changeKeys` throws
+ * @param idOrLabel its id or its label
+ * @throws UsageError if that names no key; also what `changeKeys` throws
  */
 export async function revokeKey(warehouse: string, idOrLabel: string): Promise<KnownKey> {
   const revoked: KnownKey[] = [];
@@ -106,11 +106,7 @@ function timeOf(text: string, now: number): number | null {
 }
 
 function theKey(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
-  const byId = keys.find(({ id }) => id === idOrLabel);
-  if (byId) return byId;
-  const [key, ...others] = keys.filter(({ label }) => label === idOrLabel);
-  if (!key) throw new UsageError(`no key with the id or label ${idOrLabel}; \`indexhouse keys list\` shows all keys`);
-  if (others.length === 0) return key;
-  const ids = [key, ...others].map(({ id, created_at }) => `${id} (added ${created_at})`).join(', ');
-  throw new UsageError(`${others.length + 1} keys have the label ${idOrLabel}; use the id: ${ids}`);
+  const key = keys.find(({ id }) => id === idOrLabel) ?? keys.find(({ label }) => label === idOrLabel);
+  if (key) return key;
+  throw new UsageError(`no key with the id or label ${idOrLabel}; \`indexhouse keys list\` shows all keys`);
 }

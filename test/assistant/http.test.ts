@@ -97,29 +97,6 @@ describe('two keys', () => {
   ];
   const FOREIGN = /other\.example|"other"|website=other|\bother\b/;
 
-  it.each(atLength(['shop'] as const, ['shop', 'all'] as const))(
-    'the key %s sees its websites in every tool',
-    async (label) => {
-      const client = await clientOf(tokens[label]);
-      const { content } = await call(client, 'list_analyses');
-      const websites = label === 'all' ? [{ website_id: 'other' }, { website_id: 'shop' }] : [{ website_id: 'shop' }];
-      expect(content['basis']).toMatchObject({ websites });
-      const status = await call(client, 'status');
-      expect(status.content).toMatchObject({ websites, total: websites.length });
-      const { content: counted } = await call(client, 'query_sql', {
-        sql: 'select website_id, count(*) from pages group by all order by all',
-      });
-      expect(counted['rows']).toEqual(
-        label === 'all'
-          ? [
-              ['other', 5],
-              ['shop', 61],
-            ]
-          : [['shop', 61]],
-      );
-    },
-  );
-
   it('do not see each other, whatever tool they ask, and a foreign website is as one that is not there', async () => {
     const client = await clientOf(tokens.shop);
     const foreign = asked('other', 'https://other.example/blog/000');

@@ -57,14 +57,3 @@ it('answers what was asked before stdin ended, and ends', async () => {
   ]);
   expect([code, stderr]).toEqual([0, expect.stringContaining('answering on stdin and stdout')]);
 });
-
-it('ends on SIGTERM', async () => {
-  const { code } = await run(['mcp', '--warehouse', built.path], { signal: AbortSignal.timeout(50) });
-  expect(code).toBe(0);
-});
-
-it('names a folder that is no warehouse', async () => {
-  const { code, stdout, stderr } = await run(['mcp', '--warehouse', '/nowhere']);
-  expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('no warehouse at /nowhere');
-});

@@ -221,24 +221,4 @@ describe.skipIf(SKIPPED !== '')(`the dashboard in a browser${SKIPPED}`, () => {
       expect(Math.abs(marker - middle)).toBeLessThan(1);
     }
   }
-
-  it('ends by signing out, and is not shown by a step back', async () => {
-    const { page } = await open();
-    await signIn(page);
-    await page.goto(SHOP);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('API key').waitFor();
-    await page.goBack();
-    await page.getByLabel('API key').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/dashboard/sign-in');
-  });
-
-  it('says what is wrong with a key', async () => {
-    const { page } = await open();
-    await page.goto('/');
-    await page.getByLabel('API key').fill('wrong');
-    await page.keyboard.press('Enter');
-    expect(await page.getByRole('alert').textContent()).toBe('This API key is not known.');
-    expect(await seriousFindings(page)).toEqual([]);
-  });
 });

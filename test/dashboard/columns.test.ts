@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { atLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { indexed, out } from '../report/given.js';
 import { parsed } from '../report/parsed.js';
@@ -132,19 +131,6 @@ describe('the columns of the list of pages', () => {
       ...Array(12).fill('–'),
       '2025-03-01 02:00 UTC',
     ]);
-  });
-
-  it('are kept by every link to another order or window, and by the form', async () => {
-    const answer = await visitor.get(`${PAGES}?columns=state,sitemaps&q=/p/&per=25&sort=-crawl`);
-    const live = linksOf(answer).filter((link) => link.startsWith(`${PAGES}?`) && link.includes('sort='));
-    expect(live).toContain(`${PAGES}?per=25&q=%2Fp%2F&columns=url%2Cstate%2Csitemaps&sort=-crawl&page=2`);
-    expect(live).toContain(`${PAGES}?per=25&q=%2Fp%2F&columns=url%2Cstate%2Csitemaps&sort=-url`.replace('-url', 'url'));
-    for (const link of live.slice(0, atLength(2, live.length)))
-      expect(headsOf(await visitor.get(link))).toEqual(['Page', 'State', 'Sitemaps']);
-    expect(answer.text).toContain('<input type="hidden" name="columns" value="url">');
-    // What the list is sorted by need not be shown.
-    expect(rowsOf(answer, 'pages')[0]?.[0]).toBe(pageAt(1));
-    expect(answer.text).not.toContain('aria-sort');
   });
 
   it('that are not known are refused by name', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { safe } from '../../src/observe/terminal.js';
 import { atLength, casesAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
@@ -75,22 +74,6 @@ describe('the overview', () => {
       expect(linksOf(answer)).toContain(`${SHOP}/pages?${query}`);
       expect((await pagesOf(`${query}&per=200`)).shown).toBe(pages);
     }
-  });
-
-  it('draws the share of indexed pages, for eyes and ears', async () => {
-    const answer = await visitor.get(SHOP);
-    expect(answer.text).toContain('role="img" aria-labelledby="share-w-t share-w-d"');
-    expect(answer.text).toContain('data-dates="2025-03-01 2025-03-02 2025-03-03 2025-03-04"');
-    const places = [...answer.text.matchAll(/ data-across="([\d. ]+)"/g)].map(
-      ([, across]) => across?.split(' ').length,
-    );
-    expect(places).toEqual([4, 4]);
-    expect(rowsOf(answer, 'trend-numbers').map(([date, pages, indexed]) => [date, pages, indexed])).toEqual([
-      ['2025-03-04', '123', '77'],
-      ['2025-03-03', '123', '77'],
-      ['2025-03-02', '124', '77'],
-      ['2025-03-01', '124', '86'],
-    ]);
   });
 });
 
@@ -412,16 +395,6 @@ describe('hostile data', () => {
       ).toEqual([]);
       for (const link of linksOf(answer)) expect(link).toMatch(/^(?:https?:\/\/|\/dashboard\/|#content$)/);
       expect(answer.text).not.toMatch(/[\u202e\u009b]/);
-    }
-  });
-
-  it('can be looked for and looked at', async () => {
-    for (const url of atLength(HOSTILE.slice(0, 1), HOSTILE)) {
-      const { urls, answer } = await pagesOf(`q=${encodeURIComponent(url.slice(0, 80))}`);
-      expect(urls).toHaveLength(1);
-      const link = linksOf(answer).find((one) => one.startsWith(`${SHOP}/page?`)) ?? '';
-      expect(link).toBe(pageOf(url));
-      expect(shownText((await visitor.get(link)).text)).toContain(safe(url.slice(0, 60)));
     }
   });
 

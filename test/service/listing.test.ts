@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { coverageWindowSchema } from '../../src/contract/coverage.js';
-import { paginationOf, windowOf } from '../../src/service/pagination.js';
+import { paginationOf } from '../../src/service/pagination.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
 
 let running: Simulator | undefined;
@@ -31,12 +31,6 @@ async function walk(simulator: Simulator, first: string): Promise<{ urls: unknow
 }
 
 describe('the listing', () => {
-  it.each([1, 7, 25, 50, 51, 1000])('in windows of %i is the world', async (limit) => {
-    const simulator = await start({ websites: [{ id: 'w', pages: 50 }], nights: 2 });
-    const { urls } = await walk(simulator, `/v1/urls/w?skip=0&limit=${limit}`);
-    expect(urls).toEqual([...simulator.world.pages('w')].map(({ coverage }) => coverage));
-  });
-
   it('follows links that never hold the prefix', async () => {
     const simulator = await start({ websites: [{ id: 'a/b c.d', pages: 5 }], prefix: '/tenant/api' });
     const { urls, links } = await walk(simulator, '/v1/urls/a%2Fb%20c.d?limit=2');
@@ -88,9 +82,5 @@ describe('the pagination object', () => {
       current_page: current,
       total_page: total,
     });
-  });
-
-  it('never defaults to more than the largest window', () => {
-    expect(windowOf({}, { defaultLimit: 5, maxLimit: 9, aboveMaxLimit: 'clamp' })).toEqual({ skip: 0, limit: 5 });
   });
 });

@@ -43,9 +43,3 @@ it('says of each request what was asked, by whom, and what it cost; and no token
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/ih_|abc|\u202e/);
 });
-
-it('says nothing at a level that is not logged', async () => {
-  const { app, lines } = logged('debug');
-  await app.inject({ url: '/v1' });
-  expect(lines).toEqual([]);
-});

@@ -112,27 +112,3 @@ it('no value of any parameter gets a 500, a stack trace or more than was asked f
   expect(statuses.get(200)).toBeGreaterThan(atLength(5, 20));
   expect(statuses.get(400)).toBeGreaterThan(atLength(50, 100));
 });
-
-it.each(['9999-12-31', '9999-12-31T23:59:59.999Z', '0001-01-01', '2025-03-01T23:59:59-14:00'])(
-  'as_of=%s, at the edges of time, is answered',
-  async (asOf) => {
-    for (const path of ['/v1/urls/w?', `/v1/url-report?url=${encodeURIComponent(PAGES[0] ?? '')}&`]) {
-      const url = `${path}as_of=${encodeURIComponent(asOf)}`;
-      const answer = await served.app.inject({ url, headers: { authorization: 'Bearer k' } });
-      expect(answer.statusCode).toBe(asOf.startsWith('0001') ? 404 : 200);
-    }
-  },
-);
-
-it('the window is bounded, whatever is asked for', async () => {
-  const ask = async (query: string) => {
-    const { statusCode, body } = await served.app.inject({
-      url: `/v1/urls/w?${query}`,
-      headers: { authorization: 'Bearer k' },
-    });
-    return { statusCode, body: JSON.parse(body) };
-  };
-  expect((await ask('limit=1000000')).body).toMatchObject({ pagination: { limit: MAX_LIMIT } });
-  expect(await ask('skip=2147483648')).toMatchObject({ statusCode: 400, body: { error: 'bad_request' } });
-  expect(await ask('skip=2147483647&limit=1000')).toMatchObject({ statusCode: 200, body: { urls: [] } });
-});

@@ -64,13 +64,6 @@ describe('a page that is monitored', () => {
   );
 });
 
-it('a filter by an empty text goes along with the links', async () => {
-  const answer = await get('/v1/urls/w?url_contains=www&index_summary=&limit=1');
-  expect(entryWindow.parse(await answer.json()).pagination.count).toBe(0);
-  const all = entryWindow.parse(await (await get('/v1/urls/w?index_coverage_state=&limit=1&skip=1')).json());
-  expect(all.pagination.prev_page).toContain('index_coverage_state=&');
-});
-
 testAtLength(
   'the dashboard finds the pages of every state that it offers, by a text that a form sends back unchanged',
   async () => {

@@ -1,10 +1,8 @@
-import { cpSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { withReader } from '../../src/analysis/reader.js';
 import { STATUS_DEFAULTS } from '../../src/analysis/status-input.js';
 import { type ServiceOptions, startService } from '../../src/cli/running-service.js';
 import { settingsWithoutFile } from '../../src/config/load.js';
@@ -12,16 +10,14 @@ import type { Config } from '../../src/config/schema.js';
 import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { testAtLength } from '../given/at-length.js';
 import { type Running, run, start } from '../given/cli.js';
 import { clientOf, connection } from '../given/client.js';
-import { temporaryFolder } from '../given/folder.js';
-import { type GivenPage, startScriptedService } from '../given/service.js';
-import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
+import type { GivenPage } from '../given/service.js';
+import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 
 const MEMORY_LIMIT = 256_000_000;
 const FIRST_NIGHT = '2025-03-01T02:00:00Z';
-const SECOND_NIGHT = '2025-03-02T02:00:00Z';
 
 function pages(site: string, count: number, state = 'Submitted and indexed'): GivenPage[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -102,78 +98,6 @@ describe('indexhouse serve', () => {
     expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
   });
 
-  it('lets a client that has an address and a key read everything that it was granted', async () => {
-    const { token } = await added('script', ['shop', 'blog']);
-    const { url, said } = shared;
-    expect(url).toMatch(/:\d+\/tenant\/api$/);
-    expect(said).toMatchObject({ keys: 0, websites: [{ id: 'blog' }, { id: 'shop' }] });
-    const { read, window } = clientOf(url, token);
-    const key = z.object({ websites_access: z.array(z.object({ _id: z.string() })) }).parse(await read('/v1'));
-    const seen: Record<string, number> = {};
-    for (const { _id } of key.websites_access) {
-      for (let path: string | null | undefined = `/v1/urls/${_id}?limit=10`; path; ) {
-        const { urls, pagination } = await window(path);
-        seen[_id] = (seen[_id] ?? 0) + urls.length;
-        for (const entry of urls.slice(0, atLength(1, urls.length))) {
-          const report = await read(`/v1/url-report?url=${encodeURIComponent(entry.url)}`);
-          expect(report).toMatchObject({ url: entry.url, index_summary: 'Indexed', indexing_allowed: 'Yes' });
-        }
-        path = pagination.next_page;
-      }
-    }
-    expect(seen).toEqual({ blog: 4, shop: 25 });
-  });
-
-  testAtLength('is a source for another warehouse, by nothing but its address and a key', async () => {
-    const { token } = await added('downstream');
-    const second = join(temporaryFolder(), 'second');
-    const { websites } = await syncAt({
-      baseUrl: shared.url,
-      warehouse: second,
-      // The process that serves has the real clock.
-      at: new Date().toISOString(),
-      sections: { api: { token } },
-    });
-    expect(websites.map(({ listing_status, reports_status }) => [listing_status, reports_status])).toEqual([
-      ['complete', 'complete'],
-      ['complete', 'complete'],
-    ]);
-    const question = `select c.website_id, s.website_name, c.url, c.index_coverage_state, c.last_crawl_time, r.indexing_allowed
-      from coverage c join url_reports r using (website_id, url) join snapshots s on s.snapshot_id = c.snapshot_id
-      order by all`;
-    const rowsOf = (warehouse: string) =>
-      withReader({ warehouse, memoryLimit: MEMORY_LIMIT }, (reader) => reader.rows(z.unknown(), question));
-    const rows = await rowsOf(second);
-    expect(rows).toHaveLength(29);
-    expect(rows).toEqual(await rowsOf(built.path));
-  });
-
-  testAtLength('shows one snapshot to a walk that follows its links, whatever is committed meanwhile', async () => {
-    const upstream = await startScriptedService();
-    onTestFinished(() => upstream.close());
-    const warehouse = join(temporaryFolder(), 'warehouse');
-    cpSync(built.path, warehouse, { recursive: true });
-    const { token } = await addKey(warehouse, { label: 'walker', websites: 'all' });
-    const { url } = await served({}, { warehouse });
-    const { window } = clientOf(url, token);
-    const first = await window('/v1/urls/shop?limit=10');
-
-    upstream.list('shop', pages('shop', 12, 'Crawled - currently not indexed'));
-    await syncAt({ baseUrl: upstream.baseUrl, warehouse, at: SECOND_NIGHT, sections: { reports: { max_per_run: 0 } } });
-    const isNew = async () => (await window('/v1/urls/shop?limit=10')).pagination.count === 12;
-    expect(await until(isNew)).toBe(true);
-
-    const walked = [...first.urls];
-    for (let path = first.pagination.next_page; path; ) {
-      const { urls, pagination } = await window(path);
-      expect(pagination.count).toBe(25);
-      walked.push(...urls);
-      path = pagination.next_page;
-    }
-    expect(walked.map((entry) => entry.url).sort()).toEqual(pages('shop', 25).map((page) => page.url));
-    expect(new Set(walked.map((entry) => entry.index_coverage_state))).toEqual(new Set(['Submitted and indexed']));
-  });
-
   it('takes keys that are added and refuses those that are revoked while it runs', async () => {
     const foreign = clientOf(shared.url, 'ih_unknown');
     expect(await foreign.status('/v1')).toBe(401);
@@ -251,23 +175,6 @@ describe('indexhouse serve', () => {
 });
 
 describe('the service', () => {
-  it('counts the requests of each key by itself', async () => {
-    const [one, other] = [await added('one'), await added('other')];
-    const { url } = await served({ requests_per_minute: 2 });
-    const { ask } = clientOf(url, one.token);
-    const statuses = [];
-    for (let request = 0; request < 3; request++) {
-      const { status, headers } = await ask('/v1');
-      statuses.push([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]);
-    }
-    expect(statuses).toEqual([
-      [200, '2', '1'],
-      [200, '2', '0'],
-      [429, '2', '0'],
-    ]);
-    expect(await clientOf(url, other.token).status('/v1')).toBe(200);
-  });
-
   it('gives as many entries as it is set to', async () => {
     const { token } = await added('sizes');
     const { url } = await served({ page_size: 7, max_page_size: 9 });
