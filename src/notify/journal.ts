@@ -62,20 +62,14 @@ export function withoutLagging(before: Journal, notices: readonly Notice[]): Jou
   return { ...before, channels: Object.fromEntries(each) };
 }
 
-/** The journal after a channel has accepted what waited for it. */
-export function withSent(before: Journal, key: string): Journal {
+/** The journal after a channel was sent what waited for it. @param error why it did not accept that; null if it did */
+export function withOutcome(before: Journal, key: string, error: string | null, now: number): Journal {
   const known = before.channels[key];
   if (!known) return before;
+  const since = known.failing?.since ?? new Date(now).toISOString();
   const sent = [...known.sent, ...known.waiting.map(({ id }) => id)].slice(-MOST_SENT);
-  return { ...before, channels: { ...before.channels, [key]: { ...known, waiting: [], sent, failing: null } } };
-}
-
-/** The journal after a channel has not accepted what waits for it. */
-export function withFailure(before: Journal, key: string, { error, now }: { error: string; now: number }): Journal {
-  const known = before.channels[key];
-  if (!known) return before;
-  const failing = { since: known.failing?.since ?? new Date(now).toISOString(), error };
-  return { ...before, channels: { ...before.channels, [key]: { ...known, failing } } };
+  const after = error === null ? { waiting: [], sent, failing: null } : { failing: { since, error } };
+  return { ...before, channels: { ...before.channels, [key]: { ...known, ...after } } };
 }
 
 export async function writeJournal(warehouse: string, changed: Journal): Promise<void> {

@@ -17,15 +17,7 @@ import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
-import {
-  type Journal,
-  readJournal,
-  withFailure,
-  withNotices,
-  withoutLagging,
-  withSent,
-  writeJournal,
-} from './journal.js';
+import { type Journal, readJournal, withNotices, withOutcome, withoutLagging, writeJournal } from './journal.js';
 import { newMessage, type Trend } from './message.js';
 import { exampleNotices, type Notice } from './notice.js';
 import { failureOf, noticesOf, outageNotice } from './run-notices.js';
@@ -163,8 +155,7 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   );
   const recorded = JSON.stringify(journal);
   for (const one of sent) {
-    if (one?.error === null) journal = withSent(journal, one.key);
-    else if (one) journal = withFailure(journal, one.key, { error: mask(one.error), now: now() });
+    if (one) journal = withOutcome(journal, one.key, one.error && mask(one.error), now());
   }
   if (JSON.stringify(journal) !== recorded) {
     await writeJournal(path, journal).catch((error) =>

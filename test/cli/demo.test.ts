@@ -29,13 +29,6 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
 `);
 });
 
-testAtLength('a demo in which nothing happened says so in a line, without empty tables', async () => {
-  const { code, stdout } = await run(['demo', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder() });
-  expect(code).toBe(0);
-  expect(stdout).toContain('\n\nNo page fell out of the index.\n\n');
-  expect(stdout).not.toContain('deindexed_by_directory');
-});
-
 testAtLength(
   'demo --serve signs people in to its dashboard until it is stopped, on a free port where its own is taken',
   async () => {

@@ -1,11 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
-import { packageFolder } from '../../src/storage/sql.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { PROGRAM, run, start } from '../given/cli.js';
@@ -109,24 +107,6 @@ describe('indexhouse query', () => {
   ];
   it.each(atLength(REFUSED, [...REFUSED, ...REFUSED_TOO]))('refuses %j', async (args, words) => {
     expect(await refusal(args)).toContain(words);
-  });
-
-  it('answers while another process syncs and holds every lock', async () => {
-    const { lock, database } = warehouseFolder(warehouse.path);
-    const script = `const { DuckDBInstance } = require('@duckdb/node-api');
-      Promise.all(${JSON.stringify([lock, database])}.map((file) => DuckDBInstance.create(file))).then((held) => {
-        console.log('held');
-        setInterval(() => held, 1000);
-      });`;
-    const holder = spawn(process.execPath, ['-e', script], {
-      cwd: packageFolder(),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void holder.kill('SIGKILL'));
-    const [said] = await once(holder.stdout, 'data');
-    expect(String(said)).toBe('held\n');
-    expect(JSON.parse(await query(['indexing_trend', '--json']))).toMatchObject([{ pages: 2 }]);
-    expect(holder.exitCode).toBeNull();
   });
 });
 
@@ -353,12 +333,12 @@ describe('--out', () => {
   });
 
   it('is never a file of the warehouse, even where it is forced', async () => {
-    const { database } = warehouseFolder(warehouse.path);
-    const before = readFileSync(database);
-    expect(await refusal(['--sql', 'select 1 as n', '--format', 'csv', '--out', database, '--force'])).toBe(
-      `${database} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
+    const { identity } = warehouseFolder(warehouse.path);
+    const before = readFileSync(identity);
+    expect(await refusal(['--sql', 'select 1 as n', '--format', 'csv', '--out', identity, '--force'])).toBe(
+      `${identity} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
     );
-    expect(readFileSync(database).equals(before)).toBe(true);
+    expect(readFileSync(identity).equals(before)).toBe(true);
   });
 
   it('leaves nothing of an answer that fails half-way', async () => {

@@ -126,7 +126,7 @@ function configIn(name: string): string {
   });
 }
 
-/** In a process of its own where the environment tells it when to die. */
+/** In a process of its own where the environment says when it dies. */
 function runIn(name: string, args: string[], env?: Record<string, string>) {
   const all = [...args, '--config', configIn(name)];
   return env ? runProcess(all, { env }) : run(all);

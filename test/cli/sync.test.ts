@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
@@ -62,18 +61,6 @@ describe('the summary of a sync', () => {
       'example.com: 1,470 requests, of which 12 throttled, 15 retried.',
       'Done: 3 websites synced.',
     ]);
-  });
-
-  test('shows a figure only where some website has one, and fits into 80 cells', () => {
-    const plain = summaryOf([website('w', {})], 80);
-    expect(plain).toMatch(/^website +status +listing +pages +reports +requests +took$/m);
-    const paced = summaryOf([website('w', { utilisation: 0.989 }), website('v', {})], 80);
-    expect(paced).toMatch(/^example\.com +committed +complete +100,000 +460 +470 +98\.9% +1m 1s\n +\(complete\)$/m);
-    expect(paced).toMatch(/^v .* 470 +1m 1s$/m);
-    expect(summaryOf([website('w', {}), website('v', {}, { missing: 3 })])).toMatch(
-      /^website .* missing .*\n.*\n.* 0 .*/m,
-    );
-    for (const line of [...plain.split('\n'), ...paced.split('\n')]) expect(stringWidth(line)).toBeLessThanOrEqual(80);
   });
 
   test('of nothing, and of what a terminal would obey', () => {

@@ -74,7 +74,7 @@ describe('doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('4711');
   });
 
-  test('tells a website that the key may not read from one that does not exist', async () => {
+  test('a website that the key may not read differs from one that does not exist', async () => {
     const { url } = await service();
     const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
     expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
@@ -84,7 +84,7 @@ describe('doctor', () => {
     expect(websites[2]?.remedy).toContain('The key has access to: site-a');
   });
 
-  test('tells a wrong path of the base URL from a website that does not exist', async () => {
+  test('a wrong path of the base URL differs from a website that does not exist', async () => {
     const { url } = await service();
     const [website] = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
     expect(website).toMatchObject({
@@ -93,7 +93,7 @@ describe('doctor', () => {
     });
   });
 
-  test('tells what breaks the contract', async () => {
+  test('names what breaks the contract', async () => {
     const simulated = await service();
     simulated.setFaults({ violation: 1 }, ['listing']);
     const [website] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');

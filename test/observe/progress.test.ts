@@ -50,16 +50,6 @@ describe('on a terminal', () => {
     expect(logs).toEqual([]);
   });
 
-  it('clears its line when done', () => {
-    const { written, progress } = given(true);
-    progress.start('walk', 10);
-    progress.finish();
-    progress.finish();
-    progress.advance(1);
-    expect(written).toHaveLength(2);
-    expect(written.at(-1)).toBe(CLEAR);
-  });
-
   it('makes room for log lines', () => {
     const { written, progress } = given(true);
     progress.logStream.write('before\n');

@@ -63,7 +63,7 @@ async function pass(nights: number): Promise<void> {
 }
 
 describe('the daemon', () => {
-  test('runs a job on its time, and tells the next time at the start and after each run', async () => {
+  test('runs a job on its time, and logs the next time at the start and after each run', async () => {
     let runs = 0;
     const { lines, said, stop, ended } = daemon(async () => ++runs);
     await pass(3);

@@ -52,12 +52,6 @@ test('the job verify logs each finding with its remedy', async () => {
   expect(stderr).toContain('restore the file from a backup');
 });
 
-test('the job maintain says so where nothing is configured', async () => {
-  const { once } = given();
-  const { code, stderr } = await once('maintain');
-  expect([code, stderr]).toEqual([0, expect.stringContaining('no retention configured; everything is kept')]);
-});
-
 test('the nightly sync is unfinished while a journal is there that is young enough to be resumed', async () => {
   const { warehouse, config } = given();
   const isUnfinished = async () => nightlySync.isUnfinished?.(await configOf(config));

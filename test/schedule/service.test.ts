@@ -45,7 +45,7 @@ async function given(options: Partial<DaemonServiceOptions> = {}) {
   return { board, get, warehouse: built.path };
 }
 
-test('tells when it is ready, how the jobs are doing, and the figures, read once until a job changes them', async () => {
+test('reports when it is ready, how the jobs are doing, and the figures, read once until a job changes them', async () => {
   let reads = 0;
   const { board, get } = await given({ readMetrics: async () => `figures ${++reads}\n` });
   expect(await get('/readyz')).toEqual({ status: 503, text: '{"status":"starting"}' });

@@ -3,11 +3,6 @@ import { LIMITER_KINDS, RATE_HEADERS } from '../../simulator/limiters.js';
 import type { Define } from '../program.js';
 import { faultRates, requestRate, wholeNumber } from './flag-values.js';
 
-const DOCTOR_HELP = `
-Examples:
-  indexhouse doctor                  check everything; one request for the key, one for each website
-  indexhouse doctor --json           the findings as an array of {check, level, message, remedy}`;
-
 const DEMO_HELP = `
 Examples:
   indexhouse demo
@@ -41,9 +36,9 @@ export function setupCommands(define: Define): Command[] {
     define('init', () => import('../init.js')).description(
       'write a commented indexhouse.yaml (never over an existing one)',
     ),
-    define('doctor', () => import('../doctor.js'))
-      .description('check config, token, access to each website, folder, locks, disk and clock')
-      .addHelpText('after', DOCTOR_HELP),
+    define('doctor', () => import('../doctor.js')).description(
+      'check config, token, access to each website, folder, locks, disk and clock',
+    ),
     simulateCommand(define),
     define('demo', () => import('../demo.js'))
       .description('try everything: a simulated service, two weeks of nightly syncs, first answers')

@@ -13,10 +13,7 @@ Examples:
 
 const REBUILD_HELP = `
 indexhouse.duckdb is derived from the Parquet files, so you can rebuild it at any time. The old file is replaced once the
-new one is complete.
-
-Example:
-  indexhouse rebuild`;
+new one is complete.`;
 
 const MAINTAIN_HELP = `
 The \`retention\` section of the configuration controls what is removed; without it everything is kept. Parquet files
