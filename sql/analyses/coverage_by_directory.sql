@@ -48,7 +48,7 @@ counted as (
   group by website_id, directory
 ),
 named as (
-  select * replace (told_directory(website_id, directory, in_now, in_then) as directory)
+  select * replace (shown_directory(website_id, directory, in_now, in_then) as directory)
   from counted
 ),
 summed as (

@@ -132,7 +132,7 @@ tested as materialized (
 ),
 -- Combinations of the most significant values: each value is a bit, and pages are counted by their
 -- bits.
-telling as materialized (
+distinct_causes as materialized (
   select
     website_id,
     dimension,
@@ -149,7 +149,7 @@ with_bits as (
   from (
     select website_id, is_fallen, pages, bit_or(bit) as bits
     from traits
-    join telling using (website_id, dimension, "value")
+    join distinct_causes using (website_id, dimension, "value")
     group by website_id, number, is_fallen, pages
   )
   group by website_id, bits
@@ -165,8 +165,8 @@ pairs as (
     any_value(one.shared) as shared_one,
     any_value(other.with_value) as with_other,
     any_value(other.shared) as shared_other
-  from telling as one
-  join telling as other using (website_id)
+  from distinct_causes as one
+  join distinct_causes as other using (website_id)
   join with_bits using (website_id)
   where one.dimension < other.dimension and with_bits.bits & one.bit > 0 and with_bits.bits & other.bit > 0
   group by website_id, one.dimension, one."value", other.dimension, other."value"

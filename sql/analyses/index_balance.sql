@@ -30,7 +30,7 @@ listed as (
   where snapshot_id in (select snapshot_id from listings union select before_id from listings)
   group by snapshot_id
 ),
-told as (
+recorded as (
   select
     listing_id,
     count_if(change = 'indexed')::integer as newly_indexed,
@@ -56,7 +56,7 @@ nightly as (
   from listings
   left join listed using (snapshot_id)
   left join listed as listed_before on listed_before.snapshot_id = listings.before_id
-  left join told on told.listing_id = listings.snapshot_id
+  left join recorded on recorded.listing_id = listings.snapshot_id
 )
 select
   website_id,

@@ -159,7 +159,7 @@ history as (
     'history' as topic,
     snapshot_date as date,
     string_agg(
-      change_told(change, if(from_value = url, 'itself', from_value), if(to_value = url, 'itself', to_value)),
+      change_text(change, if(from_value = url, 'itself', from_value), if(to_value = url, 'itself', to_value)),
       '; '
       order by change in ('appeared', 'disappeared', 'indexed', 'deindexed', 'data_lost') desc, observed_at, change
     ) || '.' as sentence

@@ -27,7 +27,7 @@ since_before as (
     and snapshots.snapshot_id > compared.before_id
     and snapshots.snapshot_id <= compared.snapshot_id
 ),
-told as materialized (
+steps as materialized (
   select listing_id, url, sum(index_step(change, from_value, to_value)) as step, bool_or(change = 'appeared') as appeared
   from page_changes
   join since_before using (snapshot_id)
@@ -45,7 +45,7 @@ different as materialized (
   from (
     select compared.snapshot_id as listing_id, bucket, pages from summed join compared on before_id = summed.snapshot_id
     union all
-    select listing_id, hash(url) % 1024, step * hash(url)::hugeint from told where step is not null
+    select listing_id, hash(url) % 1024, step * hash(url)::hugeint from steps where step is not null
     union all
     select snapshot_id, bucket, -pages from summed join compared using (snapshot_id)
   )
@@ -71,12 +71,12 @@ select
   compared.website_id,
   compared.snapshot_id,
   format(
-    '{} came into the index or left it since listing {} in another way than page_changes tells, such as {}',
+    '{} came into the index or left it since listing {} in another way than page_changes says, such as {}',
     plural(count(*), 'page'), any_value(compared.before_id), min(url)
   ) as problem
 from earlier
 full join later using (listing_id, url)
-left join told using (listing_id, url)
+left join steps using (listing_id, url)
 join compared on compared.snapshot_id = listing_id
 where
   coalesce(earlier.is_own, true)

@@ -4,7 +4,7 @@ select
   replays.website_id,
   replays.snapshot_id,
   format(
-    'replay {} took {} records, but {} of what is quarantined are told as replayed',
+    'replay {} took {} records, but {} of what is quarantined count as replayed',
     replays.replay_id, replays.coverage_replayed + replays.url_reports_replayed, coalesce(rows.rows, 0)
   ) as problem
 from replays

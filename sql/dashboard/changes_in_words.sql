@@ -15,7 +15,7 @@ from (
     change_rank(change) as rank,
     rank < 4 as is_of_index,
     -- Texts may be megabytes long.
-    change_told(
+    change_text(
       change,
       if(from_value = url, 'itself', left(from_value, 2000)),
       if(to_value = url, 'itself', left(to_value, 2000))

@@ -21,10 +21,10 @@ counted as (
   group by website_id, directory
 ),
 named as (
-  select *, told_directory(website_id, directory, in_now, in_before) as told_as
+  select *, shown_directory(website_id, directory, in_now, in_before) as shown_as
   from counted
 )
-select told_as as directory, sum(indexed_now)::integer as "now", sum(indexed_before)::integer as before
+select shown_as as directory, sum(indexed_now)::integer as "now", sum(indexed_before)::integer as before
 from named
-group by told_as
+group by shown_as
 order by directory

@@ -20,18 +20,18 @@ others as (
   where directory = '(other)'
 ),
 named as (
-  select *, told_directory(website_id, directory, in_now, in_before) as told_as
+  select *, shown_directory(website_id, directory, in_now, in_before) as shown_as
   from counted
 ),
 stood as (
   select
     website_id,
-    told_as as directory,
+    shown_as as directory,
     sum(pages) as pages,
     sum(indexed) as indexed,
     sum(indexed_before) as indexed_before
   from named
-  group by website_id, told_as
+  group by website_id, shown_as
 ),
 changed as (
   select distinct website_id, url, change, directory_of(url) as directory
@@ -45,7 +45,7 @@ moved as (
   select
     website_id,
     -- A directory that neither listing names is part of `(other)`, if there is one.
-    coalesce(told_as, if(others.website_id is null, directory, '(other)')) as directory,
+    coalesce(shown_as, if(others.website_id is null, directory, '(other)')) as directory,
     count(*) filter (change = 'deindexed') as deindexed,
     count(*) filter (change = 'indexed') as newly_indexed
   from changed

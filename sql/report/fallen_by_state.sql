@@ -17,7 +17,7 @@ moved as (
   where change = 'coverage_state'
 ),
 -- If the coverage state stayed the same, only the summary changed.
-told as (
+recorded as (
   select
     fell.website_id,
     fell.url,
@@ -34,7 +34,7 @@ ranked as (
     *,
     count(*) over (partition by to_state) as fallen,
     count(*) over (partition by website_id, to_state, directory) as alike
-  from told
+  from recorded
 ),
 numbered as (
   select

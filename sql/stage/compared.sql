@@ -1,4 +1,4 @@
--- Each page as this commit lists it, beside its own last known listing. A replay tells what a page was listed as, not
+-- Each page as this commit lists it, beside its own last known listing. A replay says what a page was listed as, not
 -- that it was there: the quarantined entry has already shown that. In a replay, only a page that nothing before had is
 -- new. A page that came, or came back, in a quarantined entry appears with the first readable entry after it.
 create or replace temp view compared as

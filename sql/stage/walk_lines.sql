@@ -1,4 +1,4 @@
--- The few bytes of each line of the kept walk that tell which entries count and which are not plain. The journal is
+-- The few bytes of each line of the kept walk that show which entries count and which are not plain. The journal is
 -- large: it is read once for these, once for the entries themselves, and on most nights not again.
 create or replace temp table walk_lines as
 select

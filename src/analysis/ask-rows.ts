@@ -115,12 +115,12 @@ interface Selected {
  */
 export async function askSelected<T>(
   reader: Reader,
-  told: string,
+  body: string,
   schema: z.ZodType<T>,
   { selected, skip, limit }: { selected: Selected; skip: number; limit: number },
 ): Promise<T[]> {
   const window = `${selectedText(selected)} limit $limit::bigint offset $skip::bigint`;
-  const text = `with selected as materialized (${window})\n${told}`;
+  const text = `with selected as materialized (${window})\n${body}`;
   return askText(reader, text, schema, { ...selected.selection, limit, skip });
 }
 

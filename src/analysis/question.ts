@@ -12,11 +12,11 @@ import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
 /** DuckDB's names for errors that are not the statement's fault, but the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
 const PIVOT = /^pivot\b/i;
-/** Statements that the engine may refuse for another reason before it tells their kind. */
+/** Statements that the engine may refuse for another reason before it names their kind. */
 const WRITING =
   /^(copy|insert|update|delete|create|drop|alter|truncate|merge|attach|detach|export|import|install|load|pragma|set|reset)\b/i;
 
-/** The pieces of a statement, to tell its content from the comments, spaces and semicolons around it. */
+/** The pieces of a statement, to separate its content from the comments, spaces and semicolons around it. */
 const PIECES =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|\s+|[\s\S]/g;
 const NO_CONTENT = /^(--|\/\*|\s|;$)/;

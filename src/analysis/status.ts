@@ -226,8 +226,8 @@ function stale(website: WebsiteStatus, { unfinished }: Pick<Status, 'unfinished'
   const name = nameOf(website);
   const last = website.last_snapshot;
   if (last === null) {
-    const isTold = website.last_run !== null || unfinished.some(({ website_id }) => website_id === website.website_id);
-    return isTold ? [] : [`${name}: no snapshot yet; run \`indexhouse sync\``];
+    const isKnown = website.last_run !== null || unfinished.some(({ website_id }) => website_id === website.website_id);
+    return isKnown ? [] : [`${name}: no snapshot yet; run \`indexhouse sync\``];
   }
   if (last.age_seconds * 1000 < -CLOCK_TOLERANCE_MS) {
     const ahead = duration(-last.age_seconds * 1000);
@@ -249,6 +249,6 @@ function abandoned(run: UnfinishedRun): string[] {
 function lagging(follower: FollowerLag, running: boolean, syncing: number | null): string[] {
   // While a sync runs, the follower lags until the sync ends.
   if (running && (follower.held === null || follower.held.process_id === syncing)) return [];
-  const told = lagText(follower);
-  return told ? [`${told.message}; ${told.remedy}`] : [];
+  const lagging = lagText(follower);
+  return lagging ? [`${lagging.message}; ${lagging.remedy}`] : [];
 }

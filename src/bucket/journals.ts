@@ -12,7 +12,7 @@ import { idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
 const MAX_PART_BYTES = 16e6;
-/** Enough of the last sent bytes to tell whether a file was overwritten: each line ends with a checksum. */
+/** Enough of the last sent bytes to see whether a file was overwritten: each line ends with a checksum. */
 const TAIL_BYTES = 64;
 /** In the order in which a run writes them: each refers to those before it. */
 const FILES = ['header', 'listing', 'plan', 'planned', 'remaining', 'reports'] as const;
@@ -120,7 +120,7 @@ export class JournalMirror {
   }
 
   /**
-   * A run that began here is claimed as well, so that a machine that restores it can tell that this one is working on
+   * A run that began here is claimed as well, so that a machine that restores it can see that this one is working on
    * it.
    */
   async #isOurs(folder: JournalFolder): Promise<boolean> {

@@ -14,7 +14,7 @@ import type { ClockEvidence } from '../source/clock.js';
 import { withEngine } from '../storage/engine.js';
 import { probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
-import { REMEDY, told } from '../warehouse/damage.js';
+import { damageText, REMEDY } from '../warehouse/damage.js';
 import { warehouseFolder, websitesIn } from '../warehouse/layout.js';
 import { latestOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
@@ -88,7 +88,7 @@ export function checkLog({ warehouse }: Config): Promise<CheckResult> {
     const engine = { memoryLimit: warehouse.memory_limit, temporary };
     const opened = await withEngine(engine, (engine) => OpenWarehouse.read(engine, warehouse.path, temporary));
     const damaged = [...opened.damaged, ...(await opened.findTorn())];
-    if (damaged.length > 0) return log.error(told(damaged), `${REMEDY}.`);
+    if (damaged.length > 0) return log.error(damageText(damaged), `${REMEDY}.`);
     return log.ok(`${opened.markers.length} commits, every file in place`);
   });
 }

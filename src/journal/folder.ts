@@ -6,7 +6,7 @@ import { decodeId, encodeId } from '../storage/names.js';
 const DAMAGED = 'damaged';
 
 /**
- * The folder in which one website's part of a run keeps what is not committed yet. Its files tell the state:
+ * The folder in which one website's part of a run keeps what is not committed yet. Its files show the state:
  *
  * | state       | what is there                                                      |
  * |-------------|--------------------------------------------------------------------|

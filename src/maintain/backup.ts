@@ -7,7 +7,7 @@ import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
 
 /** What makes commits visible. Listed before the data, so that everything visible in the copy has its data there. */
-const TELLING: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs'];
+const LOG_FOLDERS: readonly LogFolder[] = ['tombstones', ...MARKER_TABLES, 'runs'];
 
 export interface BackupReceipt {
   folder: string;
@@ -31,8 +31,8 @@ export interface BackupReceipt {
 export async function backUp(warehouse: string, folder: string, { keys = false } = {}): Promise<BackupReceipt> {
   await checkWarehouseThere(warehouse);
   const receipt: BackupReceipt = { folder, files: 0, bytes: 0, unchanged: 0, gone: 0 };
-  const telling = await filesOf(warehouse, TELLING);
-  const there = new Set(telling.map((file) => relative(warehouse, file)));
+  const logFiles = await filesOf(warehouse, LOG_FOLDERS);
+  const there = new Set(logFiles.map((file) => relative(warehouse, file)));
   const gone = (await filesOf(folder, MARKER_TABLES)).find((file) => !there.has(relative(folder, file)));
   if (gone) throw new Failure(`${gone} is no longer in the warehouse: back up to a new folder, and run verify here`);
   const data = await filesOf(warehouse, ['checkpoints', ...DATA_TABLES]);
@@ -41,7 +41,7 @@ export async function backUp(warehouse: string, folder: string, { keys = false }
   for (const file of [notices, restored]) if (await exists(file)) sent.push(file);
   // These change: with a newer version, with the keys, or when notices are sent.
   const changing = [identity, ...(await filesBelow(join(warehouse, 'schema'))), ...sent, ...(keys ? [keyFile] : [])];
-  const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...telling];
+  const committed = [...data, ...(await filesBelow(join(warehouse, 'state'))), ...logFiles];
   const copyAll = async (files: readonly string[], isSame: typeof isSameSize) => {
     for (const file of files) {
       const to = join(folder, relative(warehouse, file));

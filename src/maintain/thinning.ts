@@ -26,7 +26,7 @@ export interface ThinningRule {
  * - `last_of_period`: the last complete snapshot of its week or month that has rows of the table; without a complete
  *   one, the last.
  * - `newest_listing`: the website's newest complete listing.
- * - `replayed`: rows of a replay, from which the view `quarantine` tells what was replayed.
+ * - `replayed`: rows of a replay, from which the view `quarantine` knows what was replayed.
  * - `last_listings`: pages that are monitored were not listed since.
  * - `newest_reports`: it holds the newest report of a page.
  */

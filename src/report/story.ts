@@ -29,9 +29,9 @@ export interface Facts {
 export function storyOf({ headline, events, common }: Facts, period: Period): string[] {
   const sentence = headlineSentence(headline);
   if (sentence === null) return [];
-  const told = eventsIn(events, period).slice(0, MOST_EVENTS);
+  const shown = eventsIn(events, period).slice(0, MOST_EVENTS);
   const causes = headline.deindexed.now > 0 ? causeSentence(common) : null;
-  return [sentence, ...told.map(eventSentence), ...(causes === null ? [] : [causes])];
+  return [sentence, ...shown.map(eventSentence), ...(causes === null ? [] : [causes])];
 }
 
 /** The events of a period: those of whole websites before those of directories and states, the largest first. */
@@ -79,15 +79,15 @@ function mostOf({ what, direction, directory, directory_pages, state, state_page
 }
 
 function causeSentence(common: readonly CommonRow[]): string | null {
-  const telling = common.flatMap(({ dimension, value, share, overall_share }) => {
+  const causes = common.flatMap(({ dimension, value, share, overall_share }) => {
     const what = CAUSES[dimension];
     // An unknown value, such as `(no report)`, is not a cause.
     return what === undefined || value.startsWith('(')
       ? []
       : [`${percent(share)} were ${what} ${cut(value)} (${percent(overall_share)} of all that were indexed)`];
   });
-  if (telling.length === 0) return null;
-  return `Of the pages that fell out, ${telling.slice(0, MOST_CAUSES).join(', and ')}.`;
+  if (causes.length === 0) return null;
+  return `Of the pages that fell out, ${causes.slice(0, MOST_CAUSES).join(', and ')}.`;
 }
 
 /** A name from the service, which may be of any length. */

@@ -158,7 +158,7 @@ class ReportFetch {
   }
 
   /**
-   * During an outage, one report tells whether it is over. Each wait tries another page, because a single page may be the
+   * During an outage, one report shows whether it is over. Each wait tries another page, because a single page may be the
    * reason.
    */
   async #checkOutage(pages: PlanReader): Promise<void> {

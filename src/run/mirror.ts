@@ -8,7 +8,7 @@ import type { RunContext } from './context.js';
 export interface Mirroring {
   /** Whose an unfinished run is: other machines may have restored its journal, too. */
   claim(folder: JournalFolder): Promise<Claimed>;
-  /** Sends one last time, so that a machine that is told to stop leaves nothing unsent. */
+  /** Sends one last time, so that a machine that is asked to stop leaves nothing unsent. */
   stop(): Promise<void>;
 }
 

@@ -230,7 +230,7 @@ class Sync {
     return this.#open(website, folder, { ...header, ...(setAside ? { set_aside: setAside } : {}) });
   }
 
-  /** A header for a run whose own is lost. The id tells when the run began. */
+  /** A header for a run whose own is lost. The id says when the run began. */
   #headerFor(folder: JournalFolder): RunHeader {
     const { name } = websiteOf(this.options.config, folder.websiteId);
     return this.#newHeader(folder, name, Math.min(timeOfId(folder.runId), this.#context.effects.now()));

@@ -91,7 +91,7 @@ export function sha256Of(file: string): Promise<string> {
   return digestOf(file, 'sha256');
 }
 
-/** What servers for S3 tell of a file, in hexadecimal. */
+/** What servers for S3 report of a file, in hexadecimal. */
 export function md5Of(file: string): Promise<string> {
   return digestOf(file, 'md5');
 }

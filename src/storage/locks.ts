@@ -12,7 +12,7 @@ const LOCK_LINE = /^\d+: POSIX +\w+ +(READ|WRITE) +(\d+) ([0-9a-f]+):([0-9a-f]+)
 
 /** Who has a DuckDB file open. */
 export interface LockHolder {
-  /** Null if the system does not tell. */
+  /** Null if the system does not say. */
   process_id: number | null;
   /** `process 4711 on host` */
   holder: string;

@@ -19,7 +19,7 @@ const LAST_ISO_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /**
  * A DuckDB value as JSON: times as ISO 8601 in UTC with milliseconds, dates as `YYYY-MM-DD`, whole and decimal numbers
  * as numbers if those are exact and else as text, lists as arrays, structs and maps as objects, a JSON column as its
- * text; NaN and infinities, which JSON lacks, as null. Everything else is DuckDB's own text. The class of a value tells
+ * text; NaN and infinities, which JSON lacks, as null. Everything else is DuckDB's own text. The class of a value says
  * its column's type.
  */
 export function toValue(value: DuckDBValue): Value {

@@ -20,10 +20,10 @@ import { damaged, type Finding, type Verified } from './finding.js';
 import { lostMarkers, orphans, type RunsRead, readRuns } from './runs.js';
 import { checkStates } from './state.js';
 
-const PROBLEMS_TOLD = 5;
+const MAX_PROBLEMS = 5;
 const A_BUG = 'a bug in indexhouse: please report it; the rows are kept as they are';
 /** How many differences of a follower are reported. */
-const DIFFERENCES_TOLD = 20;
+const MAX_DIFFERENCES = 20;
 
 export interface VerifyOptions {
   warehouse: string;
@@ -94,7 +94,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
       findings.push({ check: 'history', level: 'note', message, remedy: 'nothing to do' });
     }
     if (whole.length + absent < markers.length || unreadable.length > 0 || lost.length > 0) return verified;
-    if (!(await isIndexRight(engine, log))) await tellOfIndex(options, verified);
+    if (!(await isIndexRight(engine, log))) await reportIndex(options, verified);
     const checkpoints = await checkCheckpoints(log);
     findings.push(...checkpoints);
     if (checkpoints.length === 0) await lookAtStates(engine, options, log, verified);
@@ -127,7 +127,7 @@ async function checkRows(
     const level = /^-- level: note$/m.test(sql(name)) ? 'note' : 'difference';
     const [, written] = /^-- remedy: (.*)$/m.exec(sql(name)) ?? [];
     const usual = level === 'note' ? 'nothing to do' : A_BUG;
-    for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${PROBLEMS_TOLD}`)) {
+    for (const row of await engine.rows(problemRow, `select * from (${sql(name)}\n) limit ${MAX_PROBLEMS}`)) {
       const message = `${row.website_id}, snapshot ${row.snapshot_id}: ${row.problem}`;
       findings.push({ check, level, message, remedy: written?.replace('<snapshot>', row.snapshot_id) ?? usual });
     }
@@ -154,7 +154,7 @@ async function lookAtOrphans(
   }
 }
 
-async function tellOfIndex({ warehouse, repair }: VerifyOptions, { findings, repaired }: Verified): Promise<void> {
+async function reportIndex({ warehouse, repair }: VerifyOptions, { findings, repaired }: Verified): Promise<void> {
   if (repair) {
     await dropIndex(warehouse);
     repaired.push('dropped the index of old markers: the next sync rebuilds it');
@@ -191,7 +191,7 @@ async function lookAtFollower(
 ): Promise<void> {
   const { differences, repaired } = await follower.compare(log, engine, { repair });
   const found = differences.map(({ level, message, remedy }) => ({ check: follower.name, level, message, remedy }));
-  const [last] = found.splice(DIFFERENCES_TOLD);
+  const [last] = found.splice(MAX_DIFFERENCES);
   if (last) found.push({ ...last, message: `${last.message}, and ${differences.length - found.length - 1} more` });
   verified.repaired.push(...repaired);
   verified.findings.push(...found);

@@ -27,7 +27,7 @@ export class DamageError extends Failure {
     options?: ErrorOptions,
   ) {
     const isDerived = damaged.every(({ table }) => table === 'page_state');
-    super(`${told(damaged)}. ${isDerived ? '`indexhouse verify --repair` rebuilds it' : REMEDY}`, options);
+    super(`${damageText(damaged)}. ${isDerived ? '`indexhouse verify --repair` rebuilds it' : REMEDY}`, options);
   }
 }
 
@@ -35,11 +35,11 @@ export const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` 
 
 /** One line about files that were left out of an answer: which, why, and what to do. */
 export function damageWarning(damaged: readonly DamagedFile[]): string {
-  return `left out of the answer: ${told(damaged)}. ${REMEDY}`;
+  return `left out of the answer: ${damageText(damaged)}. ${REMEDY}`;
 }
 
 /** The first damaged file and what is wrong with it, and how many more there are. */
-export function told(damaged: readonly DamagedFile[]): string {
+export function damageText(damaged: readonly DamagedFile[]): string {
   const [first] = damaged;
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more cannot be read` : '';
   return first ? `${first.path} ${first.reason}${more}` : 'nothing';

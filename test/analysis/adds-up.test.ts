@@ -12,14 +12,14 @@ const DAY_MS = 86_400_000;
 const ALL = { since: '2025-01-01' };
 const DIMENSIONS = new Set(['coverage_state', 'canonical', 'fetch_status', 'blocked_by_robots', 'sitemap']);
 
-/** A complete listing that stands for its date, from the bare files, with what the snapshots since the one before told. */
+/** A complete listing that stands for its date, from the bare files, with the changes of the snapshots since the one before. */
 interface Listing {
   date: string;
   /** Days since the one before. */
   nights: number;
   before: Map<string, Row>;
   now: Map<string, Row>;
-  told: Row[];
+  between: Row[];
 }
 
 describe.each(seeds(1, 0.08))('in world %i', (seed) => {
@@ -39,16 +39,16 @@ describe.each(seeds(1, 0.08))('in world %i', (seed) => {
   });
 
   test('index_balance is what the pages themselves give, one by one', async () => {
-    const expected = listings.map(({ date, before, now, told }) => {
-      const urls = new Set([...before.keys(), ...now.keys(), ...told.map(urlOf)]);
+    const expected = listings.map(({ date, before, now, between }) => {
+      const urls = new Set([...before.keys(), ...now.keys(), ...between.map(urlOf)]);
       const pages = [...urls].map((url) => {
         const [a, b] = [isIndexed(before.get(url)), isIndexed(now.get(url))];
-        const step = sum(told.filter((row) => urlOf(row) === url).map(stepOf));
+        const step = sum(between.filter((row) => urlOf(row) === url).map(stepOf));
         return { missing: !before.has(url) || !now.has(url), left: a + step - b };
       });
-      // A page that both listings hold is told about completely.
+      // A page that both listings hold has all of its changes.
       expect(pages.filter(({ missing, left }) => !missing && left !== 0)).toEqual([]);
-      const count = (change: string) => told.filter((row) => row['change'] === change && stepOf(row) !== 0).length;
+      const count = (change: string) => between.filter((row) => row['change'] === change && stepOf(row) !== 0).length;
       return {
         snapshot_date: date,
         indexed_before: [...before.values()].filter(isIndexed).length,
@@ -86,21 +86,21 @@ describe.each(seeds(1, 0.08))('in world %i', (seed) => {
   test('events are what the bare changes give', async () => {
     const rows = await analysisRows(reader, 'events', { ...ALL, min_z: '0', min_pages: '1', all_scopes: 'true' });
     expect(rows.length).toBeGreaterThan(2);
-    const told = rows.map(({ what, name, snapshot_date, change, pages_after, expected_change, z }) => {
+    const between = rows.map(({ what, name, snapshot_date, change, pages_after, expected_change, z }) => {
       return [what, name, snapshot_date, change, pages_after, expected_change, z].join(' ');
     });
-    expect(told.sort()).toEqual(recomputedEvents(listings).sort());
+    expect(between.sort()).toEqual(recomputedEvents(listings).sort());
   });
 
   test('deindexed_in_common is what the listings and reports before the falls give', async () => {
     const given = { ...ALL, min_pages: '1', max_p: '1', limit: 'none', reindexed: 'true' };
     const rows = await analysisRows(reader, 'deindexed_in_common', given);
-    const told = rows
+    const between = rows
       .filter(({ dimension }) => DIMENSIONS.has(String(dimension)))
       .map(({ dimension, value, pages, deindexed }) => [dimension, value, pages, deindexed].join(' '));
     const monitored = await rowsOf(reader, 'select url from pages where is_monitored');
-    expect(told.length).toBeGreaterThan(8);
-    expect(told.sort()).toEqual((await recomputedCauses(new Set(monitored.map(urlOf)))).sort());
+    expect(between.length).toBeGreaterThan(8);
+    expect(between.sort()).toEqual((await recomputedCauses(new Set(monitored.map(urlOf)))).sort());
     const tests = rows.filter(({ dimension }) => !String(dimension).includes('+')).length;
     for (const row of rows.filter(({ dimension }) => dimension === 'directory')) {
       const all = {
@@ -165,9 +165,9 @@ async function listingsOf(warehouse: string): Promise<Listing[]> {
   return [...last.values()].flatMap((now, at, all) => {
     const before = all[at - 1];
     if (!before) return [];
-    const told = (changes ?? []).filter((row) => timeOf(row) > timeOf(before) && timeOf(row) <= timeOf(now));
+    const between = (changes ?? []).filter((row) => timeOf(row) > timeOf(before) && timeOf(row) <= timeOf(now));
     const nights = (Date.parse(dateOf(now)) - Date.parse(dateOf(before))) / DAY_MS;
-    return [{ date: dateOf(now), nights, before: pagesOf(before), now: pagesOf(now), told }];
+    return [{ date: dateOf(now), nights, before: pagesOf(before), now: pagesOf(now), between }];
   });
 }
 
@@ -208,7 +208,7 @@ function scopesOf(row: Row): [scope: string, step: number][] {
 }
 
 function recomputedEvents(listings: Listing[]): string[] {
-  const steps = listings.map(({ told }) => told.flatMap(scopesOf));
+  const steps = listings.map(({ between }) => between.flatMap(scopesOf));
   const scopes = [...new Set(steps.flatMap((night) => night.map(([scope]) => scope)))];
   return scopes.flatMap((scope) => {
     const moved = steps.map((night) => night.filter(([one]) => one === scope).map(([, step]) => step));

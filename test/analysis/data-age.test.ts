@@ -105,7 +105,7 @@ test('the served interface says so in headers, with an answer that has not chang
   expect((await ages(`/v1/url-report?url=${SHOP}`))[2]).toMatch(FAILED);
 });
 
-test('an assistant is told first, in words and in the basis of each answer', async () => {
+test('an assistant sees it first, in words and in the basis of each answer', async () => {
   const client = await asked(path);
   const fresh = await call(client, 'run_analysis', { name: 'indexing_trend', parameters: { website: 'shop' } });
   expect(fresh.text).toMatch(/^As of 2025-03-03 02:00 UTC\. All rows: 2\. Based on /);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
-test('the incident of the demo is told as one event, and its sitemap with an effect', async () => {
+test('the incident of the demo is one event, and its sitemap with an effect', async () => {
   const folder = `${temporaryFolder()}/demo`;
   expect(await run(['demo', '--folder', folder, '--pages', '600'])).toMatchObject({ code: 0 });
   const asked = await run(['query', 'events', '--warehouse', `${folder}/warehouse`, '--format', 'json']);

@@ -63,7 +63,7 @@ describeAtLength('a simulated year', () => {
   ][];
 
   test.each(worlds)(
-    'of %i pages (seed %i) tells its incident and at most two quiet nights',
+    'of %i pages (seed %i) shows its incident and at most two quiet nights',
     async (pages, seed, nights) => {
       const deindexing = { night: nights - 100, directory: '/blog/', share: 0.5 };
       const simulated = simulatedNights(nights, { seed, websites: [{ id: 'w', pages, deindexing }] });

@@ -21,11 +21,11 @@ testAtLength('sync --metrics-file writes what it did, and what failed, for a tex
       '--config',
       writeConfig(folder, { baseUrl: simulator.url, websites: ['one'], ...(token && { token }) }),
     ]);
-  const told = () => readFileSync(file, 'utf8').split('\n');
+  const metricLines = () => readFileSync(file, 'utf8').split('\n');
   const label = '{website_id="one",website="one"}';
 
   expect((await sync()).code).toBe(0);
-  expect(told()).toEqual(
+  expect(metricLines()).toEqual(
     expect.arrayContaining([
       '# TYPE indexhouse_snapshots gauge',
       `indexhouse_snapshots${label} 1`,
@@ -41,9 +41,9 @@ testAtLength('sync --metrics-file writes what it did, and what failed, for a tex
     ]),
   );
   // A gauge of which nothing is known is left out, not 0.
-  expect(told().join()).not.toContain('indexhouse_quarantine_records ');
+  expect(metricLines().join()).not.toContain('indexhouse_quarantine_records ');
   expect((await sync('wrong')).code).toBe(1);
-  expect(told()).toEqual(
+  expect(metricLines()).toEqual(
     expect.arrayContaining([
       `indexhouse_last_run_success${label} 0`,
       `indexhouse_snapshots${label} 1`,

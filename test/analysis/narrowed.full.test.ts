@@ -27,7 +27,7 @@ async function answerTo(reader: Reader, question: Question): Promise<Value[][]> 
   return rows;
 }
 
-/** Values for the parameters that tell what may be left unread; others keep their defaults. */
+/** Values for the parameters that say what may be left unread; others keep their defaults. */
 function givenTo(parameters: readonly { name: string }[], random: () => number): Map<string, string> {
   const oneOf = (all: readonly string[]): string => all[Math.floor(random() * all.length)] ?? '';
   const [since = '', until = ''] = [oneOf(DATES), oneOf(DATES)].sort();
@@ -56,9 +56,9 @@ test.each(seeds(0, 0.04))(
       const given = givenTo(analysis.parameters, random);
       const question = await questionOf(narrow, analysis, given).catch(() => null);
       if (question === null) continue;
-      const told = { analysis: analysis.name, ...Object.fromEntries(given) };
+      const asked = { analysis: analysis.name, ...Object.fromEntries(given) };
       const expected = await answerTo(whole, { ...question, website: null });
-      expect({ ...told, rows: await answerTo(narrow, question) }).toEqual({ ...told, rows: expected });
+      expect({ ...asked, rows: await answerTo(narrow, question) }).toEqual({ ...asked, rows: expected });
       if (expected.length > 0) answered.push(analysis.name);
     }
     expect(answered.length).toBeGreaterThan(3);

@@ -348,7 +348,7 @@ describe('a question', () => {
     await expect(read()).rejects.toThrow('first: another question was asked before its answer was read');
   });
 
-  it('tells of errors that come with a later row', async () => {
+  it('reports errors that come with a later row', async () => {
     const sql = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
     await expect(rowsOf(asked, sql)).rejects.toThrow(QuestionError);
   });

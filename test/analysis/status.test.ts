@@ -91,7 +91,7 @@ describe('status', () => {
     expect(status.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
   });
 
-  test('after a good run tells freshness and completeness, and writes nothing', async () => {
+  test('after a good run shows freshness and completeness, and writes nothing', async () => {
     const { path } = await given(synced);
     const before = readdirSync(path, { recursive: true }).sort();
     const status = await statusOf(path, Date.now() + 3_600_000);
@@ -136,8 +136,8 @@ describe('status', () => {
       const { path, file } = await given(synced);
       const moved = join(temporaryFolder(), 'elsewhere');
       cpSync(path, moved, { recursive: true, preserveTimestamps: true });
-      const told = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
-      expect((await statusOf(moved)).warnings).toEqual([told]);
+      const warning = 'analytics.duckdb is missing or shows another folder; the next sync writes it again';
+      expect((await statusOf(moved)).warnings).toEqual([warning]);
       const overrides = { warehouse: { path: moved } };
       await syncNow(writeConfig(join(file, '..'), { baseUrl: service.url, websites: [SITE], sections: overrides }));
       expect((await statusOf(moved)).warnings).toEqual([]);
@@ -168,7 +168,7 @@ describe('status', () => {
     ]);
   });
 
-  test('tells how far an unfinished run is, and whether somebody works on it', async () => {
+  test('shows how far an unfinished run is, and whether somebody works on it', async () => {
     const { file, path } = await given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const left = await statusOf(path);
@@ -230,7 +230,7 @@ describe('status', () => {
     expect(websites[0]).toMatchObject({ last_snapshot: null, last_run: null });
   });
 
-  test('tells how far indexhouse.duckdb is behind, and who holds it', async () => {
+  test('shows how far indexhouse.duckdb is behind, and who holds it', async () => {
     const { file, path } = await given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
     await syncNow(file);
@@ -242,7 +242,7 @@ describe('status', () => {
     expect(held.warnings).toEqual([expect.stringContaining(`process ${writer.pid}`)]);
   });
 
-  testAtLength('tells exactly how far indexhouse.duckdb is behind while somebody only reads it', async () => {
+  testAtLength('shows exactly how far indexhouse.duckdb is behind while somebody only reads it', async () => {
     const { file, path } = await given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
     await syncNow(file);

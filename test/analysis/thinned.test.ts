@@ -29,10 +29,10 @@ afterAll(() => {
   for (const warehouse of [thinned, shortened]) rmSync(join(warehouse, '..'), { recursive: true, force: true });
 });
 
-type Told = Record<string, unknown>[];
+type Rows = Record<string, unknown>[];
 type Given = Record<string, string>;
 
-async function byParquet(warehouse: string, name: string, given: Given): Promise<Told> {
+async function byParquet(warehouse: string, name: string, given: Given): Promise<Rows> {
   const reader = await openReader(warehouse);
   try {
     return await analysisRows(reader, name, given);
@@ -41,25 +41,25 @@ async function byParquet(warehouse: string, name: string, given: Given): Promise
   }
 }
 
-function byDuckdb(warehouse: string, name: string, given: Given): Promise<Told> {
+function byDuckdb(warehouse: string, name: string, given: Given): Promise<Rows> {
   return analysisRowsOfFile({ file: join(warehouse, 'indexhouse.duckdb'), today: TODAY }, name, given);
 }
 
-/** What both ways to ask a thinned warehouse tell. */
-async function byBoth(name: string, given: Given): Promise<Told[]> {
+/** The answers of both ways to ask a thinned warehouse. */
+async function byBoth(name: string, given: Given): Promise<Rows[]> {
   return [await byParquet(thinned, name, given), await byDuckdb(thinned, name, given)];
 }
 
-const differences = (rows: Told) => rows.map(({ url, figure }) => `${url} ${figure}`);
+const differences = (rows: Rows) => rows.map(({ url, figure }) => `${url} ${figure}`);
 const shop = (name: string, difference: string) => `${at('shop', name)} ${difference}`;
 const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until, pages: 'true' });
 
 describe('compare, page by page,', () => {
   test('passes over listings that are out of use', async () => {
-    const told = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
+    const expected = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
     // The 5th is compared by the 2nd, and the 11th by the 9th.
     for (const rows of await byBoth('compare', diff('2025-03-05', '2025-03-11'))) {
-      expect(differences(rows)).toEqual(told);
+      expect(differences(rows)).toEqual(expected);
       expect(rows[0]?.['left_state']).toBe('as of the 2');
       expect(rows[0]?.['right_state']).toBe('as of the 9');
     }
@@ -72,10 +72,10 @@ describe('compare, page by page,', () => {
   });
 
   test('compares nothing with rows that indexhouse.duckdb has dropped', async () => {
-    const told = [shop('a', 'changed')];
-    expect(differences(await byDuckdb(shortened, 'compare', diff('2025-03-09')))).toEqual(told);
+    const expected = [shop('a', 'changed')];
+    expect(differences(await byDuckdb(shortened, 'compare', diff('2025-03-09')))).toEqual(expected);
     expect(differences(await byParquet(shortened, 'compare', diff('2025-03-05')))).toEqual([
-      ...told,
+      ...expected,
       shop('f', 'gone'),
     ]);
     expect(await byDuckdb(shortened, 'compare', diff('2025-03-05'))).toEqual([]);
@@ -84,7 +84,7 @@ describe('compare, page by page,', () => {
 });
 
 describe('page_timeline', () => {
-  const absences = (rows: Told) =>
+  const absences = (rows: Rows) =>
     rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
 
   test('makes no absence of rows that indexhouse.duckdb has dropped', async () => {

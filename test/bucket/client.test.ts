@@ -124,7 +124,7 @@ describe('Bucket', () => {
     );
   });
 
-  it('is told that an object is there where the answer to its own request was cut', async () => {
+  it('learns that an object is there where the answer to its own request was cut', async () => {
     first(1, 'kept');
     expect(await bucket().put('k', 'text')).toBe(false);
     expect(String(server.objects.get('a/b/k')?.body)).toBe('text');

@@ -148,7 +148,7 @@ describe('a bucket is read like a folder', () => {
 });
 
 describe('a bucket that is down', () => {
-  test('is told, and answered for as far as what it needs is here', async () => {
+  test('is reported, and answered for as far as what it needs is here', async () => {
     server.fault = () => 'cut';
     const nothing = await sql(PAGES);
     expect(nothing).toMatchObject({ code: 1, stdout: '' });
@@ -300,7 +300,7 @@ testAtLength('two at once share the files', async () => {
   for (const { stdout } of both) expect(stdout).toBe(one.stdout);
 });
 
-test('a cache that cannot be made is told, with the key that names it', async () => {
+test('a cache that cannot be made is reported, with the key that names it', async () => {
   writeFileSync(join(caches, 'file'), '');
   const env = { ...environment(), INDEXHOUSE_WAREHOUSE_CACHE_PATH: join(caches, 'file', 'cache') };
   const { code, stderr } = await run(['query', '--sql', LISTED, '--warehouse', 's3://lake/nights'], { env });

@@ -106,9 +106,9 @@ test('answers from what it has while the bucket is down or silent, and says how 
     await vi.waitFor(async () => expect((await ask('/healthz')).body.status).toBe('ok'), 10_000);
   }
   expect((await ask('/v1/url-report?url=https://a.example/q')).status).toBe(200);
-  const told = lines.map((line) => JSON.parse(line).msg);
-  expect(told.filter((line) => line === 'the bucket cannot be read')).toHaveLength(faults.length);
-  expect(told.filter((line) => line === 'the bucket can be read again')).toHaveLength(faults.length);
+  const messages = lines.map((line) => JSON.parse(line).msg);
+  expect(messages.filter((line) => line === 'the bucket cannot be read')).toHaveLength(faults.length);
+  expect(messages.filter((line) => line === 'the bucket can be read again')).toHaveLength(faults.length);
 });
 
 testAtLength('ends at once while it waits for a silent bucket', async () => {

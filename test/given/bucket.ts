@@ -29,7 +29,7 @@ export interface GivenBucket {
   fault: ((request: string) => Fault | null) | null;
   /** The server's clock. */
   now: () => number;
-  /** What a listing tells of an object's bytes. */
+  /** What a listing says of an object's bytes. */
   etag: (key: string, body: Buffer) => string;
   close(): Promise<void>;
 }

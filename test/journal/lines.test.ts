@@ -24,7 +24,7 @@ async function read(path: string): Promise<{ text: string; end: number }[]> {
   return found;
 }
 
-it('each line is told with the byte behind it, whatever the pieces that the file is read in', async () => {
+it('each line comes with the byte behind it, whatever the pieces that the file is read in', async () => {
   const texts = Array.from(
     { length: 400 },
     (_, i) => ['a', 'ä', '🦊', '\u2028', '\r'][i % 5]?.repeat((i * 37) % 3000) ?? '',

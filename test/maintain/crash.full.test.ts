@@ -22,7 +22,7 @@ const STEPS = [
   'put the smaller file in place',
 ];
 const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly', duckdb_keep: '1d' };
-/** What an earlier run did, long enough ago, so that there is something to delete; then it is told to keep less. */
+/** What an earlier run did, long enough ago, so that there is something to delete; then less is kept. */
 const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };
 
 let built: BuiltWarehouse;

@@ -156,8 +156,9 @@ describe('thinning the Parquet files', () => {
     }
     const changes = async (warehouse: string) =>
       withReader({ warehouse, memoryLimit: MEMORY }, (reader) => {
-        const told = "select url, change, from_value from page_changes where snapshot_date = '2025-03-31' order by all";
-        return reader.rows(z.record(z.string(), z.string().nullable()), told);
+        const asked =
+          "select url, change, from_value from page_changes where snapshot_date = '2025-03-31' order by all";
+        return reader.rows(z.record(z.string(), z.string().nullable()), asked);
       });
     expect(await changes(thin)).toEqual(await changes(whole));
     expect((await changes(thin)).length).toBeGreaterThan(3);
@@ -275,7 +276,7 @@ describe('a warehouse that is not as it should be', () => {
   });
 
   test.each(atLength<string[]>([], ['missing', 'altered']))(
-    'with a checkpoint that is %s is told of by verify',
+    'with a checkpoint that is %s is reported by verify',
     async (how) => {
       const warehouse = copyOf(thinned);
       const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
@@ -290,7 +291,7 @@ describe('a warehouse that is not as it should be', () => {
     },
   );
 
-  testAtLength('with a tombstone that cannot be read is told of by verify', async () => {
+  testAtLength('with a tombstone that cannot be read is reported by verify', async () => {
     const warehouse = copyOf(thinned);
     const tombstone = await newestFile(warehouse, 'tombstones');
     writeFileSync(tombstone, 'garbage');

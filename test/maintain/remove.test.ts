@@ -132,7 +132,7 @@ describe('a removed snapshot', () => {
 });
 
 describe('indexhouse remove', () => {
-  test('changes nothing unless it is told to', async () => {
+  test('changes nothing unless confirmed', async () => {
     const { warehouse, indexhouse } = given();
     const before = filesBelow(warehouse);
     const refused: [line: string, message: RegExp, typed?: string[]][] = [

@@ -37,10 +37,10 @@ describe('indexhouse report', () => {
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
 
-  it('tells a program where it is and what it says', async () => {
+  it('says to a program where it is and what it says', async () => {
     const file = join(temporaryFolder(), 'r.html');
-    const told: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));
-    expect(told).toMatchObject({
+    const printed: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));
+    expect(printed).toMatchObject({
       file,
       since: '2025-02-24',
       total: { indexed: { now: 1, before: 2 }, deindexed: { now: 1 } },
@@ -49,7 +49,7 @@ describe('indexhouse report', () => {
     expect(readFileSync(file, 'utf8')).toContain('compared with the listing of 2025-03-01');
   });
 
-  it('tells the story first, in a mail without charts, too', async () => {
+  it('begins with the story, in a mail without charts, too', async () => {
     const mail = await report('--warehouse', shop.path, '--out', '-', '--format', 'mail');
     expect(mail).toContain('1 of 2 pages is indexed (50.0%), 1 fewer than on Mar');
     expect(mail).toMatch(/Crawled - currently not indexed<\/td><td [^>]*>1<\/td><td [^>]*>\+1</);

@@ -48,7 +48,7 @@ describe('of more than 500 directories', () => {
   });
 
   testAtLength(
-    'a report tells no loser that only came among `(other)`, and the pages that fell out there',
+    'a report names no loser that only came among `(other)`, and the pages that fell out there',
     async () => {
       const { report, page } = await reportOf(shop, { since: '2025-03-02', until: '2025-03-02' });
       const directories = report.sections[0]?.directories ?? [];
@@ -64,7 +64,7 @@ describe('of more than 500 directories', () => {
     },
   );
 
-  testAtLength('a report tells what only won before what stayed as it was', async () => {
+  testAtLength('a report shows what only won before what stayed as it was', async () => {
     const { report, page } = await reportOf(shop, { since: '2025-03-03', until: '2025-03-03' });
     expect(report.sections[0]?.directories[0]).toMatchObject({ directory: '(other)', deindexed: 0, newly_indexed: 1 });
     expect(words(page)).not.toContain('No directory lost or gained');

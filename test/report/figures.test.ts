@@ -68,7 +68,7 @@ describe('the figures of a report', () => {
     );
   });
 
-  it('tell where pages were lost, what they have in common and where they went', async () => {
+  it('show where pages were lost, what they have in common and where they went', async () => {
     const { sections } = (await lastDays()).report;
     expect(sections).toHaveLength(1);
     expect(sections[0]?.directories).toEqual([
@@ -117,7 +117,7 @@ describe('the figures of a report', () => {
     });
   });
 
-  it('tell which flips have a directory and a host in common', async () => {
+  it('show which flips have a directory and a host in common', async () => {
     const { report } = await lastDays();
     expect(report.sections[0]?.flips.common).toEqual([
       expect.objectContaining({ dimension: 'target', value: 'other host', changed: 2, share: 1, overall_share: 0.25 }),
@@ -149,7 +149,7 @@ describe('the figures of a report', () => {
     expect(words(document)).toContain('is as of 2025-03-15');
   });
 
-  it('say plainly what cannot be told', async () => {
+  it('say plainly what is unknown', async () => {
     const first = await reportOf(shop, { until: '2025-03-01' });
     expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
     expect(words(first.page)).toContain(
@@ -175,7 +175,7 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
     { at: '2025-03-11T02:00:00Z', lists: { shop: [out(B1), odd, indexed(D1, ELSEWHERE)] }, sections },
   ]);
 
-  it('tells each change and observation by the date of the snapshot that saw it', async () => {
+  it('dates each change and observation by the snapshot that saw it', async () => {
     const { report, page: document } = await reportOf(shopInTheWest, { until: '2025-03-10' });
     const [section] = report.sections;
     expect(report.total).toMatchObject({ listed_on: '2025-03-10', compared_with: '2025-03-01' });
@@ -266,7 +266,7 @@ describe('a report on several websites', () => {
     { at: '2025-03-02T02:00:00Z', lists: { a: [out(url('a'))], b: [indexed(url('b'))] } },
   ]);
 
-  it('tells more than five together, each with a line, and one that was not listed on a date with its last listing', async () => {
+  it('lists more than five together, each with a line, and one that was not listed on a date with its last listing', async () => {
     const { report, page: document } = await reportOf(many);
     expect(report.sections).toHaveLength(1);
     expect(report.total).toMatchObject({ pages: { now: 6 }, indexed: { now: 5 }, deindexed: { now: 1 } });
@@ -284,7 +284,7 @@ describe('a report on several websites', () => {
     for (const name of names) expect(words(document)).toContain(`https://${name}.example`);
   });
 
-  testAtLength('tells one by its name as well as by its id', async () => {
+  testAtLength('names one by its name as well as by its id', async () => {
     const { report } = await reportOf(many, { website: 'https://a.example' });
     expect(report.websites.map(({ website }) => website.website_id)).toEqual(['a']);
     expect(report.total).toMatchObject({ indexed: { now: 0, before: 1 } });

@@ -100,7 +100,7 @@ describe('a report on hostile pages', () => {
 });
 
 describe('the address of a page', () => {
-  it('is a link that tells its target nothing only where it is one to the web', () => {
+  it('is a link that gives its target nothing only where it is one to the web', () => {
     expect(pageLink('https://a.example/?a=1&b="2"').text).toBe(
       '<a class="url" href="https://a.example/?a=1&amp;b=&quot;2&quot;" rel="noopener noreferrer">' +
         'https://a.example/?a=1&amp;b=&quot;2&quot;</a>',

@@ -44,12 +44,12 @@ const IN_BLOG: CommonRow = {
   ...{ website_id: 'shop', dimension: 'directory', value: '/blog/', pages: 447 },
   ...{ changed: 203, share: 0.668, overall_share: 0.148, lift: 4.5 },
 };
-const told = (given: Partial<Parameters<typeof storyOf>[0]>) =>
+const sentencesOf = (given: Partial<Parameters<typeof storyOf>[0]>) =>
   storyOf({ headline: HEADLINE, events: [], common: [], ...given }, PERIOD).map((one) => one.replaceAll('\u00a0', ' '));
 
 describe('the story of a report', () => {
   it('says how much is indexed, what broke the trend and where, and what fallen pages had in common', () => {
-    expect(told({ events: [BROKE], common: [IN_BLOG] })).toEqual([
+    expect(sentencesOf({ events: [BROKE], common: [IN_BLOG] })).toEqual([
       '2,376 of 3,022 pages are indexed (78.6%), 157 fewer than on Mar 8. 304 pages fell out of the index.',
       'On Mar 12, 188 fewer pages were indexed than the night before: 208 left, 195 of them in /blog/, 201 to “Crawled - currently not indexed”.',
       'Of the pages that fell out, 66.8% were in the directory /blog/ (14.8% of all that were indexed).',
@@ -58,14 +58,14 @@ describe('the story of a report', () => {
 
   it('names no cause where nothing is known of it', () => {
     const unknown = { ...IN_BLOG, dimension: 'sitemap', value: '(no report)' };
-    expect(told({ common: [unknown] })).toHaveLength(1);
-    expect(told({ common: [unknown, IN_BLOG] })[1]).toMatch(
+    expect(sentencesOf({ common: [unknown] })).toHaveLength(1);
+    expect(sentencesOf({ common: [unknown, IN_BLOG] })[1]).toMatch(
       /^Of the pages that fell out, 66\.8% were in the directory/,
     );
   });
 
   it('names the directory or state that an event happened to, and the nights between two listings', () => {
-    const [, directory, state] = told({
+    const [, directory, state] = sentencesOf({
       events: [
         {
           ...BROKE,
@@ -87,7 +87,7 @@ describe('the story of a report', () => {
     expect(state).toMatch(/201 from “no data”\.$/);
   });
 
-  it('tells the events of the period only, the largest of whole websites first', () => {
+  it('has the events of the period only, the largest of whole websites first', () => {
     const small = { ...BROKE, change: 20 };
     const events = [
       { ...BROKE, snapshot_date: '2025-03-08' },
@@ -100,11 +100,11 @@ describe('the story of a report', () => {
       ['website', 20],
       ['state', -900],
     ]);
-    expect(told({ events })).toHaveLength(3);
+    expect(sentencesOf({ events })).toHaveLength(3);
   });
 
   it('is silent on causes where no page fell out, and on everything without a complete listing', () => {
-    expect(told({ headline: { ...HEADLINE, deindexed: none }, common: [IN_BLOG] })).toHaveLength(1);
-    expect(told({ headline: { ...HEADLINE, listed_on: null }, events: [BROKE] })).toEqual([]);
+    expect(sentencesOf({ headline: { ...HEADLINE, deindexed: none }, common: [IN_BLOG] })).toHaveLength(1);
+    expect(sentencesOf({ headline: { ...HEADLINE, listed_on: null }, events: [BROKE] })).toEqual([]);
   });
 });

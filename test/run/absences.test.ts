@@ -54,14 +54,15 @@ describe('a page that complete listings lack', () => {
     for (const clean of folder.reverse()) await clean();
   });
 
-  /** What is told of a page, by night. */
-  const told = (name: string) => ends.map(({ changes }) => changes.filter((change) => change.startsWith(`${name} `)));
+  /** The changes of a page, by night. */
+  const changesOf = (name: string) =>
+    ends.map(({ changes }) => changes.filter((change) => change.startsWith(`${name} `)));
   /** Some columns of its state, by night; from the second on. */
   const state = (name: string, ...columns: string[]) =>
     ends.map((end) => pick(end.state.get(name), ...columns)).slice(1);
 
-  it('has disappeared when two in a row lack it, told once', () => {
-    expect(told('unasked')).toEqual([[], [], ['unasked disappeared: Indexed → – (since night 1)'], [], []]);
+  it('has disappeared when two in a row lack it, and changes once', () => {
+    expect(changesOf('unasked')).toEqual([[], [], ['unasked disappeared: Indexed → – (since night 1)'], [], []]);
     const columns = ['absences', 'disappeared_at', 'last_seen_at', 'consecutive_failures', 'index_summary'];
     expect(state('unasked', ...columns)).toEqual([
       [1, null, given.at(1), 1, 'Indexed'],
@@ -72,7 +73,7 @@ describe('a page that complete listings lack', () => {
   });
 
   it('has disappeared that night where its report says so too', () => {
-    expect(told('denied')).toEqual([[], ['denied disappeared: Indexed → – (since night 1)'], [], [], []]);
+    expect(changesOf('denied')).toEqual([[], ['denied disappeared: Indexed → – (since night 1)'], [], [], []]);
     expect(state('denied', 'disappeared_at')).toEqual(Array(4).fill([given.at(2)]));
   });
 
@@ -88,7 +89,7 @@ describe('a page that complete listings lack', () => {
   });
 
   it('is there after all while its report answers', () => {
-    expect(told('hidden')).toEqual([[], [], [], [], []]);
+    expect(changesOf('hidden')).toEqual([[], [], [], [], []]);
     expect(state('hidden', 'absences', 'last_seen_at', 'report_fetched_at')).toEqual([
       [0, given.at(1), given.at(2)],
       [0, given.at(1), given.at(3)],
@@ -98,8 +99,8 @@ describe('a page that complete listings lack', () => {
   });
 
   it('appears alone when it comes back, whatever else is new about it, and is then compared with that', () => {
-    expect(told('once')).toEqual([[], [], ['once appeared: – → Not Indexed (since night 1)'], [], []]);
-    expect(told('twice')).toEqual([
+    expect(changesOf('once')).toEqual([[], [], ['once appeared: – → Not Indexed (since night 1)'], [], []]);
+    expect(changesOf('twice')).toEqual([
       [],
       [],
       ['twice disappeared: Indexed → – (since night 1)'],
@@ -115,8 +116,8 @@ describe('a page that complete listings lack', () => {
   });
 
   it('appears where it is new, but for the first snapshot', () => {
-    expect(told('newcomer')).toEqual([[], [], [], ['newcomer appeared: – → Indexed (since never)'], []]);
-    expect(told('stays')).toEqual([[], [], [], [], []]);
+    expect(changesOf('newcomer')).toEqual([[], [], [], ['newcomer appeared: – → Indexed (since never)'], []]);
+    expect(changesOf('stays')).toEqual([[], [], [], [], []]);
     expect(state('newcomer', 'first_seen_at', 'listed_snapshot_id', 'absences')).toEqual([
       [null, null, null],
       [null, null, null],
@@ -126,7 +127,7 @@ describe('a page that complete listings lack', () => {
   });
 
   it('is present in quarantine, and is compared with its own last listing when it is accepted again', () => {
-    expect(told('refused')).toEqual([
+    expect(changesOf('refused')).toEqual([
       [],
       [],
       [],
@@ -142,12 +143,12 @@ describe('a page that complete listings lack', () => {
       [0, given.at(4), given.snapshot(1), 'Indexed'],
       [0, given.at(5), given.snapshot(5), 'Not Indexed'],
     ]);
-    expect(told('unreadable')).toEqual([[], [], [], [], []]);
+    expect(changesOf('unreadable')).toEqual([[], [], [], [], []]);
     expect(state('unreadable', 'first_seen_at', 'index_summary')[0]).toEqual([given.at(1), 'Indexed']);
   });
 
   it('that comes, or comes back, in quarantine appears with its first entry that is accepted', () => {
-    expect(told('latecomer').slice(1)).toEqual([
+    expect(changesOf('latecomer').slice(1)).toEqual([
       [],
       [],
       ['latecomer appeared: – → Indexed (since never)'],
@@ -156,13 +157,13 @@ describe('a page that complete listings lack', () => {
         'latecomer deindexed: Indexed → Not Indexed (since night 4)',
       ],
     ]);
-    expect(told('returned').slice(1)).toEqual([
+    expect(changesOf('returned').slice(1)).toEqual([
       [],
       ['returned disappeared: Indexed → – (since night 1)'],
       [],
       ['returned appeared: – → Not Indexed (since night 1)'],
     ]);
-    expect(told('flicker').slice(1)).toEqual([[], [], ['flicker appeared: – → Not Indexed (since night 1)'], []]);
+    expect(changesOf('flicker').slice(1)).toEqual([[], [], ['flicker appeared: – → Not Indexed (since night 1)'], []]);
     expect(state('latecomer', 'unlisted_since', 'first_seen_at')).toEqual([
       [given.at(2), given.at(2)],
       [given.at(2), given.at(2)],

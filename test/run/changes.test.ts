@@ -24,56 +24,56 @@ const REPORT = {
 const OTHER = 'https://w.example/other';
 
 /** Each page differs from the night before in one thing. */
-const LISTING: Record<string, { now: object; told: string[] }> = {
-  same: { now: { days_since_last_crawl: 2, inspection_link: OTHER, service_link: OTHER }, told: [] },
-  deindexed: { now: { index_summary: 'Not Indexed' }, told: ['deindexed: Indexed → Not Indexed'] },
-  lost: { now: { index_summary: null }, told: ['data_lost: Indexed → –'] },
+const LISTING: Record<string, { now: object; yields: string[] }> = {
+  same: { now: { days_since_last_crawl: 2, inspection_link: OTHER, service_link: OTHER }, yields: [] },
+  deindexed: { now: { index_summary: 'Not Indexed' }, yields: ['deindexed: Indexed → Not Indexed'] },
+  lost: { now: { index_summary: null }, yields: ['data_lost: Indexed → –'] },
   state: {
     now: { index_coverage_state: 'Soft 404' },
-    told: ['coverage_state: Submitted and indexed → Soft 404'],
+    yields: ['coverage_state: Submitted and indexed → Soft 404'],
   },
-  stateless: { now: { index_coverage_state: null }, told: ['coverage_state: Submitted and indexed → –'] },
+  stateless: { now: { index_coverage_state: null }, yields: ['coverage_state: Submitted and indexed → –'] },
   engine: {
     now: { searchengine_selected_canonical: OTHER },
-    told: [`searchengine_canonical: https://w.example/c → ${OTHER}`],
+    yields: [`searchengine_canonical: https://w.example/c → ${OTHER}`],
   },
-  user: { now: { user_selected_canonical: null }, told: ['user_canonical: https://w.example/c → –'] },
-  match: { now: { canonicals_match: false }, told: ['canonicals_match: true → false'] },
-  matchless: { now: { canonicals_match: null }, told: ['canonicals_match: true → –'] },
+  user: { now: { user_selected_canonical: null }, yields: ['user_canonical: https://w.example/c → –'] },
+  match: { now: { canonicals_match: false }, yields: ['canonicals_match: true → false'] },
+  matchless: { now: { canonicals_match: null }, yields: ['canonicals_match: true → –'] },
   crawled: {
     now: { last_crawl_time: '2025-02-28T01:02:03.004Z' },
-    told: ['crawled: 2025-02-01T00:00:00.000Z → 2025-02-28T01:02:03.004Z'],
+    yields: ['crawled: 2025-02-01T00:00:00.000Z → 2025-02-28T01:02:03.004Z'],
   },
-  uncrawled: { now: { last_crawl_time: null, days_since_last_crawl: null }, told: [] },
+  uncrawled: { now: { last_crawl_time: null, days_since_last_crawl: null }, yields: [] },
 };
 
 /** And in one thing of its report. */
-const REPORTS: Record<string, { was?: object; now: object; told: string[] }> = {
-  same: { now: { sitemaps: [...REPORT.sitemaps].reverse(), page_detection: CRAWLED }, told: [] },
-  blocked: { now: { blocked_by_robots_txt: 'Yes' }, told: ['robots_blocked: No → Yes'] },
+const REPORTS: Record<string, { was?: object; now: object; yields: string[] }> = {
+  same: { now: { sitemaps: [...REPORT.sitemaps].reverse(), page_detection: CRAWLED }, yields: [] },
+  blocked: { now: { blocked_by_robots_txt: 'Yes' }, yields: ['robots_blocked: No → Yes'] },
   unblocked: {
     was: { blocked_by_robots_txt: 'Yes' },
     now: { blocked_by_robots_txt: 'No' },
-    told: ['robots_unblocked: Yes → No'],
+    yields: ['robots_unblocked: Yes → No'],
   },
-  unknown: { was: { blocked_by_robots_txt: null }, now: { blocked_by_robots_txt: 'Yes' }, told: [] },
-  fetch: { now: { page_fetch_status: 'Soft 404' }, told: ['fetch_status: Successful → Soft 404'] },
-  disallowed: { now: { indexing_allowed: 'No' }, told: ['indexing_allowed: Yes → No'] },
-  crawler: { now: { searchenginebot_primary_crawler: null }, told: ['crawler: MOBILE → –'] },
-  twice: { now: { sitemaps: [...REPORT.sitemaps, ...REPORT.sitemaps] }, told: [] },
+  unknown: { was: { blocked_by_robots_txt: null }, now: { blocked_by_robots_txt: 'Yes' }, yields: [] },
+  fetch: { now: { page_fetch_status: 'Soft 404' }, yields: ['fetch_status: Successful → Soft 404'] },
+  disallowed: { now: { indexing_allowed: 'No' }, yields: ['indexing_allowed: Yes → No'] },
+  crawler: { now: { searchenginebot_primary_crawler: null }, yields: ['crawler: MOBILE → –'] },
+  twice: { now: { sitemaps: [...REPORT.sitemaps, ...REPORT.sitemaps] }, yields: [] },
   sitemap: {
     now: { sitemaps: ['https://w.example/2.xml'] },
-    told: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → ["https://w.example/2.xml"]'],
+    yields: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → ["https://w.example/2.xml"]'],
   },
   sitemapless: {
     now: { sitemaps: [] },
-    told: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → []'],
+    yields: ['sitemaps: ["https://w.example/1.xml","https://w.example/2.xml"] → []'],
   },
 };
 
-function toldOf(pages: Record<string, { told: string[] }>, since: string): string[] {
+function changesOf(pages: Record<string, { yields: string[] }>, since: string): string[] {
   return Object.entries(pages)
-    .flatMap(([name, { told }]) => told.map((change) => `${name} ${change} (since ${since})`))
+    .flatMap(([name, { yields }]) => yields.map((change) => `${name} ${change} (since ${since})`))
     .sort();
 }
 
@@ -98,7 +98,7 @@ describe('what is different about a page', () => {
     const sections = { reports: { max_per_run: 0 } };
     expect((await given.night({ list: listOf(LISTING, 'was'), sections })).changes).toEqual([]);
     const { changes, state } = await given.night({ list: listOf(LISTING, 'now'), sections });
-    expect(changes).toEqual(toldOf(LISTING, 'night 1'));
+    expect(changes).toEqual(changesOf(LISTING, 'night 1'));
     expect(Object.fromEntries([...state].map(([name, row]) => [name, row['report_wanted']]))).toEqual({
       ...Object.fromEntries(Object.keys(LISTING).map((name) => [name, 'changed'])),
       ...{ same: null, crawled: 'recrawled', uncrawled: null },
@@ -129,7 +129,7 @@ describe('what is different about a page', () => {
     const nothing = await given.night({ list, reports: (name) => wrong[name.length % 3] });
     expect(nothing.changes).toEqual([]);
     const third = await given.night({ list, reports: reportsOf('now') });
-    expect(third.changes).toEqual(toldOf(REPORTS, 'night 1'));
+    expect(third.changes).toEqual(changesOf(REPORTS, 'night 1'));
     expect(third.state.get('blocked')).toMatchObject({
       report_blocked_by_robots_txt: 'Yes',
       report_snapshot_id: given.snapshot(3),
@@ -137,7 +137,7 @@ describe('what is different about a page', () => {
     });
   });
 
-  it('is told once, against its own last listing and report, past nights that did not see it', async (test) => {
+  it('is recorded once, against its own last listing and report, past nights that did not see it', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const unasked = { reports: { max_per_run: 0 } };
     const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
@@ -150,9 +150,9 @@ describe('what is different about a page', () => {
     const quarantined = await given.night({ list: { ...broken, same: ENTRY }, sections: unasked });
     expect([quarantined.receipt.pages.rejected, quarantined.changes]).toEqual([Object.keys(pages).length - 1, []]);
 
-    const told = [...toldOf(LISTING, 'night 1'), ...toldOf(REPORTS, 'night 1')].sort();
+    const yields = [...changesOf(LISTING, 'night 1'), ...changesOf(REPORTS, 'night 1')].sort();
     const fourth = await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') });
-    expect(fourth.changes).toEqual(told);
+    expect(fourth.changes).toEqual(yields);
     expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
   });
 

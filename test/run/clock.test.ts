@@ -51,13 +51,13 @@ test.each([9, -9, 11, -11, 59, -59, 61, -61, 3 * 1440, -3 * 1440, 365 * 1440])(
   async (minutes) => {
     const { sync, said, left, service } = await givenHome();
     const receipt = await sync(RIGHT + minutes * MINUTE);
-    const told = expect.stringMatching(
+    const message = expect.stringMatching(
       `clock is .* ${minutes > 0 ? 'ahead of' : 'behind'} that of the service at ${service.url}: it is .* here, 2025-03-03 02:00 UTC there; set this`,
     );
     if (Math.abs(minutes) > 60) {
-      expect([exitCodeOf(receipt, 1), receipt.websites[0]?.error, said()]).toEqual([1, told, [told]]);
+      expect([exitCodeOf(receipt, 1), receipt.websites[0]?.error, said()]).toEqual([1, message, [message]]);
       expect([service.requests.attempted, await left()]).toEqual([1, NOTHING]);
-    } else expect([exitCodeOf(receipt, 1), said()]).toEqual(Math.abs(minutes) > 10 ? [3, [told]] : [0, []]);
+    } else expect([exitCodeOf(receipt, 1), said()]).toEqual(Math.abs(minutes) > 10 ? [3, [message]] : [0, []]);
   },
 );
 

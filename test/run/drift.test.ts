@@ -54,7 +54,7 @@ function without(record: object, field: string): object {
 }
 
 function sorted(rows: Record<string, unknown>[]): unknown[][] {
-  const told = rows.map(({ source, kind, field, value, occurrences, sample }) => [
+  const observations = rows.map(({ source, kind, field, value, occurrences, sample }) => [
     source,
     kind,
     field,
@@ -62,7 +62,7 @@ function sorted(rows: Record<string, unknown>[]): unknown[][] {
     Number(occurrences),
     typeof sample === 'string' ? sample.slice('https://w.example/'.length) : null,
   ]);
-  return told.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return observations.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
 describe('the drift diary', () => {

@@ -65,7 +65,7 @@ describe('a service that asks to wait for a year', () => {
     expect([exitCodeOf(receipt, 1), sleptMs]).toEqual([1, 0]);
   });
 
-  const WAITS: [told: string, headers: Record<string, string>][] = [
+  const WAITS: [name: string, headers: Record<string, string>][] = [
     ['Retry-After', { 'retry-after': String(YEAR_S) }],
     ['the reset', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(YEAR_S) }],
     ['a number without an end', { 'retry-after': '9'.repeat(400) }],
@@ -151,7 +151,7 @@ describe('waits of just under a day', () => {
   });
 });
 
-test('a wait is told in the log and in the progress line: how long, until when, and which key, never the token', async () => {
+test('a wait is shown in the log and in the progress line: how long, until when, and which key, never the token', async () => {
   const headers = { 'retry-after': '3600' };
   const pages = pagesOf('w', 30);
   const url = await odd({
@@ -159,11 +159,11 @@ test('a wait is told in the log and in the progress line: how long, until when, 
   });
   const { receipt, lines, notes } = await run(url, { ownToken: true });
   expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
-  const [told, ...more] = lines.filter(({ wait_ms }) => wait_ms !== undefined);
+  const [waitLine, ...more] = lines.filter(({ wait_ms }) => wait_ms !== undefined);
   expect(more).toEqual([]);
-  expect(told).toMatchObject({ key: 'websites[0].token', wait_ms: HOUR_MS, reason: 'throttled' });
-  const until = String(told?.['until']);
-  expect(told?.['msg']).toContain(`websites[0].token waits 1h, until ${until}`);
+  expect(waitLine).toMatchObject({ key: 'websites[0].token', wait_ms: HOUR_MS, reason: 'throttled' });
+  const until = String(waitLine?.['until']);
+  expect(waitLine?.['msg']).toContain(`websites[0].token waits 1h, until ${until}`);
   const moment = `${until.slice(0, 16).replace('T', ' ')} UTC`;
   const note = `waiting for the service (it pauses websites[0].token) until ${moment}`;
   // Taken away with the next answer.

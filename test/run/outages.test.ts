@@ -77,7 +77,7 @@ class World {
   }
 
   /** What the log says of outages. */
-  get told(): string[] {
+  get messages(): string[] {
     return this.lines.map(({ msg }) => String(msg)).filter((text) => text.includes('outage'));
   }
 
@@ -114,7 +114,7 @@ test.each(casesAtLength(MOMENTS, 'in the reports'))(
     const { websites } = await world.sync(6 * HOUR_MS);
     expect(websites).toMatchObject([{ ...COMPLETE, pages: { listed: 30 }, reports: { fetched: 30, failed: 0 } }]);
     expect([...world.fetched.values()]).toEqual(Array.from({ length: 30 }, () => 1));
-    expect(world.told).toEqual([BEGAN, ENDED]);
+    expect(world.messages).toEqual([BEGAN, ENDED]);
   },
 );
 
@@ -143,7 +143,7 @@ test('without a time to wait, or once it is over, the run spends no further requ
     expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
     expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
     expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
-    expect(world.told).toHaveLength(retryFor === 0 ? 0 : 1);
+    expect(world.messages).toHaveLength(retryFor === 0 ? 0 : 1);
     // Eight side by side, five times each, and a probe; then a report after each of four waits.
     expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
   }
@@ -184,8 +184,8 @@ test.each(casesAtLength(POISONED, 'at the start of a first run'))(
     // A third of the pages is more than `quality.max_failed_ratio` allows.
     const reports = { fetched: 30 - (to - from), failed: to - from };
     expect(websites).toMatchObject([{ ...COMPLETE, reports_status: 'failed', reports }]);
-    expect(world.told).toEqual([]);
-    // One request tells all that failed side by side.
+    expect(world.messages).toEqual([]);
+    // One request answers for all that failed side by side.
     expect(world.reportRequests + world.probes).toBeLessThanOrEqual(30 - (to - from) + 5 * (to - from) + 4);
   },
 );
@@ -201,7 +201,7 @@ test('where nothing but reports fails, one of them is asked for after each wait'
   };
   const { websites } = await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep } });
   expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30, failed: 0 } }]);
-  expect(world.told).toEqual([BEGAN, 'the outage of the reports is over']);
+  expect(world.messages).toEqual([BEGAN, 'the outage of the reports is over']);
   const [first = 0] = asked;
   expect(asked).toEqual([0, 1, 2, 3, 4, 5].map((waits) => first + waits));
   expect(world.probes).toBe(1);
@@ -214,11 +214,11 @@ testAtLength('reports that fail for longer than is waited end the run without fu
     { status: 'committed', reports_status: 'failed', reports: { fetched: 5, failed: 0 } },
   ]);
   expect(websites[0]?.error).toContain('503');
-  expect(world.told).toEqual([BEGAN]);
+  expect(world.messages).toEqual([BEGAN]);
   expect(world.reportRequests).toBeLessThan(70);
 });
 
-testAtLength('a report of an earlier run tells an outage from bad pages', async () => {
+testAtLength('a report of an earlier run distinguishes an outage from bad pages', async () => {
   const world = await new World({ down: { after: 30, forMs: HOUR_MS }, isOfReports: true }).start();
   await world.sync(6 * HOUR_MS);
   world.clock.now += 86_400_000;
@@ -226,14 +226,14 @@ testAtLength('a report of an earlier run tells an outage from bad pages', async 
   const sections = { reports: { max_per_run: 4 } };
   const { websites } = await world.sync(6 * HOUR_MS, {}, sections);
   expect(websites).toMatchObject([{ reports_status: 'budget', reports: { fetched: 4, failed: 0 } }]);
-  expect(world.told).toEqual([BEGAN, 'the outage of the reports is over']);
+  expect(world.messages).toEqual([BEGAN, 'the outage of the reports is over']);
   expect(world.reportRequests - asked).toBeLessThan(4 * 5 + 5 + 8);
 });
 
 test('a token that is refused is not waited for', async () => {
   const world = await new World({ down: { after: 0, forMs: HOUR_MS }, status: 401 }).start();
   const receipt = await world.sync(6 * HOUR_MS);
-  expect([exitCodeOf(receipt, 1), world.told]).toEqual([1, []]);
+  expect([exitCodeOf(receipt, 1), world.messages]).toEqual([1, []]);
 });
 
 test('a full disk is waited for', async () => {
@@ -243,7 +243,7 @@ test('a full disk is waited for', async () => {
   const effects = { ...world.clock.effects, follow: noFollowers, freeDisk };
   const { websites } = await world.sync(6 * HOUR_MS, { effects });
   expect(websites).toMatchObject([{ ...COMPLETE, reports: { fetched: 30 } }]);
-  expect(world.told).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
+  expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
 });
 
 test('a run that is stopped while it waits is resumed by the next one', async () => {

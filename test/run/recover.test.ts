@@ -260,14 +260,14 @@ describe('a run that died', () => {
   )('%s: --recover brings the rest up to date and starts nothing', async ([step, finished]) => {
     died(step);
     simulator.requests.reset();
-    // The reader is told that something is missing, not that something is wrong.
+    // The reader hears that something is missing, not that something is wrong.
     expect((await home.verify()).findings.filter(({ level }) => level === 'difference')).toEqual([]);
     const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true });
     expect(simulator.requests.attempted).toBe(0);
     await expectAsUnbroken();
     const byReason = await countedByReason();
-    const told = { status: 'committed', reports: { left: 0, by_reason: byReason } };
-    expect(websites).toMatchObject(Array.from({ length: finished }, () => told));
+    const afterwards = { status: 'committed', reports: { left: 0, by_reason: byReason } };
+    expect(websites).toMatchObject(Array.from({ length: finished }, () => afterwards));
   });
 });
 

@@ -94,7 +94,7 @@ describe('replay', () => {
     for (const each of clean) await each();
   });
 
-  test('commits what passes now, once, as rows of its snapshot, and tells what that changes', async () => {
+  test('commits what passes now, once, as rows of its snapshot, and records what that changes', async () => {
     const warehouse = replayed;
     const [first, second] = (await readTable(warehouse, 'snapshots'))
       .map(({ snapshot_id }) => String(snapshot_id))
@@ -140,7 +140,7 @@ describe('replay', () => {
     expect(await findingsOf(warehouse)).toEqual([]);
   });
 
-  testAtLength('of a page that had gone and came back in quarantine tells that it appeared', async () => {
+  testAtLength('of a page that had gone and came back in quarantine records that it appeared', async () => {
     const warehouse = await mendedNights([
       { list: { a: INDEXED, b: INDEXED }, reports: {} },
       { list: { b: INDEXED }, reports: { a: 404 } },
@@ -163,7 +163,7 @@ describe('replay', () => {
 
   test('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
     const warehouse = replayed;
-    const question = "select count(*) filter (replayed) || '/' || count(*) as told from quarantine";
+    const question = "select count(*) filter (replayed) || '/' || count(*) as counts from quarantine";
     const relations = [
       'snapshots',
       'replays',
@@ -186,7 +186,7 @@ describe('replay', () => {
     });
     expect(await countsIn(join(warehouse, 'analytics.duckdb'), relations)).toEqual(native);
     await withReader({ warehouse, memoryLimit: 256e6 }, async (reader) => {
-      expect(await reader.rows(z.object({ told: z.string() }), question)).toEqual([{ told: '3/3' }]);
+      expect(await reader.rows(z.object({ counts: z.string() }), question)).toEqual([{ counts: '3/3' }]);
     });
     const where = '(select * from quarantine where replayed)';
     expect(await countsIn(join(warehouse, 'indexhouse.duckdb'), [where])).toEqual({ [where]: 3 });

@@ -9,7 +9,7 @@ const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 2 } };
 const NONE = { missing: 0, changed: 0, new: 0, recrawled: 0, oldest: 0 };
 
 describe('what a run spent, and why', () => {
-  test('every report that was asked for tells why, whatever became of it', async () => {
+  test('every report that was asked for has its reason, whatever became of it', async () => {
     const given = await givenNights(onTestFinished);
     const list = { a: {}, b: {}, broken: {}, gone: {}, odd: { index_summary: 1 } };
     const reports = { broken: 500, b: { sitemaps: 1 } };
@@ -42,7 +42,7 @@ describe('what a run spent, and why', () => {
     ]);
   });
 
-  test('how much of the pace was used is stored and told, in the log too', async () => {
+  test('how much of the pace was used is stored and shown, in the log too', async () => {
     const used = vi.spyOn(Client.prototype, 'utilisation', 'get').mockReturnValue(0.75);
     onTestFinished(() => used.mockRestore());
     const given = await givenNights(onTestFinished);

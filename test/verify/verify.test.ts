@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 
 /** What `verify` says, and what it would exit with. */
-async function told(): Promise<{ code: number; levels: string[]; text: string }> {
+async function verdict(): Promise<{ code: number; levels: string[]; text: string }> {
   const verified = await home.verify();
   return {
     code: exitCodeOf(verified),
@@ -63,17 +63,17 @@ describe('the Parquet files', () => {
     writeFileSync(file, bytes);
     const missing = await newestFile(home.warehouse, 'url_reports');
     rmSync(missing);
-    const { code, levels, text } = await told();
+    const { code, levels, text } = await verdict();
     expect([code, levels]).toEqual([1, ['difference']]);
     expect(text).toContain(file);
     expect(text).toContain(`${missing} is missing`);
   });
 
-  test('a deleted marker: its run tells of it, its data are orphans, and --repair keeps them', async () => {
+  test('a deleted marker: its run names it, its data are orphans, and --repair keeps them', async () => {
     const marker = await newestFile(home.warehouse, 'snapshots');
     const data = await newestFile(home.warehouse, 'coverage');
     rmSync(marker);
-    const { code, levels, text } = await told();
+    const { code, levels, text } = await verdict();
     expect([code, levels]).toEqual([1, ['difference', 'note']]);
     expect(text).toContain(`snapshots has no marker of ${basename(marker, '.parquet')}`);
     expect(text).toContain(`no marker names ${data}`);
@@ -85,7 +85,7 @@ describe('the Parquet files', () => {
   testAtLength('a garbage marker, and --repair keeps its data', async () => {
     const marker = await newestFile(home.warehouse, 'snapshots');
     writeFileSync(marker, 'garbage');
-    expect(await told()).toMatchObject({ code: 1, levels: ['difference'], text: expect.stringContaining(marker) });
+    expect(await verdict()).toMatchObject({ code: 1, levels: ['difference'], text: expect.stringContaining(marker) });
     await home.verify(true);
     expect(existsSync(await newestFile(home.warehouse, 'coverage'))).toBe(true);
     expect(basename(await newestFile(home.warehouse, 'coverage'))).toBe(basename(marker));
@@ -94,7 +94,7 @@ describe('the Parquet files', () => {
   testAtLength('a garbage row of runs', async () => {
     const file = await newestFile(home.warehouse, 'runs');
     writeFileSync(file, 'garbage');
-    const { code, text } = await told();
+    const { code, text } = await verdict();
     expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining(`${file} cannot be read`) });
     expect(text).not.toContain('indexhouse.duckdb');
   });
@@ -103,14 +103,14 @@ describe('the Parquet files', () => {
     const file = await newestFile(home.warehouse, 'coverage');
     const extra = join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet');
     copyFileSync(file, extra);
-    expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(extra) });
+    expect(await verdict()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(extra) });
   });
 
   testAtLength('a marker that was copied under another name', async () => {
     const file = await newestFile(home.warehouse, 'snapshots');
     const extra = join(dirname(file), '0198c0de-0000-7000-8000-000000000000.parquet');
     copyFileSync(file, extra);
-    expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining(extra) });
+    expect(await verdict()).toMatchObject({ code: 1, text: expect.stringContaining(extra) });
   });
 
   test('a marker whose counts are off', async () => {
@@ -119,7 +119,7 @@ describe('the Parquet files', () => {
       marker,
       'select * replace (reports_fetched + 1 as reports_fetched, pages_rejected + 1 as pages_rejected) from self',
     );
-    const { code, text } = await told();
+    const { code, text } = await verdict();
     expect(code).toBe(1);
     expect(text).toContain(basename(marker, '.parquet'));
     expect(text).toContain('reports planned');
@@ -135,7 +135,7 @@ describe('the Parquet files', () => {
       `select * replace (json_merge_patch(files::json, {coverage: {rows: (files::json->'coverage'->>'rows')::int + 1,
          sha256: '${hashOf(file)}'}}::json)::varchar as files) from self`,
     );
-    const { code, text } = await told();
+    const { code, text } = await verdict();
     expect(code).toBe(1);
     expect(text).toContain('is listed 2 times');
   });
@@ -151,19 +151,19 @@ async function miswrite(table: 'coverage_summary' | 'page_changes', query: strin
 
 test('a summary that does not add up, though file and marker agree', async () => {
   await miswrite('coverage_summary', 'select * replace (pages + 1 as pages) from self');
-  expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining('the summary of commit') });
+  expect(await verdict()).toMatchObject({ code: 1, text: expect.stringContaining('the summary of commit') });
 });
 
-const MISTOLD: [how: string, change: string][] = [
-  ['not told', 'fetch_status'],
-  ['told as one that came', 'indexed'],
+const MISRECORDED: [how: string, change: string][] = [
+  ['not recorded', 'fetch_status'],
+  ['recorded as one that came', 'indexed'],
 ];
-test.each(casesAtLength(MISTOLD, 'not told'))('a page that left the index, %s', async (_, change) => {
+test.each(casesAtLength(MISRECORDED, 'not recorded'))('a page that left the index, %s', async (_, change) => {
   await miswrite(
     'page_changes',
     `select * replace (if(change = 'deindexed', '${change}', change) as change) from self`,
   );
-  expect(await told()).toMatchObject({
+  expect(await verdict()).toMatchObject({
     code: 1,
     text: expect.stringMatching(/[1-9] pages? came into the index or left it/),
   });
@@ -173,16 +173,16 @@ describe('the state', () => {
   test('a deleted file is only a note, because the next sync makes it anew', async () => {
     const file = await newestState();
     rmSync(file);
-    expect(await told()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(file) });
+    expect(await verdict()).toMatchObject({ code: 0, levels: ['note'], text: expect.stringContaining(file) });
   });
 
   test.for(atLength(['altered'], ['altered', 'garbage', 'empty']))('a file that is %s', async (how) => {
     const file = await newestState();
     if (how === 'altered') await rewrite(file, 'select * replace (absences + 1 as absences) from self');
     else writeFileSync(file, how === 'empty' ? '' : 'garbage');
-    const { code, text } = await told();
+    const { code, text } = await verdict();
     expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining(file) });
-    // What cannot be read tells nothing about what follows it.
+    // What cannot be read says nothing about what follows it.
     if (how !== 'altered') expect(text).not.toMatch(/indexhouse\.duckdb|No magic bytes/);
   });
 });
@@ -210,7 +210,7 @@ describe('indexhouse.duckdb', () => {
 
   testAtLength('a dropped table', async () => {
     await inDuckdb(home.warehouse, 'drop table coverage cascade');
-    expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining('coverage') });
+    expect(await verdict()).toMatchObject({ code: 1, text: expect.stringContaining('coverage') });
   });
 
   testAtLength('two rows that have exchanged their values', async () => {
@@ -219,7 +219,7 @@ describe('indexhouse.duckdb', () => {
       home.warehouse,
       `update coverage set url = case rowid when 3 then ${urlOf(4)} else ${urlOf(3)} end where rowid in (3, 4)`,
     );
-    expect((await told()).code).toBe(1);
+    expect((await verdict()).code).toBe(1);
   });
 
   test('lacks the newest snapshot: it lags', async () => {
@@ -228,7 +228,7 @@ describe('indexhouse.duckdb', () => {
       home.warehouse,
       ...[...DATA_TABLES, 'snapshots'].map((table) => `delete from ${table} where snapshot_id = '${id}'`),
     );
-    expect(await told()).toMatchObject({
+    expect(await verdict()).toMatchObject({
       code: 3,
       levels: ['lag'],
       text: expect.stringContaining('1 snapshot behind'),
@@ -237,23 +237,23 @@ describe('indexhouse.duckdb', () => {
 
   testAtLength('lacks the row of a run: it lags', async () => {
     await inDuckdb(home.warehouse, 'delete from runs where rowid = 1');
-    expect(await told()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining('runs') });
+    expect(await verdict()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining('runs') });
   });
 
   testAtLength('is missing: it lags', async () => {
     rmSync(database());
-    expect(await told()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining(database()) });
+    expect(await verdict()).toMatchObject({ code: 3, levels: ['lag'], text: expect.stringContaining(database()) });
   });
 
   test('is garbage', async () => {
     writeFileSync(database(), 'garbage');
-    expect(await told()).toMatchObject({ code: 1, text: expect.stringContaining(database()) });
+    expect(await verdict()).toMatchObject({ code: 1, text: expect.stringContaining(database()) });
   });
 
   testAtLength('has no tables yet: it lags', async () => {
     rmSync(database());
     await inDuckdb(home.warehouse, 'select 1');
-    expect(await told()).toMatchObject({ code: 3, levels: ['lag'] });
+    expect(await verdict()).toMatchObject({ code: 3, levels: ['lag'] });
   });
 });
 

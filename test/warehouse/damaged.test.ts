@@ -50,7 +50,7 @@ const DAMAGES = {
 
 let built: BuiltWarehouse;
 let files: Record<Kind, string>;
-/** What the whole warehouse tells. */
+/** What the whole warehouse answers. */
 let whole: { state: Row[]; plan: unknown; websites: unknown };
 
 beforeAll(async () => {

@@ -44,7 +44,7 @@ async function seenIn<T>(warehouse: string, see: (reader: Reader) => Promise<T>)
 }
 
 /** All that a reader says of the log, whatever the folder is called. */
-async function told(warehouse: string): Promise<unknown> {
+async function contents(warehouse: string): Promise<unknown> {
   return seenIn(warehouse, async (reader) => {
     const rows = [];
     for (const table of ['snapshots', 'runs', 'coverage'])
@@ -58,17 +58,17 @@ async function oldMarker(warehouse: string): Promise<string> {
   return (await listTableFiles(warehouse, 'snapshots'))[0] ?? '';
 }
 
-test('tells what the markers tell, without opening the old ones', async () => {
+test('says what the markers say, without opening the old ones', async () => {
   const warehouse = await indexed();
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
-  const whole = await told(built.path);
-  expect(await told(warehouse)).toEqual(whole);
+  const whole = await contents(built.path);
+  expect(await contents(warehouse)).toEqual(whole);
   for (const table of ['snapshots', 'runs'] as const) {
     for (const file of await listTableFiles(warehouse, table)) {
       if (file.includes('date=2025-03-01')) writeFileSync(file, 'damaged since');
     }
   }
-  expect(await told(warehouse)).toEqual(whole);
+  expect(await contents(warehouse)).toEqual(whole);
 });
 
 test('gives followers the same log, with the files of each commit and run', async () => {
@@ -93,7 +93,7 @@ test('takes more of what came since, and files that were replaced before go afte
   const there = readdirSync(join(warehouse, 'index'));
   expect(there).toHaveLength(5);
   expect(there).not.toContain('runs-replaced.parquet');
-  expect(await told(warehouse)).toEqual(await told(built.path));
+  expect(await contents(warehouse)).toEqual(await contents(built.path));
 });
 
 test('waits until there is much to take, and until all of it can be read', async () => {
@@ -159,7 +159,7 @@ test.each(
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
 });
 
-/** Its file of snapshots tells one of five, and its list of files says that this is right. */
+/** Its file of snapshots lists one of five, and its list of files says that this is right. */
 async function misled(): Promise<string> {
   const warehouse = await indexed();
   const marker = (await listTableFiles(warehouse, 'snapshots')).find((file) => file.includes('date=2025-03-02')) ?? '';
@@ -171,7 +171,7 @@ async function misled(): Promise<string> {
   return warehouse;
 }
 
-testAtLength('verify tells where it differs from the markers', async () => {
+testAtLength('verify says where it differs from the markers', async () => {
   expect(await findingsOf(await misled())).toContainEqual(
     expect.objectContaining({ check: 'marker index', level: 'difference' }),
   );
@@ -182,5 +182,5 @@ testAtLength('verify drops it where it differs from the markers and is to be rep
   const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
   const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
   expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');
-  expect(await told(warehouse)).toEqual(await told(built.path));
+  expect(await contents(warehouse)).toEqual(await contents(built.path));
 });
