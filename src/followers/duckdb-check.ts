@@ -73,9 +73,9 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   const { markers } = log;
   if ((await removedInFile(engine, log, 'follower.')).size > 0)
     return [lagging('indexhouse.duckdb still holds what was removed')];
-  const taken = await knownCommits(engine, 'follower');
+  const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ commitId }) => taken.has(commitId));
-  const { retainedFrom } = await readRetention(engine, 'follower');
+  const { retainedFrom } = await readRetention(engine, 'follower.');
   const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
   const tombstones = log.query('tombstones', log.tombstoneFiles);
   // Rows of files that these put out of use are not compared: nothing is left to compare them with.

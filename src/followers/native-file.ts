@@ -27,13 +27,8 @@ export const RETENTION = [
   'insert into retention values (null, 0)',
 ];
 
-/**
- * Reads the record of dropped rows.
- *
- * @param database the name that the file is attached by; left out: the one that the engine has open
- */
-export async function readRetention(engine: Engine, database: string | null = null): Promise<Retention> {
-  const prefix = database === null ? '' : `${database}.`;
+/** Reads the record of dropped rows; `prefix`: the name that the file is attached by, with a dot. */
+export async function readRetention(engine: Engine, prefix = ''): Promise<Retention> {
   const query = `select retained_from::varchar as retained_from, deleted_rows from ${prefix}retention`;
   const [row] = await engine.rows(retentionRow, query);
   return { retainedFrom: row?.retained_from ?? null, deletedRows: row?.deleted_rows ?? 0 };
@@ -105,13 +100,8 @@ async function countDeleted(engine: Engine, rows: number): Promise<void> {
   if (rows > 0) await engine.run(`update retention set deleted_rows = deleted_rows + ${Math.trunc(rows)}`);
 }
 
-/**
- * The ids of the commits, snapshots and replays, that a native DuckDB file holds.
- *
- * @param database the name that the file is attached by; left out: the one that the engine has open
- */
-export async function knownCommits(engine: Engine, database: string | null = null): Promise<Set<string>> {
-  const prefix = database === null ? '' : `${database}.`;
+/** The ids of the commits, snapshots and replays, that a native DuckDB file holds; `prefix` as for `readRetention`. */
+export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
   const query = `select snapshot_id as id from ${prefix}snapshots union all select replay_id from ${prefix}replays`;
   const rows = await engine.rows(z.object({ id: z.string() }), query);
   return new Set(rows.map(({ id }) => id));
