@@ -7,7 +7,7 @@ import { identifier, literal } from '../storage/sql.js';
 import { toValue, type Value } from '../storage/values.js';
 import { QuestionError } from './errors.js';
 import type { Reader } from './reader.js';
-import { PRAGMAS, whatElseIsRead } from './reads-tables-only.js';
+import { PRAGMAS, sourceOutsideTables } from './reads-tables-only.js';
 
 /** DuckDB's names for errors that are not the statement's fault, but the disk's, the machine's or our own. */
 const NOT_OUR_SQL = /^(IO|Out of Memory|Internal|Fatal|FATAL|Serialization|Corrupt\w*) Error/i;
@@ -136,7 +136,7 @@ async function prepare(reader: Reader, question: Question): Promise<DuckDBPrepar
     const statements = await reader.engine.raw.extractStatements(question.sql);
     if (statements.count !== 1) throw several(question, statements.count);
     // Before it is prepared, which opens files.
-    const refused = await whatElseIsRead(reader.engine, text);
+    const refused = await sourceOutsideTables(reader.engine, text);
     if (refused !== null) throw refusal(question, refused);
     return statements.prepare(0);
   });

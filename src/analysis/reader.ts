@@ -209,7 +209,7 @@ export class Reader {
   }
 
   /** Checks the files of all tables that are there, so that `damaged` names every one that cannot be read. */
-  async nameDamaged(): Promise<void> {
+  async reportDamaged(): Promise<void> {
     await this.#turnTo(null);
     const isThere = (table: Table) => !this.engine.isRemote || hasRowPerFile(table);
     for (const table of TABLES) if (table !== 'page_state' && isThere(table)) await this.#list(table);

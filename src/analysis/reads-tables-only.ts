@@ -44,7 +44,7 @@ const nodeSchema = z.looseObject({
  *
  * @returns what is refused, as it follows "it" in a sentence; null if nothing is
  */
-export async function whatElseIsRead(engine: Engine, statement: string): Promise<string | null> {
+export async function sourceOutsideTables(engine: Engine, statement: string): Promise<string | null> {
   if (PRAGMAS.test(statement)) return null;
   const [row] = await engine.rows(parsedRow, 'select json_serialize_sql($statement::varchar) as parsed', { statement });
   const parsed = parsedSchema.parse(JSON.parse(row?.parsed ?? ''));

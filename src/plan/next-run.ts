@@ -115,7 +115,7 @@ export async function nextRun(input: NextRunInput) {
 /** Views the plan of `sync` over the newest states, and returns the websites that have one. */
 async function openPlan(reader: Reader, reports: Config['reports'], now: number): Promise<Known[]> {
   const { engine } = reader;
-  await reader.nameDamaged();
+  await reader.reportDamaged();
   await setPlanOrder(engine, { ...reports, max_per_run: Number.POSITIVE_INFINITY }, now);
   await reader.withTables(() => engine.run(sql('plan/known_candidates')));
   await engine.view('report_plan', sql('plan/report_plan'));

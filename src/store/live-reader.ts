@@ -179,7 +179,7 @@ export class LiveReader {
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
       await reader.loadMarkers();
-      await reader.nameDamaged();
+      await reader.reportDamaged();
       const opened = { reader, newest: await reader.newest(null), files, idle: [], users: 0, retired: false };
       for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);

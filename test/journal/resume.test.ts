@@ -105,7 +105,7 @@ it('a walk that is killed asks for nothing again that its journal holds', async 
   expect(walking.paths.length - new Set(walking.paths).size).toBe(1);
 });
 
-it('a walk that lay for more than ten minutes begins anew, as the next walk', async () => {
+it('a walk that lay for more than ten minutes starts over, as the next walk', async () => {
   const listing = new FakeListing(pageUrls(30), { cap: 7 });
   const { result, walking } = await walkInPieces(listing, [3], 11 * MINUTE_MS);
   expect(result).toMatchObject({ complete: true, walks: 2 });

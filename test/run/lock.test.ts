@@ -11,7 +11,7 @@ import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
 
 describe('the run lock', () => {
-  test('is held by one at a time in a process, and free again when it is let go', async () => {
+  test('is held by one at a time in a process, and free again after its release', async () => {
     const warehouse = temporaryFolder();
     const lock = await RunLock.take(warehouse, 'sync');
     await expect(RunLock.take(warehouse, 'replay')).rejects.toThrow(BusyError);
