@@ -29,9 +29,8 @@ export interface ServerOptions {
   prefix?: string;
   /** Window size when a request names none (default 100, never above `maxLimit`). */
   defaultLimit?: number;
-  /** Largest window (default 1000), and what a larger `limit` gets (default `clamp`). */
+  /** Largest window (default 1000), which a larger `limit` gets, too. */
   maxLimit?: number;
-  aboveMaxLimit?: 'clamp' | 'refuse';
   /** Requests per minute for each key. Default: unlimited, without rate headers. */
   rateLimit?: number | undefined;
   /** Instead of `rateLimit`: a limiter of another kind. */
@@ -101,14 +100,14 @@ export function plainServer(
 }
 
 function interfaceOf(store: Store, options: ServerOptions): Interface {
-  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, aboveMaxLimit = 'clamp', rateLimit, clock } = options;
+  const { prefix = '', maxLimit = DEFAULT_MAX_LIMIT_ENTRIES, rateLimit, clock } = options;
   if (!PREFIX_FORM.test(prefix)) throw new TypeError(`Unusable path prefix "${prefix}": write it like /tenant/api.`);
   if (!Number.isInteger(maxLimit) || maxLimit < 1) throw new TypeError(`maxLimit must be a whole number from 1.`);
   const defaultLimit = Math.min(options.defaultLimit ?? DEFAULT_LIMIT_ENTRIES, maxLimit);
   const limiter = options.limiter ?? (rateLimit === undefined ? null : limiterOf(rateLimit, { clock }));
   return {
     store,
-    limits: { defaultLimit, maxLimit, aboveMaxLimit },
+    limits: { defaultLimit, maxLimit },
     limiter,
     onKey: options.onKey,
     onError: options.onError,

@@ -9,9 +9,8 @@ const MAX_SKIP_ENTRIES = 2 ** 31 - 1;
 export interface LimitRules {
   /** Window size when the request names none. */
   defaultLimit: number;
+  /** A request for more gets this many. */
   maxLimit: number;
-  /** What a larger `limit` gets: the largest allowed window, or a 400. */
-  aboveMaxLimit: 'clamp' | 'refuse';
 }
 
 export interface WindowBounds {
@@ -25,17 +24,14 @@ const DIGITS = /^\d{1,16}$/;
 export type WindowQuery = z.infer<ReturnType<typeof windowQuery>>;
 
 /** `skip` and `limit` of a query string. */
-export function windowQuery({ defaultLimit, maxLimit, aboveMaxLimit }: LimitRules) {
+export function windowQuery({ defaultLimit, maxLimit }: LimitRules) {
   const skip = z.int(NOT_WHOLE).min(0).max(MAX_SKIP_ENTRIES, `skip must be at most ${MAX_SKIP_ENTRIES}.`);
-  const outside = `limit must be between 1 and ${maxLimit}.`;
-  const limit = z.int(NOT_WHOLE).min(1, outside);
-  const isClamped = aboveMaxLimit === 'clamp';
-  const above = isClamped ? `at most ${maxLimit}: a larger number gets that many` : `at most ${maxLimit}`;
+  const limit = z.int(NOT_WHOLE).min(1, `limit must be between 1 and ${maxLimit}.`);
   return z.object({
     skip: wholeNumber(skip).meta({ default: 0, description: 'Entries before the window.' }),
-    limit: wholeNumber(isClamped ? limit : limit.max(maxLimit, outside)).meta({
+    limit: wholeNumber(limit).meta({
       default: defaultLimit,
-      description: `Entries in the window, ${above}.`,
+      description: `Entries in the window, at most ${maxLimit}: a larger number gets that many.`,
     }),
   });
 }

@@ -28,7 +28,6 @@ export interface SimulatorOptions extends WorldOptions {
   /** Path in front of `/v1`, e.g. `/tenant/api`. */
   prefix?: string;
   maxLimit?: number;
-  aboveMaxLimit?: 'clamp' | 'refuse';
   /** Requests in each rate window for each key (default `unlimited`). */
   rateLimit?: number | 'unlimited';
   /** In seconds (default 60). */
@@ -89,13 +88,12 @@ function serverOptions(
   faults: Faults,
   requests: RequestCounters,
 ): ServerOptions {
-  const { prefix = '', maxLimit, aboveMaxLimit, clock } = options;
+  const { prefix = '', maxLimit, clock } = options;
   const { slowBodyMs = DEFAULT_SLOW_BODY_MS, retryAfterS = DEFAULT_RETRY_AFTER_S } = options;
   return {
     prefix,
     limiter: limiterFor(options),
     ...(maxLimit === undefined ? {} : { maxLimit }),
-    ...(aboveMaxLimit === undefined ? {} : { aboveMaxLimit }),
     setup: (app) => {
       if (clock)
         app.addHook('onRequest', async (_, reply) => void reply.header('date', new Date(clock()).toUTCString()));

@@ -60,21 +60,6 @@ describe('the overview', () => {
       ['Pages', '123', '±0', '–', '–', '–'],
     ]);
   });
-
-  it('leads from each reason and directory to its pages', async () => {
-    const answer = await visitor.get(SHOP);
-    const counts: Record<string, string> = {
-      [`state=${encodeURIComponent('Crawled - currently not indexed')}`]: '35 pages',
-      [`state=${encodeURIComponent(JSON.stringify(MARKUP))}`]: '2 pages',
-      'state=-': '9 pages',
-      [`directory=${encodeURIComponent('/p/')}`]: '119 pages',
-    };
-    const all = Object.entries(counts);
-    for (const [query, pages] of atLength(all.slice(1, 4), all)) {
-      expect(linksOf(answer)).toContain(`${SHOP}/pages?${query}`);
-      expect((await pagesOf(`${query}&per=200`)).shown).toBe(pages);
-    }
-  });
 });
 
 /** Of the table of pages, and how many pages each leaves. */

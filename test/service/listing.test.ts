@@ -50,14 +50,6 @@ describe('the listing', () => {
     expect([largest.urls.length, largest.pagination.limit]).toEqual([120, 120]);
     expect(largest.pagination.next_page).toBe('/v1/urls/w?skip=120&limit=120');
   });
-
-  it('refuses a larger limit if it is set to', async () => {
-    const simulator = await start({ websites: [{ id: 'w', pages: 3 }], maxLimit: 10, aboveMaxLimit: 'refuse' });
-    const statusOf = async (limit: number): Promise<number> =>
-      (await fetch(`${simulator.url}/v1/urls/w?limit=${limit}`, { headers: { authorization: 'Bearer demo-token' } }))
-        .status;
-    expect([await statusOf(10), await statusOf(11)]).toEqual([200, 400]);
-  });
 });
 
 describe('the pagination object', () => {

@@ -35,11 +35,6 @@ async function documentOf(options: ServerOptions = {}) {
   return documentSchema.parse(answer.json());
 }
 
-async function limitOf(options: ServerOptions) {
-  const { paths } = await documentOf(options);
-  return paths['/v1/urls/{website_id}']?.['get']?.parameters.find(({ name }) => name === 'limit')?.schema;
-}
-
 describe('the OpenAPI document says what is answered', () => {
   it('all fields of a report, each of them always there', async () => {
     const { components } = await documentOf();
@@ -65,13 +60,6 @@ describe('the OpenAPI document says what is answered', () => {
     }
     const { pattern } = z.object({ pattern: z.string() }).parse(CoverageEntry?.properties['url']);
     expect('HTTPS://A.example/').toMatch(new RegExp(pattern, 'u'));
-  });
-
-  it('a limit above the maximum is as it is: clamped, or refused', async () => {
-    const clamped = await limitOf({ maxLimit: 50 });
-    expect(clamped).toMatchObject({ type: 'integer', minimum: 1, default: 50, maximum: Number.MAX_SAFE_INTEGER });
-    const refused = await limitOf({ maxLimit: 50, aboveMaxLimit: 'refuse' });
-    expect(refused).toMatchObject({ type: 'integer', minimum: 1, default: 50, maximum: 50 });
   });
 
   it('errors and headers of each operation', async () => {

@@ -102,19 +102,6 @@ function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
 }
 
 describe('evolution', () => {
-  it('drops one directory from the index on one night', () => {
-    const held = world({ pages: 5000 });
-    held.advance(2);
-    const before = byUrl(held);
-    held.advance();
-    const dropped = [...byUrl(held).values()].filter(
-      (page) => before.get(page.url)?.index_summary === 'Indexed' && page.index_summary === 'Not Indexed',
-    );
-    const blog = dropped.filter(({ url }) => url.includes('/blog/')).length;
-    expect(blog).toBeGreaterThan(200);
-    expect(blog / dropped.length).toBeGreaterThan(0.8);
-  });
-
   it('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
     const held = world({ pages: 20_000 });
     const before = [...byUrl(held).keys()];
@@ -136,29 +123,3 @@ describe('evolution', () => {
 function byUrl(of: World): Map<string, CoverageEntry> {
   return new Map(truth(of).map(({ coverage }) => [coverage.url, coverage]));
 }
-
-describe('a submitted sitemap', () => {
-  it('holds all of its directory from that night on, and gets pages crawled and then indexed', () => {
-    const submission = { night: 2, directory: '/docs/' };
-    const [submitted, plain] = [submission, null].map(
-      (each) => new World({ websites: [{ id: 'w', pages: 3000, deindexing: null, submission: each }] }),
-    );
-    const inDocs = (of: World | undefined) => {
-      const pages = of ? truth(of).filter(({ report }) => report.url.includes('/docs/')) : [];
-      const known = pages.filter(({ report }) => report.sitemaps !== null);
-      return {
-        unlisted: known.filter(({ report }) => report.sitemaps?.length === 0).length,
-        indexed: known.filter(({ report }) => report.index_summary === 'Indexed').length,
-      };
-    };
-    submitted?.advance(1);
-    expect(inDocs(submitted).unlisted).toBeGreaterThan(100);
-    submitted?.advance(1);
-    plain?.advance(2);
-    expect(inDocs(submitted).unlisted).toBeLessThan(5);
-    expect(inDocs(plain).unlisted).toBeGreaterThan(100);
-    submitted?.advance(8);
-    plain?.advance(8);
-    expect(inDocs(submitted).indexed).toBeGreaterThan(inDocs(plain).indexed + 5);
-  });
-});
