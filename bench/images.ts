@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { demoText } from '../src/cli/demo.js';
 import { type Io, processIo } from '../src/cli/io.js';
 import { startService } from '../src/cli/running-service.js';
@@ -12,7 +12,6 @@ import { packageVersion } from '../src/cli/version.js';
 import { type DemoResult, runDemo } from '../src/demo/demo.js';
 import { addKey } from '../src/keys/manage-keys.js';
 import { createLogger } from '../src/observe/log.js';
-import { withBrowser } from '../src/report/printed.js';
 import { packageFolder } from '../src/storage/sql.js';
 
 /**
@@ -52,10 +51,10 @@ async function main(): Promise<void> {
     const now = Date.now();
     const { result, printed } = await demoAt(now, cwd);
     mkdirSync(IMAGES, { recursive: true });
-    await withBrowser(process.env, async (browser) => {
-      await photographed(browser, pathToFileURL(result.report).href, 'report.png');
-      await dashboard(browser, result.warehouse);
-    });
+    const browser = await chromium.launch({ executablePath: process.env['CHROME_PATH'] ?? '/usr/bin/chromium' });
+    await photographed(browser, pathToFileURL(result.report).href, 'report.png');
+    await dashboard(browser, result.warehouse);
+    await browser.close();
     const facts = { made_at: new Date(now).toISOString(), story: result.story };
     writeFileSync(join(IMAGES, 'demo.json'), `${JSON.stringify(facts, null, 2)}\n`);
     writeFileSync(README, withDemo(readFileSync(README, 'utf8'), printed));

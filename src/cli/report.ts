@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { ageSentence, ageText } from '../analysis/data-age.js';
 import { nameOf } from '../analysis/website-status.js';
 import { UsageError } from '../exit.js';
@@ -7,7 +7,6 @@ import { changeOf, counted, type Figure, percent, shareOf, signed } from '../obs
 import { safe } from '../observe/terminal.js';
 import { reportMail } from '../report/mail.js';
 import { isReport, MARK_BYTES, reportPage } from '../report/page.js';
-import { printed } from '../report/printed.js';
 import { type Report, readReport } from '../report/report.js';
 import { writeDurably } from '../storage/durable.js';
 import { exitFor, reading, writeAge, writeHistory } from './configured.js';
@@ -15,15 +14,12 @@ import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, wrapped } from './output.js';
 import type { Globals } from './program.js';
 import { answered } from './query-output.js';
-import { checkFree, checkOutside, fileOf } from './sink.js';
+import { checkOutside, fileOf } from './sink.js';
 import { packageVersion } from './version.js';
-
-type Format = 'html' | 'mail' | 'pdf' | 'png';
 
 export interface Flags extends Globals {
   out: string;
-  format?: Format;
-  force?: boolean;
+  format?: 'html' | 'mail';
   website?: string;
   since?: string;
   until?: string;
@@ -36,15 +32,14 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (file === undefined && flags.json)
     throw new UsageError('--json and --out - cannot be combined: both write to stdout');
   return reading(flags, io, async (where) => {
-    const format = formatOf(flags);
     if (file !== undefined) {
       await checkOutside(where.warehouse, file);
-      await checkReportFile(file, format, flags.force === true);
+      await checkReportFile(file);
     }
     const { website, since, until } = flags;
     const options = { website, since, until, version: await packageVersion(), now: Date.now() };
     const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
-    const page = await written(report, format, io);
+    const page = flags.format === 'mail' ? reportMail(report) : reportPage(report);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
     if (file === undefined) io.stdout.write(page);
     else {
@@ -61,17 +56,15 @@ export async function run(flags: Flags, io: Io): Promise<number> {
  *
  * @throws UsageError if the report could not be written, or would overwrite something else
  */
-async function checkReportFile(out: string, format: Format, force: boolean): Promise<void> {
+async function checkReportFile(out: string): Promise<void> {
   const folder = dirname(resolve(out));
   const parent = await stat(folder).catch(() => null);
   if (!parent?.isDirectory()) throw new UsageError(`--out ${out}: folder ${folder} does not exist`);
   const found = await stat(out).catch(() => null);
   if (!found) return;
   if (!found.isFile()) throw new UsageError(`--out ${out} is not a file: name a file`);
-  const isPicture = format === 'pdf' || format === 'png';
   // An empty file, such as `mktemp` makes, has nothing to lose.
-  if ((isPicture && force) || found.size === 0 || isReport(await beginningOf(out))) return;
-  if (isPicture) await checkFree(out);
+  if (found.size === 0 || isReport(await beginningOf(out))) return;
   throw new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`);
 }
 
@@ -85,22 +78,6 @@ async function beginningOf(file: string): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-/** @throws UsageError if the file's name says another format */
-function formatOf({ format, out }: Flags): Format {
-  const named = ({ '.pdf': 'pdf', '.png': 'png' } as const)[extname(out).toLowerCase()];
-  const isPage = ['.html', '.htm'].includes(extname(out).toLowerCase());
-  if (format && ((named && named !== format) || (isPage && (format === 'pdf' || format === 'png')))) {
-    throw new UsageError(`--format ${format} and --out ${out} cannot be combined: they are two formats`);
-  }
-  return format ?? named ?? 'html';
-}
-
-async function written(report: Report, format: Format, { env }: Io): Promise<string | Buffer> {
-  if (format === 'mail') return reportMail(report);
-  const page = reportPage(report);
-  return format === 'html' ? page : printed(page, format, env);
 }
 
 /** Where the report is, and its headline, for people. */

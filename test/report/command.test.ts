@@ -56,24 +56,6 @@ describe('indexhouse report', () => {
     expect(mail).not.toMatch(/<svg|<style|class=/);
   });
 
-  it('takes the format from the extension, refuses two, and overwrites a PDF only with --force', async () => {
-    const out = join(temporaryFolder(), 'r.pdf');
-    const pdf = (...more: string[]) => report('--warehouse', shop.path, '--out', out, ...more);
-    await expect(pdf('--format', 'png')).rejects.toThrow('--format png and --out');
-    writeFileSync(out, 'precious');
-    await expect(pdf()).rejects.toThrow(/already exists: .* --force/);
-    expect(readFileSync(out, 'utf8')).toBe('precious');
-  });
-
-  testAtLength('leaves a PDF as it is where no browser starts', async () => {
-    const out = join(temporaryFolder(), 'r.pdf');
-    writeFileSync(out, 'precious');
-    const env = { CHROME_PATH: '/none/chrome' };
-    const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', out, '--force'], { env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/\/none\/chrome does not start.*set CHROME_PATH/)]);
-    expect(readFileSync(out, 'utf8')).toBe('precious');
-  });
-
   testAtLength('writes to stdout, and nothing else then', async () => {
     expect(await report('--warehouse', shop.path, '--out', '-')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/analysis/reader.js';
 import { analysisRows } from '../analysis/given.js';
-import { atLength, describeAtLength, testAtLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { givenWarehouse, indexed, out, reportOf } from './given.js';
 import { words } from './parsed.js';
 
@@ -68,21 +68,5 @@ describe('of more than 500 directories', () => {
     const { report, page } = await reportOf(shop, { since: '2025-03-03', until: '2025-03-03' });
     expect(report.sections[0]?.directories[0]).toMatchObject({ directory: '(other)', deindexed: 0, newly_indexed: 1 });
     expect(words(page)).not.toContain('No directory lost or gained');
-  });
-});
-
-describeAtLength('a directory whose pages are listed no more', () => {
-  const [GONE = '', ...STAYING] = urlsOf('blog', 3);
-  const shop = givenWarehouse([
-    { at: '2025-03-01T02:00:00Z', lists: { shop: [GONE, ...STAYING].map((url) => indexed(url)) } },
-    { at: '2025-03-02T02:00:00Z', lists: { shop: STAYING.map((url) => indexed(url)) } },
-  ]);
-
-  it('has lost them, though none fell out of the index', async () => {
-    const { report, page } = await reportOf(shop);
-    expect(report.sections[0]?.directories).toMatchObject([
-      { directory: '/blog/', indexed: 2, indexed_before: 3, deindexed: 0 },
-    ]);
-    expect(words(page)).toMatch(/Directories that lost indexed pages Directory Since .* \/blog\/ −1 2 2 100.0% 0 0/);
   });
 });

@@ -160,10 +160,6 @@ describe('the figures of a report', () => {
     await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(QuestionError);
     await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);
   });
-
-  testAtLength('are the same document for the same warehouse', async () => {
-    expect((await reportOf(shop)).page).toBe((await lastDays()).page);
-  });
 });
 
 describe('a report of a warehouse whose dates are not those of UTC', () => {
@@ -185,15 +181,6 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
       expect.objectContaining({ field: 'brand_new', first_seen_date: '2025-03-10' }),
     );
     expect(words(document).replaceAll('2025-03-11 02:00 UTC', '')).not.toContain('2025-03-11');
-  });
-
-  testAtLength('takes what was first seen on the last date of a period, and nothing of the date after it', async () => {
-    const drift = async (until: string) =>
-      (await reportOf(shopInTheWest, { since: '2025-03-02', until })).report.sections[0]?.drift.map(
-        ({ field }) => field,
-      );
-    expect(await drift('2025-03-10')).toContain('brand_new');
-    expect(await drift('2025-03-09')).toEqual([]);
   });
 });
 
@@ -282,11 +269,5 @@ describe('a report on several websites', () => {
       ['f', null],
     ]);
     for (const name of names) expect(words(document)).toContain(`https://${name}.example`);
-  });
-
-  testAtLength('names one by its name as well as by its id', async () => {
-    const { report } = await reportOf(many, { website: 'https://a.example' });
-    expect(report.websites.map(({ website }) => website.website_id)).toEqual(['a']);
-    expect(report.total).toMatchObject({ indexed: { now: 0, before: 1 } });
   });
 });

@@ -39,7 +39,7 @@ Dates like "6 days ago" count from the newest snapshot; both ends are included.
 Examples:
   indexhouse report                                       the last seven days into report.html
   indexhouse report --website example.com --since "29 days ago" --out example.html
-  indexhouse report --out report.pdf
+  chromium --headless --print-to-pdf=report.pdf report.html     any browser prints it
   indexhouse report --format mail --out - | mail -a "Content-Type: text/html" -s "Index report" team@example.com`;
 
 const ANALYTICS_HELP = `
@@ -89,12 +89,8 @@ export function answerCommands(define: Define): Command[] {
       .description('write a self-contained HTML report with charts: what changed in the index, where and why')
       .option('-o, --out <file>', 'the file to write; overwrites only an earlier report; - for stdout', 'report.html')
       .addOption(
-        new Option(
-          '--format <format>',
-          'mail: a short form without charts; pdf and png: printed by Chromium, Chrome or Edge (default: by the extension)',
-        ).choices(['html', 'mail', 'pdf', 'png']),
+        new Option('--format <format>', 'mail: a short form without charts').choices(['html', 'mail']).default('html'),
       )
-      .option('--force', 'overwrite an existing PDF or PNG')
       .option('-w, --website <id>', 'only this website, by id or name')
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
