@@ -16,6 +16,7 @@ listed as (
     directory,
     then_at,
     index_summary,
+    canonicals_match,
     case when snapshot_at = now_at then pages else 0 end as pages_now,
     case when snapshot_at = then_at then pages else 0 end as pages_then,
     case when snapshot_at = now_at then crawled else 0 end as crawled_now,
@@ -51,6 +52,8 @@ summed as (
     sum(case when index_summary = 'Indexed' then pages_now else 0 end) as indexed,
     sum(case when index_summary is null then pages_now else 0 end) as without_data,
     sum(days_now) / nullif(sum(crawled_now), 0) as days,
+    sum(case when canonicals_match then pages_now else 0 end) as matching,
+    sum(case when not canonicals_match then pages_now else 0 end) as differing,
     sum(pages_then) as all_then,
     sum(case when index_summary = 'Indexed' then pages_then else 0 end) as indexed_then
   from listed
@@ -66,6 +69,8 @@ select
   without_data,
   floor(indexed / nullif(pages, 0) * 10000 + 0.5) / 10000 as share_indexed,
   floor(days * 10 + 0.5) / 10 as days_since_crawl,
+  matching as canonicals_match,
+  differing as canonicals_differ,
   case when compared_at is not null then pages - all_then end as pages_change,
   case when compared_at is not null then indexed - indexed_then end as indexed_change
 from summed

@@ -33,6 +33,7 @@ select
   pages.index_summary as index_summary_now,
   pages.index_coverage_state as index_coverage_state_now,
   case when pages.disappeared_at is null then true else false end as is_monitored_now,
+  count(*) over (partition by fallen.website_id, fallen.url) as times,
   concat(
     coalesce(from_state, '(none)'),
     ' → ',
