@@ -171,7 +171,6 @@ async function indexhouse(site: Site): Promise<Side> {
       const { status, message } = await fetchReports(run, planned, {
         state: null,
         hadComplete: false,
-        commits: 0,
         newest: null,
         latest: null,
       });

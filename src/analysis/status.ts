@@ -1,3 +1,4 @@
+import { otherWriter, readWriter, type Writer } from '../bucket/lease.js';
 import { localFollowers } from '../followers/follow.js';
 import { type Follower, type FollowerLag, lagText } from '../followers/follower.js';
 import { journalsSetAside } from '../journal/folder.js';
@@ -35,6 +36,8 @@ export interface Status {
   failed: RunFileContent['failed'];
   /** What the last run found doubtful about this machine's clock; null if nothing. */
   clock: string | null;
+  /** This folder as the writer of its bucket; null if it has written to none. */
+  writer: Writer | null;
   /** A removal that is not finished, and what to do about it; null if there is none. */
   removal: string | null;
   unfinished: UnfinishedRun[];
@@ -103,6 +106,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       unfinished,
       set_aside: await journalsSetAside(warehouse),
       followers,
+      writer: await readWriter(warehouse),
       new_drift: drift,
       page_states: pageStates,
       quarantine: quarantineOf(markers),
@@ -144,6 +148,8 @@ const CLOCK_TOLERANCE_MS = 60_000;
 const SET_ASIDE =
   'is a damaged journal, whose run started over. Check the disk, then delete the folder or send it with a bug report';
 
+const SET_THEM_ASIDE = '`indexhouse restore --take-over` sets that aside and makes this machine the writer';
+
 const NOTHING = {
   listing_status: null,
   reports_status: null,
@@ -182,9 +188,18 @@ function findingsOf(
     ...set_aside.map((folder) => `${folder} ${SET_ASIDE}`).map(as('damaged')),
     ...websites.flatMap((website) => stale(website, status, maxAge)).map(as('stale')),
     ...(damaged.length > 0 ? [as('damaged')(damagedFiles(damaged))] : []),
+    ...otherWriters(status).map(as('lagging')),
     ...followers.flatMap((follower) => lagging(follower, running !== null, syncing)).map(as('lagging')),
     ...status.notices.flatMap((notices) => notTaken(notices, status.checked_at)).map(as('notices')),
   ];
+}
+
+/** Another machine became the writer of the bucket: what was committed here since is nowhere else. */
+function otherWriters({ writer, followers }: Found): string[] {
+  if (!writer?.other) return [];
+  const lacks = followers.find(({ name }) => name === 'bucket')?.lacks ?? [];
+  const only = lacks.length > 0 ? `; only this folder has ${lacks.join(', ')}` : '';
+  return [`the bucket ${otherWriter(writer.other)}${only}; ${SET_THEM_ASIDE}`];
 }
 
 /** What was wrong with the end of a website's last run. */

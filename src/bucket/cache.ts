@@ -57,7 +57,7 @@ export function cacheOf(settings: PlaceSettings, env: Environment): Promise<Buck
 
 /** The bucket to read. */
 export function bucketOf({ warehouse, bucket }: PlaceSettings): BucketConfig {
-  return { journal: false, ...bucket, url: warehouse.path };
+  return { ...bucket, url: warehouse.path };
 }
 
 /** The folder of the cache. It depends on the server, because two servers may have a bucket of the same name. */

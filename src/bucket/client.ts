@@ -41,6 +41,8 @@ export interface BucketOptions {
   attempts?: number;
   /** How long each attempt waits for an answer, in milliseconds. */
   timeout?: number;
+  /** Called before anything is written or removed, and stops that by throwing. */
+  beforeWrites?: () => Promise<void>;
 }
 
 /** What is sent: text, bytes, or a file with its expected SHA-256. */
@@ -78,11 +80,18 @@ export class Bucket {
   readonly #effects: Pick<Effects, 'now' | 'sleep' | 'random'>;
   readonly #attempts: number;
   readonly #timeout: number;
+  readonly #beforeWrites: () => Promise<void>;
 
   /** @throws BucketError if there are no credentials */
   constructor(
     private readonly config: BucketConfig,
-    { env = process.env, effects = realEffects, attempts = 5, timeout = 60 * SECOND_MS }: BucketOptions = {},
+    {
+      env = process.env,
+      effects = realEffects,
+      attempts = 5,
+      timeout = 60 * SECOND_MS,
+      beforeWrites,
+    }: BucketOptions = {},
   ) {
     const [name = '', ...prefix] = config.url.slice('s3://'.length).split('/');
     this.#path = `/${name}`;
@@ -95,6 +104,7 @@ export class Bucket {
     this.#effects = effects;
     this.#attempts = attempts;
     this.#timeout = timeout;
+    this.#beforeWrites = beforeWrites ?? (async () => {});
   }
 
   get url(): string {
@@ -108,6 +118,7 @@ export class Bucket {
    * @throws BucketError; Failure if a file does not have its SHA-256
    */
   async put(key: string, content: Content, { ifAbsent = true } = {}): Promise<boolean> {
+    await this.#beforeWrites();
     const headers: Record<string, string> = ifAbsent ? { 'if-none-match': '*' } : {};
     const { status } = await this.#again({ method: 'PUT', key, headers, content, also: 412 });
     return status !== 412;
@@ -169,6 +180,7 @@ export class Bucket {
   }
 
   async remove(key: string): Promise<void> {
+    await this.#beforeWrites();
     await this.#again({ method: 'DELETE', key, also: 404 });
   }
 

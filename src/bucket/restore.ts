@@ -1,13 +1,11 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { exists, makeFolder, publish, readIfThere, sizeOf, syncFile } from '../storage/durable.js';
+import { exists, makeFolder, publish, sizeOf, syncFile } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { writeRestored } from '../warehouse/restored.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 import type { Bucket } from './client.js';
 import { each } from './downloads.js';
-import { BucketError } from './errors.js';
-import { fetchJournals } from './journals.js';
 import { fileOfKey, idOfKey } from './keys.js';
 import type { Listed } from './listing.js';
 
@@ -22,8 +20,6 @@ export interface Fetched {
   unchanged: number;
   /** Data files that were left in the bucket. */
   left: number;
-  /** Unfinished runs, which the next sync resumes. */
-  runs: number;
 }
 
 /**
@@ -33,19 +29,14 @@ export interface Fetched {
  * @param historyFrom data files of earlier dates are left in the bucket, `YYYY-MM-DD`; null: none are
  * @throws BucketError
  */
-async function fetchCommits(
-  bucket: Bucket,
-  warehouse: string,
-  historyFrom: string | null,
-  isWanted: (id: string) => boolean = () => true,
-): Promise<Fetched> {
-  const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0, runs: 0 };
+async function fetchCommits(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<Fetched> {
+  const fetched: Fetched = { files: 0, bytes: 0, unchanged: 0, left: 0 };
   const fetchAll = (objects: readonly Listed[]) =>
     each(objects, (object) => fetchOne(bucket, warehouse, object, fetched));
   // Listed before the data, so that the data of every listed marker exist.
-  const markers = (await listed(bucket, MARKERS)).filter(({ key }) => isWanted(idOfKey(key)));
+  const markers = await listed(bucket, MARKERS);
   const states = newestStates(await listed(bucket, ['state/']), markers);
-  const data = (await listed(bucket, DATA)).filter(({ key }) => isWanted(idOfKey(key)));
+  const data = await listed(bucket, DATA);
   // A website without its newest state needs all of its data to rebuild it.
   const isWithin = ({ key }: Listed) =>
     historyFrom === null || dateOf(key) >= historyFrom || !states.has(websiteOf(key));
@@ -73,30 +64,8 @@ export async function restore(bucket: Bucket, warehouse: string, historyFrom: st
   const fetched = await fetchCommits(bucket, warehouse, historyFrom);
   const { identity: file, restored } = warehouseFolder(warehouse);
   if (fetched.left === 0) await rm(restored, { force: true });
-  fetched.runs = await fetchJournals(bucket, warehouse);
   await bucket.download('warehouse.json', file);
   return fetched;
-}
-
-/**
- * Fetches the commits and tombstones of other machines.
- *
- * @returns how many there were
- * @throws BucketError also if it holds another warehouse
- */
-export async function fetchNew(bucket: Bucket, warehouse: string, historyFrom: string | null): Promise<number> {
-  const identity = await bucket.get('warehouse.json');
-  if (identity === null) return 0;
-  if (String(identity.body) !== (await readIfThere(warehouseFolder(warehouse).identity))) {
-    throw new BucketError(`${bucket.url} holds another warehouse than ${warehouse}`);
-  }
-  const lacking = new Set<string>();
-  for (const { key } of await listed(bucket, MARKERS)) {
-    const file = fileOfKey(warehouse, key);
-    if (file !== null && !(await exists(file))) lacking.add(idOfKey(key));
-  }
-  if (lacking.size > 0) await fetchCommits(bucket, warehouse, historyFrom, (id) => lacking.has(id));
-  return lacking.size;
 }
 
 /** All objects below these prefixes, in the order of the prefixes. */

@@ -1,7 +1,8 @@
+import { checkLease } from '../bucket/lease.js';
 import type { Shrunk } from '../followers/shrink.js';
 import { exitCodeOf, type MaintainReceipt, maintain } from '../maintain/maintain.js';
 import { safe } from '../observe/terminal.js';
-import { configOf } from './configured.js';
+import { configOf, loggerOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, size, warningLines } from './output.js';
 import type { Globals } from './program.js';
@@ -21,6 +22,7 @@ export interface Flags extends Globals {
 /** `indexhouse maintain`: removes what retention says is too old. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, { withoutTokens: true });
+  if (!flags.dryRun) await checkLease({ config, warehouse: config.warehouse.path, log: loggerOf(flags, io, config) });
   const receipt = await maintain({ config, dryRun: flags.dryRun ?? false });
   io.stdout.write(flags.json ? formatJson(receipt) : summary(receipt, widthOf(io.stdout)));
   return exitCodeOf(receipt);

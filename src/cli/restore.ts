@@ -1,5 +1,6 @@
 import { type Bucket, withBucket } from '../bucket/client.js';
-import { restore } from '../bucket/restore.js';
+import { type Fetched, restore } from '../bucket/restore.js';
+import { takeOver } from '../bucket/take-over.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
 import { daysOrUnlimited } from '../config/scalars.js';
 import { Failure, UsageError } from '../exit.js';
@@ -14,13 +15,14 @@ import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
 import { configOf, folderOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
-import { count, counted, formatJson } from './output.js';
+import { count, formatJson } from './output.js';
 import type { Globals } from './program.js';
 
 export interface Flags extends Globals {
   from?: string;
   history?: string;
   ifMissing?: boolean;
+  takeOver?: boolean;
   warehouse?: string;
 }
 
@@ -29,12 +31,14 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   const { config, warehouse, timeZone } = await placesOf(flags, io);
   const historyFrom = historyOf(flags.history, timeZone);
   checkPath('the warehouse', warehouse);
+  if (flags.takeOver && (flags.from !== undefined || flags.warehouse !== undefined))
+    throw new UsageError('--take-over is for the configured warehouse and bucket: leave out --from and --warehouse');
   const isThere = await exists(warehouseFolder(warehouse).identity);
   if (isThere && flags.ifMissing) {
     io.stdout.write(flags.json ? formatJson({ warehouse, restored: false }) : `${safe(warehouse)} is there already.\n`);
     return EXIT.done;
   }
-  if (isThere && (await readRestored(warehouse)) === null) {
+  if (isThere && !flags.takeOver && (await readRestored(warehouse)) === null) {
     throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
   }
   const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, historyFrom, flags, io);
@@ -46,11 +50,13 @@ async function restoreFrom(bucket: Bucket, warehouse: string, historyFrom: strin
   const lock = await RunLock.take(warehouse, 'restore');
   try {
     await dropIndex(warehouse);
-    const fetched = await restore(bucket, warehouse, historyFrom);
+    const fetched: (Fetched & { set_aside?: string | null }) | null = flags.takeOver
+      ? await takeOver(bucket, warehouse, historyFrom)
+      : await restore(bucket, warehouse, historyFrom);
     if (fetched === null) return nothingThere(bucket, flags, io);
     const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${historyFrom} were left there.` : '';
-    const runs = fetched.runs > 0 ? ` ${counted(fetched.runs, 'unfinished run')}: the next sync resumes.` : '';
-    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${runs}\n`;
+    const aside = fetched.set_aside ? ` ${setAsideText(fetched.set_aside)}` : '';
+    const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
     io.stdout.write(
       flags.json ? formatJson({ warehouse, restored: true, history_from: historyFrom, ...fetched }) : text,
     );
@@ -58,6 +64,10 @@ async function restoreFrom(bucket: Bucket, warehouse: string, historyFrom: strin
   } finally {
     lock.release();
   }
+}
+
+function setAsideText(folder: string): string {
+  return `What only this folder had is in ${safe(folder)} there: keep or delete it.`;
 }
 
 /** An empty bucket is a failure, unless `--if-missing` allows it, as for the first machine ever. */
@@ -71,12 +81,12 @@ function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: I
 async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   const named = from === undefined ? undefined : addressOf(from);
   if (named !== undefined && warehouse !== undefined) {
-    return { config: { url: named, journal: false }, warehouse: folderOf(warehouse, io), timeZone: 'UTC' };
+    return { config: { url: named }, warehouse: folderOf(warehouse, io), timeZone: 'UTC' };
   }
   const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
   const url = named ?? configured.bucket?.url;
   if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
-  const config: BucketConfig = { journal: false, ...configured.bucket, url };
+  const config: BucketConfig = { ...configured.bucket, url };
   const { path, time_zone } = configured.warehouse;
   return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), timeZone: time_zone };
 }

@@ -1,10 +1,11 @@
+import { checkLease } from '../bucket/lease.js';
 import { followersOf } from '../followers/follow.js';
 import { safe } from '../observe/terminal.js';
 import { exists } from '../storage/durable.js';
 import { exitCodeOf, type Verified } from '../verify/finding.js';
 import { verifyWarehouse } from '../verify/verify.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { configOf, readerOptions } from './configured.js';
+import { configOf, loggerOf, readerOptions } from './configured.js';
 import type { Io } from './io.js';
 import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
@@ -22,6 +23,8 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   // A copy of the Parquet files has no followers.
   const isCopy = flags.warehouse !== undefined && !(await exists(warehouseFolder(place.warehouse).database));
   const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
+  if (config && flags.repair)
+    await checkLease({ config, warehouse: place.warehouse, log: loggerOf(flags, io, config) });
   const followers = config ? followersOf(config) : isCopy ? [] : undefined;
   const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
   io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));

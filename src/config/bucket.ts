@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mapping, says, serverUrl, text, token, yesOrNo } from './scalars.js';
+import { mapping, says, serverUrl, text, token } from './scalars.js';
 
 const BUCKET = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/|$)/;
 const PREFIX = /^[\w!.*'()=-]+$/;
@@ -39,9 +39,6 @@ export const bucket = z
         .describe(`Key ID; \${NAME} reads the environment. By default AWS_ACCESS_KEY_ID, with the two keys below.`),
       secret_access_key: token().optional().describe('Secret of that key; by default AWS_SECRET_ACCESS_KEY.'),
       session_token: token().optional().describe('Token of temporary credentials; by default AWS_SESSION_TOKEN.'),
-      journal: yesOrNo()
-        .prefault(false)
-        .describe('Upload what a run has received each minute, so that another machine can resume the run.'),
     },
     mapping,
   )

@@ -29,6 +29,7 @@ import {
   checkLog,
   checkRunLock,
   checkWebsites,
+  checkWriter,
   latestSnapshot,
   nearestExisting,
 } from './warehouse.js';
@@ -92,6 +93,7 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
     await guarded('websites', () => checkWebsites(config)),
     await guarded('journals', () => checkJournals(config)),
     await guarded('followers', () => checkFollowers(config)),
+    await guarded('bucket', () => checkWriter(config)),
     checkDisk(config, free, pages),
   ].flat();
 }

@@ -2,6 +2,8 @@ import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { notConfigured } from '../analysis/website-status.js';
 import { cacheFolder } from '../bucket/cache.js';
+import { withBucket } from '../bucket/client.js';
+import { checkConditional, otherWriter, readWriter } from '../bucket/lease.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
 import { namedWebsites } from '../config/websites.js';
@@ -113,6 +115,20 @@ export async function checkBucket(config: BucketConfig): Promise<CheckResult> {
       'Until then no commit is copied there; the warehouse itself is not affected.',
     );
   }
+}
+
+/** Whether this machine can write to its bucket: the server must support conditional writes, and name no other writer. */
+export async function checkWriter({ bucket: config, warehouse }: Config): Promise<CheckResult[]> {
+  if (!config) return [];
+  try {
+    await withBucket(config, checkConditional);
+  } catch (error) {
+    return [bucket.error(messageOf(error), 'Until then no commit is copied there.')];
+  }
+  const other = (await readWriter(warehouse.path))?.other;
+  if (!other) return [bucket.ok(`${config.url} can be written`)];
+  const remedy = 'If that one has ended: `indexhouse restore --take-over`.';
+  return [bucket.warning(`${config.url} ${otherWriter(other)}`, remedy)];
 }
 
 /** Whether what readers fetch from a bucket can be kept. @param free bytes */

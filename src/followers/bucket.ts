@@ -1,25 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { claimPlace } from '../bucket/claims.js';
 import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
-import { removeEnded } from '../bucket/journals.js';
 import { idOfKey, keyOf } from '../bucket/keys.js';
+import { commitsIn, withBucketOf } from '../bucket/lease.js';
 import type { Listed } from '../bucket/listing.js';
 import type { BucketConfig } from '../config/bucket.js';
-import { Failure } from '../exit.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { md5Of, sha256Of, sizeOf } from '../storage/durable.js';
-import { type EngineOptions, withEngine } from '../storage/engine.js';
+import type { EngineOptions } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
-import { listTableFiles, namesIn, scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { readLog } from '../warehouse/log.js';
-import { dataFilesOf, type Marker, markersOf } from '../warehouse/markers.js';
+import { listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
+import { dataFilesOf, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { currentState } from '../warehouse/state.js';
 import { MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
-import { type CheckedCopy, type Commit, type Difference, type FollowerState, lagging } from './follower.js';
+import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
 
 /** States and checkpoints kept per website: a restore that has just begun may still fetch the older one. */
 const KEPT = 2;
@@ -34,34 +30,7 @@ export function withBucketCopy<T>(
   work: (copy: CheckedCopy) => Promise<T>,
   isAwaited = false,
 ): Promise<T> {
-  return withBucket(config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited ? AWAITED : {});
-}
-
-/**
- * Sends the newest commit of a website without listing the whole bucket. If the one before it is missing too, the
- * bucket catches up at the end of the run, because a website's commits are sent in order.
- */
-export async function sendNewest(
-  { bucket: config, warehouse: path, memoryLimit }: { bucket: BucketConfig; warehouse: string; memoryLimit: number },
-  websiteId: string,
-): Promise<FollowerState> {
-  const options = { memoryLimit, temporary: scratchFolder(path) };
-  const send = async (bucket: Bucket): Promise<FollowerState> => {
-    const log = await withEngine(options, (engine) => readLog(engine, path, path, { websiteId }));
-    const [newest, before] = log.markers.slice(-2).reverse();
-    const isNext = !before || (await bucket.get(keyOf(path, before.path))) !== null;
-    if (!newest || !isNext || log.damaged.length > 0) return { name: 'bucket', behind: 1 };
-    const state = await currentState(path, log.markers, options);
-    await new BucketCopy(bucket, { ...log, path }).take({ marker: newest, state });
-    return { name: 'bucket', behind: 0 };
-  };
-  return withBucket(config, send);
-}
-
-/** Ids of the commits whose marker is in the bucket. */
-export async function commitsIn(bucket: Bucket): Promise<ReadonlySet<string>> {
-  const keys = await Promise.all(MARKER_TABLES.map((table) => bucket.keys(`parquet/${table}/`)));
-  return new Set(keys.flat().map(idOfKey));
+  return withBucketOf(log.path, config, (bucket) => work(new BucketCopy(bucket, log)), isAwaited ? AWAITED : {});
 }
 
 /** Like `commitsIn`, for callers that cannot wait long. @throws BucketError */
@@ -86,7 +55,6 @@ export class BucketCopy implements CheckedCopy {
   }
 
   async take({ marker, state }: Commit): Promise<void> {
-    await this.#claim(marker);
     const data = dataFilesOf(this.log.path, marker);
     await Promise.all(data.map(([table, file]) => this.#send({ file, sha256: marker.files[table]?.sha256 })));
     crashPoint('sent the data');
@@ -94,23 +62,6 @@ export class BucketCopy implements CheckedCopy {
     crashPoint('sent the state');
     await this.#send({ file: marker.path });
     crashPoint('sent the marker');
-  }
-
-  /**
-   * Claims the place of a commit. Most have had one since they were committed; those committed while the bucket was
-   * down have none yet.
-   */
-  async #claim(marker: Marker): Promise<void> {
-    const { websiteId, commitId, path } = marker;
-    // If a marker cannot be read, the number of commits is unknown.
-    if (this.log.damaged.some((file) => file.websiteId === websiteId)) return;
-    const n = markersOf(this.log.markers, websiteId).indexOf(marker);
-    const winner = await claimPlace(this.bucket, { websiteId, n, commitId, marker: keyOf(this.log.path, path) });
-    if (winner === null) return;
-    throw new Failure(
-      `another machine committed ${winner.commitId} in its place while the bucket could not be reached here: ` +
-        `keep this folder, and restore another from ${this.title} and continue there`,
-    );
   }
 
   /**
@@ -138,9 +89,8 @@ export class BucketCopy implements CheckedCopy {
   }
 
   async finish({ path, runs }: OpenWarehouse): Promise<string[]> {
-    const ended = await this.#sendLacking('parquet/runs/', runs);
+    await this.#sendLacking('parquet/runs/', runs);
     crashPoint('sent the runs');
-    await removeEnded(this.bucket, ended);
     await this.#sendSchemas(join(path, 'schema'));
     await this.#removeSuperseded('state/');
     return [];
@@ -188,7 +138,7 @@ export class BucketCopy implements CheckedCopy {
     const others = [...there.keys()].filter((key) => isMarker(key) && !known.has(idOfKey(key))).length;
     if (others > 0) {
       const message = `${this.title} holds commits that are not here: ${others}`;
-      differences.push({ level: 'note', message, remedy: 'the next sync fetches them' });
+      differences.push({ level: 'note', message, remedy: '`indexhouse restore --take-over` fetches them' });
     }
     return differences;
   }
@@ -208,15 +158,12 @@ export class BucketCopy implements CheckedCopy {
     await this.bucket.put(keyOf(this.log.path, content.file), content);
   }
 
-  /** @returns the keys that are there afterwards */
-  async #sendLacking(prefix: string, files: readonly string[]): Promise<ReadonlySet<string>> {
+  async #sendLacking(prefix: string, files: readonly string[]): Promise<void> {
     const there = new Set(await this.bucket.keys(prefix));
     for (const file of files) {
       const key = keyOf(this.log.path, file);
       if (!there.has(key)) await this.#send({ file });
-      there.add(key);
     }
-    return there;
   }
 
   /** These change with the version. */

@@ -15,18 +15,11 @@ export interface FollowInput {
   config: Config;
   warehouse: string;
   log: Logger;
-  /** If set, only the bucket catches up, and only with the newest commit of this website. */
-  websiteId?: string;
 }
 
 /** Lets all followers catch up. A follower that cannot only lags: nothing here can fail a sync. */
-export async function followAll({ config, warehouse, log, websiteId }: FollowInput): Promise<FollowerState[]> {
+export async function followAll({ config, warehouse, log }: FollowInput): Promise<FollowerState[]> {
   const { memory_limit: memoryLimit } = config.warehouse;
-  const { bucket } = config;
-  if (bucket && websiteId !== undefined) {
-    const send = async () => (await import('./bucket.js')).sendNewest({ bucket, warehouse, memoryLimit }, websiteId);
-    return [await send().catch((error: unknown) => couldNot('bucket', error))];
-  }
   const scratch = { memoryLimit, temporary: scratchFolder(warehouse) };
   await updateIndex(warehouse, scratch, Date.now()).catch((error: unknown) => log.info(withRemedy(error)));
   const states = await follow(followersOf(config), config);

@@ -41,6 +41,8 @@ export interface FollowerLag {
   held: LockHolder | null;
   /** Why it cannot be read; null if it can be read or is only locked. */
   error: string | null;
+  /** Ids of the commits that it lacks, if it can list them. */
+  lacks?: string[];
 }
 
 /** What is wrong with a follower, and what to do; null if it is up to date. */
@@ -146,7 +148,8 @@ export function followerOf(name: string, withCopy: WithCopy, after?: string): Fo
       const lag = { name, held: null };
       try {
         const known = await withCopy(log, (copy) => copy.known(), true);
-        return { ...lag, behind: lackingIn(known, log.markers).length, exact: true, error: null };
+        const lacks = lackingIn(known, log.markers).map(({ commitId }) => commitId);
+        return { ...lag, behind: lacks.length, exact: true, error: null, lacks };
       } catch (error) {
         return { ...lag, behind: log.markers.length, exact: false, error: messageOf(error) };
       }

@@ -1,3 +1,4 @@
+import { checkLease } from '../bucket/lease.js';
 import { type RunHeader, writeHeader } from '../journal/header.js';
 import type { Listed } from '../journal/listing.js';
 import { setAsideText } from '../journal/set-aside.js';
@@ -14,7 +15,6 @@ import { readLog } from '../warehouse/log.js';
 import { latestOf } from '../warehouse/markers.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
-import { claimCommit } from './claim.js';
 import { journalEngine, type WebsiteRun } from './context.js';
 import type { Fetched } from './fetch-reports.js';
 import { judgeReports } from './judge-reports.js';
@@ -26,8 +26,7 @@ export interface Before {
   state: string | null;
   /** Whether any commit has a complete listing. */
   hadComplete: boolean;
-  /** How many commits there are, and the newest one's id. */
-  commits: number;
+  /** The id of the newest commit. */
   newest: string | null;
   latest: ReturnType<typeof latestOf>;
 }
@@ -47,14 +46,13 @@ export async function readBefore(run: WebsiteRun): Promise<Before> {
   return {
     state: await currentState(warehouse, markers, journalEngine(run)),
     hadComplete: hasComplete(markers),
-    commits: markers.length,
     newest: markers.at(-1)?.commitId ?? null,
     latest: latestOf(markers),
   };
 }
 
 export function commitFacts(run: Pick<WebsiteRun, 'header' | 'config'>, listed: Listed, before: Before): CommitFacts {
-  // A walk that another machine overtook, or whose clock was behind, is dated right after the latest snapshot.
+  // A walk whose clock was behind is dated right after the latest snapshot.
   const snapshotAt = new Date(Math.max(listed.startedAt, (before.latest?.at ?? 0) + 1));
   return {
     commitId: run.header.snapshot_id,
@@ -117,12 +115,11 @@ export async function stage(run: WebsiteRun, listed: Listed, before: Before, giv
       snapshot_date: facts.date,
     },
     setAside: header.set_aside?.folder,
-    follows: before.commits,
   };
   return stageCommit(input, run.journal);
 }
 
-/** Commits sort by their ids, so one that another machine overtook, or whose clock was behind, needs a new id. */
+/** Commits sort by their ids, so one whose clock was behind needs a new id. */
 async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): Promise<RunHeader> {
   if (newest === null || newest < header.snapshot_id) return header;
   const renamed = { ...header, snapshot_id: idAfter(newest) };
@@ -132,7 +129,7 @@ async function headerAfter({ header, folder }: WebsiteRun, { newest }: Before): 
 
 /** Makes the snapshot visible, and returns its receipt. */
 export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetched): Promise<WebsiteReceipt> {
-  await claimCommit(run, manifest);
+  await checkLease(run);
   await commitStaged(run.warehouse, run.folder, manifest);
   await dropOldStates(run.warehouse, run.website.id, run.effects.now());
   return committedReceipt(manifest, fetched.reused, run.effects.now());

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { Failure } from '../exit.js';
+import { checkLease } from '../bucket/lease.js';
 import { type JournalFolder, unfinishedJournals } from '../journal/folder.js';
 import { JournalError, lastActivity, type RunHeader, readHeader, type SetAside } from '../journal/header.js';
 import { readListing } from '../journal/listing.js';
@@ -19,10 +19,8 @@ import { listTableFiles } from '../warehouse/layout.js';
 import { markerPaths, markersOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readManifest } from '../warehouse/stage.js';
-import { claimCommit, OvertakenError, takeWinner, untilFirst } from './claim.js';
 import { commit, committedReceipt, readBefore, recordCommitted, recordFailure, stage } from './commit-snapshot.js';
 import { engineOptions, type RunContext, type WebsiteRun } from './context.js';
-import type { Mirroring } from './mirror.js';
 import { failedReceipt, logProblems, type WebsiteReceipt } from './receipt.js';
 import { recoverReplays } from './replay.js';
 
@@ -49,8 +47,6 @@ export interface RecoverDeps {
   isConfigured(websiteId: string): boolean;
   /** Why a run stopped, as `stopReason` has it. */
   whyStopped(folder: JournalFolder, lastActivity: number): string;
-  /** Of the machines that have a journal, one finishes it. */
-  claim: Mirroring['claim'];
 }
 
 /**
@@ -58,7 +54,6 @@ export interface RecoverDeps {
  *
  * - empty: the run died before its first request; the folder is deleted.
  * - recorded (it has a row in `runs`): the journal is deleted.
- * - another machine's by now, which restored it from the bucket: it is left alone.
  * - committed (a marker says so) or staged: what is missing of the commit is renamed, the marker last.
  * - begun while the clock was ahead: it is dropped, once the service shows that the clock is right.
  * - damaged: it is set aside, and the run starts over.
@@ -113,7 +108,6 @@ async function recoverOne(context: RunContext, folder: JournalFolder, input: Rec
     await dropJournal(folder);
     return { kind: 'gone' };
   }
-  await claimed(folder, input);
   const dropped = await dropIfAhead(folder, input);
   if (dropped) return { kind: 'dropped', receipt: dropped, young: false };
   const active = await lastActivity(folder);
@@ -150,18 +144,6 @@ async function dropIfAhead(folder: JournalFolder, { deps, ended }: RecoveryInput
   return failedReceipt(folder.websiteId, message, { requests: run.requests, resumed: true, duration_ms: 0 });
 }
 
-/** @throws Failure if another machine finishes the run, because this one must not commit it as well */
-async function claimed(folder: JournalFolder, { deps, ended }: RecoveryInput): Promise<void> {
-  const header = await headerIfWhole(folder);
-  // What is visible here is finished here.
-  if (header && ended.snapshots.has(idOf(folder.websiteId, header.snapshot_id))) return;
-  const claim = await deps.claim(folder);
-  if (claim === 'ours') return;
-  if (claim === 'ended') await dropJournal(folder);
-  const has = claim === 'ended' ? 'has ended' : 'is at work on';
-  throw new Failure(`another machine ${has} the unfinished run; the next sync fetches what it commits`);
-}
-
 /** Whether the run died before its first request: the header is written before that. */
 async function isEmpty(folder: JournalFolder): Promise<boolean> {
   const files = [folder.header, folder.listing, folder.planned, folder.plan, folder.reports];
@@ -178,13 +160,7 @@ async function finishStaged(context: RunContext, folder: JournalFolder) {
     log.info({ website: folder.websiteId, run: folder.runId }, 'staged files are damaged: staging them again');
     return null;
   }
-  try {
-    await claimCommit(context, manifest);
-  } catch (error) {
-    if (!(error instanceof OvertakenError)) throw error;
-    await takeWinner(context, error);
-    return null;
-  }
+  await checkLease(context);
   const reused = await countAnswers(folder);
   await commitStaged(warehouse, folder, manifest);
   return committedReceipt(manifest, reused, effects.now());
@@ -281,10 +257,7 @@ async function finishOld(run: WebsiteRun, why: string): Promise<WebsiteReceipt> 
   const fetched = { ...end, reused: totalOf(counts), wanted, counts };
   // The pace of this process says nothing about that run.
   const old = { ...run, utilisation: () => null };
-  return untilFirst(run, async () => {
-    const before = await readBefore(run);
-    return commit(run, await stage(old, listing.listed, before, fetched), fetched);
-  });
+  return commit(run, await stage(old, listing.listed, await readBefore(run), fetched), fetched);
 }
 
 /** None if the journal is damaged: what is staged is whole all the same. */

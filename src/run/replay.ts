@@ -1,3 +1,4 @@
+import { checkLease } from '../bucket/lease.js';
 import type { Config } from '../config/schema.js';
 import { namedWebsites, websiteIds } from '../config/websites.js';
 import { Stopped } from '../exit.js';
@@ -17,7 +18,6 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
 import { type Manifest, readManifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, factsOf } from '../warehouse/state.js';
-import { claimCommit, takeOthers } from './claim.js';
 import { engineOptions, type RunContext } from './context.js';
 import { type Contract, currentContract, type Judged, judgeAgain, REPLAY_WALK } from './replay-journal.js';
 
@@ -81,8 +81,8 @@ class Replay {
   async run() {
     const { config, dryRun, signal } = this.options;
     if (!dryRun) {
-      await takeOthers(this.#claimant);
-      await recoverReplays(this.#claimant);
+      await checkLease(this.#writer, true);
+      await recoverReplays(this.#writer);
     }
     const log = await this.#readLog();
     // A website that is no longer configured may still have records in quarantine.
@@ -129,7 +129,7 @@ class Replay {
       return { ...about, ...receiptOf(judged, null) };
     }
     const manifest = await this.#stage(snapshot, folder, judged);
-    await claimCommit(this.#claimant, manifest);
+    await checkLease(this.#writer);
     await commitStaged(this.#warehouse, folder, manifest);
     await dropOldStates(this.#warehouse, websiteId, this.#now());
     this.options.log.info({ website: websiteId, snapshot: snapshotId, ...judged }, 'replayed');
@@ -174,11 +174,10 @@ class Replay {
         version,
       },
       run: {},
-      follows: markers.length,
     });
   }
 
-  get #claimant() {
+  get #writer() {
     return { config: this.options.config, warehouse: this.#warehouse, log: this.options.log };
   }
 
@@ -199,7 +198,7 @@ export async function recoverReplays(context: Pick<RunContext, 'config' | 'wareh
     const staged = await readManifest(folder);
     try {
       const manifest = staged && (await isStagedWhole(warehouse, folder, staged)) ? staged : null;
-      if (manifest) await claimCommit(context, manifest);
+      if (manifest) await checkLease(context);
       if (manifest) await commitStaged(warehouse, folder, manifest);
       log.info(about, manifest ? 'finished an interrupted replay' : 'dropped an interrupted replay');
     } catch (error) {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
+import { checkLease } from '../bucket/lease.js';
 import type { Config } from '../config/schema.js';
 import { apiAccess, namedWebsites, type Website, websiteOf } from '../config/websites.js';
 import { Stopped } from '../exit.js';
@@ -16,7 +17,6 @@ import { dropScratch, newestFile, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { forgetMistyped } from '../warehouse/removal.js';
-import { sendCommit, takeOthers, untilFirst } from './claim.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, keptForNextTime, readBefore, recordFailure, stage } from './commit-snapshot.js';
 import {
@@ -28,7 +28,6 @@ import {
   type WebsiteRun,
 } from './context.js';
 import { fetchReports } from './fetch-reports.js';
-import { type Mirroring, mirrorJournals } from './mirror.js';
 import { type LongOutage, Outage } from './outage.js';
 import { plan } from './plan-reports.js';
 import { logProblems, type Receipt, type WebsiteReceipt } from './receipt.js';
@@ -62,7 +61,7 @@ export interface SyncOptions {
  * One run: takes the run lock, finishes what an earlier run left, syncs each website side by side, and lets the
  * followers catch up.
  *
- * @throws BusyError, WarehouseError, Stopped; a website that fails is in the receipt instead
+ * @throws BusyError, WarehouseError, LeaseError, Stopped; a website that fails is in the receipt instead
  */
 export async function sync(given: SyncOptions): Promise<Receipt> {
   const config = withMemoryOfARun(given.config);
@@ -142,10 +141,9 @@ class Sync {
 
   async run(): Promise<Receipt> {
     const { config, log, progress, warehouse, effects } = this.#context;
-    const mirroring = await mirrorJournals(this.#context);
     try {
-      await takeOthers(this.#context);
-      const { runId, runs, receipts, unlisted } = await this.#begin(mirroring);
+      await checkLease(this.#context, true);
+      const { runId, runs, receipts, unlisted } = await this.#begin();
       const ended = await Promise.allSettled(runs.map((run) => this.#syncOne(run)));
       for (const website of ended) {
         if (website.status === 'rejected') throw website.reason;
@@ -165,20 +163,18 @@ class Sync {
     } finally {
       progress.finish();
       await this.#context.outage.reported;
-      await mirroring.stop();
       await this.#clients.close();
       await dropScratch(warehouse);
     }
   }
 
   /** Recovers, and opens the journals of the run that is resumed, or of a new one. */
-  async #begin({ claim }: Mirroring): Promise<Begun> {
+  async #begin(): Promise<Begun> {
     const { unfinished, runId, receipts, older, setAside } = await recover(
       { ...this.#context, runId: '' },
       {
         openRun: (folder, header) => this.#open(this.#websiteOf(folder.websiteId, header), folder, header),
         newHeader: (folder) => this.#headerFor(folder),
-        claim,
         whyStopped: (folder, lastActivity) => stopReason(this.runFile.before, { ...folder, lastActivity }),
         isConfigured: (id) => namedWebsites(this.options.config)?.some((website) => website.id === id) ?? true,
       },
@@ -275,9 +271,7 @@ class Sync {
     };
     const limits = { deadline: deadlineOf(begun), whose: begun.website };
     try {
-      const work = () => untilFirst(begun, () => syncWebsite(run), resume);
-      const receipt = await this.#context.outage.during(limits, work, resume);
-      await sendCommit(run);
+      const receipt = await this.#context.outage.during(limits, () => syncWebsite(run), resume);
       run.log.info(logLineOf(receipt), 'committed');
       logProblems(run.log, receipt, run.config.quality.max_reject_ratio);
       return receipt;

@@ -10,8 +10,10 @@ export function warehouseFolder(path: string) {
     lock: join(path, 'run.lock.duckdb'),
     database: join(path, 'indexhouse.duckdb'),
     analytics: join(path, 'analytics.duckdb'),
-    /** What never changes once there is data: format, time zone. */
+    /** What never changes once there is data: format, id, time zone. */
     identity: join(path, 'warehouse.json'),
+    /** The folder's id as the writer of a bucket, and what the bucket said of it. */
+    writer: join(path, 'writer.json'),
     /** The rows of old markers in one file, for readers; derived. */
     index: join(path, 'index'),
     /** What an interrupted `remove` still has to do. */

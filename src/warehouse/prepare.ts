@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { jsonOf } from '../contract/validate.js';
 import { UsageError } from '../exit.js';
 import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
@@ -13,11 +15,15 @@ const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file name as a pattern and has no way to escape them. */
 const PATTERN_CHARACTERS = /[*?[\]{}]/;
 
-const identitySchema = z.object({ warehouse_format: z.int(), time_zone: z.string() });
+/** `warehouse.json` */
+export const identitySchema = z.object({ warehouse_format: z.int(), id: z.uuid(), time_zone: z.string() });
 
 /** The warehouse cannot be used with this configuration; nothing was changed. */
 export class WarehouseError extends UsageError {}
 
+const OTHER_VERSION =
+  'was written by another version of indexhouse, whose tables have other columns: ' +
+  'use that version, or set warehouse.path to a new folder';
 const IS_FILE = 'is a file: name the folder of a warehouse';
 
 /**
@@ -30,7 +36,7 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
   await writeSchemas(path, memoryLimit);
   if (isThere) return;
   // Written last: if it exists, every table can be read.
-  const identity = { warehouse_format: WAREHOUSE_FORMAT, time_zone: timeZone };
+  const identity = { warehouse_format: WAREHOUSE_FORMAT, id: randomUUID(), time_zone: timeZone };
   await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
 }
 
@@ -68,6 +74,14 @@ export async function timeZoneOf(path: string): Promise<string | null> {
   return (await readIdentity(warehouseFolder(path).identity))?.time_zone ?? null;
 }
 
+/** The id of the warehouse, in its folder and in its bucket. @throws WarehouseError if the folder has none */
+export async function identityOf(path: string): Promise<string> {
+  await checkWarehouseThere(path);
+  const found = await readIdentity(warehouseFolder(path).identity);
+  if (found) return found.id;
+  throw new WarehouseError(`${path} has no warehouse.json: run \`indexhouse sync\` first`);
+}
+
 /** @throws WarehouseError for a file, and for a path that DuckDB would not take literally */
 export function checkPath(name: string, path: string): void {
   if (existsSync(path) && statSync(path).isFile()) throw new WarehouseError(`${path} ${IS_FILE}`);
@@ -101,13 +115,14 @@ export async function checkWhole(warehouse: string): Promise<void> {
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
   const text = await readIfThere(file);
   if (text === null) return null;
-  try {
-    return identitySchema.parse(JSON.parse(text));
-  } catch {
-    throw new WarehouseError(
-      `${file} is damaged: restore it from a backup; it holds the warehouse's format and time zone`,
-    );
-  }
+  const parsed = jsonOf(text);
+  const found = identitySchema.safeParse(parsed);
+  if (found.success) return found.data;
+  if (z.object({ warehouse_format: z.int(), id: z.undefined() }).safeParse(parsed).success)
+    throw new WarehouseError(`${dirname(file)} ${OTHER_VERSION}`);
+  throw new WarehouseError(
+    `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,
+  );
 }
 
 /** The columns of the version that wrote the warehouse. */
@@ -139,10 +154,7 @@ async function hasSchemas(path: string): Promise<boolean> {
   const stamp = await readIfThere(schemaStamp(path)).catch(() => null);
   if (stamp === null) return false;
   if (stamp !== columnsText()) {
-    throw new WarehouseError(
-      `${path} was written by another version of indexhouse, whose tables have other columns: ` +
-        'use that version, or set warehouse.path to a new folder',
-    );
+    throw new WarehouseError(`${path} ${OTHER_VERSION}`);
   }
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);

@@ -57,8 +57,6 @@ const manifestSchema = z.object({
   others: z.record(z.string(), z.string()).default({}),
   /** Where a damaged journal is kept, if the commit was recovered from part of it. */
   set_aside: z.string().optional(),
-  /** The number of earlier commits of the website. */
-  follows: z.int().optional(),
 });
 /** What a commit consists of. It is written last: every other file of the commit is staged by then. */
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -80,8 +78,6 @@ export interface StageInput {
   run: Record<string, Scalar>;
   /** Where a damaged journal is kept, if the commit is recovered from part of it. */
   setAside?: string | undefined;
-  /** The number of known commits of the website. */
-  follows?: number;
 }
 
 export function stagedFile(folder: JournalFolder, table: string): string {
@@ -205,7 +201,6 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
     run: input.run,
     others,
     ...(input.setAside === undefined ? {} : { set_aside: input.setAside }),
-    ...(input.follows === undefined ? {} : { follows: input.follows }),
   };
   crashPoint('staged all');
   const text = seal(JSON.stringify(manifest), seedOf(input.folder)).text;

@@ -308,7 +308,7 @@ test('a cache that cannot be made is reported, with the key that names it', asyn
 });
 
 test('doctor says how a bucket is read', async () => {
-  const { journal: _, ...bucket } = server.config;
+  const bucket = server.config;
   const warehouse = { path: 's3://lake/nights', cache_path: caches };
   const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse, bucket } });
   const findings: unknown = JSON.parse((await run(['doctor', '--json', '--config', config])).stdout);

@@ -39,7 +39,7 @@ afterAll(async () => {
 beforeEach(() => {
   server.fault = null;
   folder = temporaryFolder();
-  const { journal, ...bucket } = server.config;
+  const bucket = server.config;
   config = writeConfig(folder, { baseUrl: service.baseUrl, sections: { bucket } });
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -154,7 +155,10 @@ describe('doctor', () => {
     const { url } = await service();
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'warehouse'));
-    writeFileSync(join(folder, 'warehouse', 'warehouse.json'), '{"warehouse_format":1,"time_zone":"Europe/Berlin"}');
+    writeFileSync(
+      join(folder, 'warehouse', 'warehouse.json'),
+      JSON.stringify({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' }),
+    );
     const findings = await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder);
     expect(of(findings, 'warehouse')).toMatchObject([
       { level: 'error', message: expect.stringContaining('Europe/Berlin') },

@@ -31,12 +31,12 @@ async function killed(config: BucketConfig, kills: number) {
   let left = kills;
   for (let round = 1; left > 0; round++) {
     const path = copyOf(built.path);
-    const { journal, ...bucket } = { ...config, url: `s3://lake/round-${round}` };
+    const bucket = { ...config, url: `s3://lake/round-${round}` };
     const file = writeConfig(temporaryFolder(), {
       baseUrl: 'http://127.0.0.1:1',
       sections: { bucket, warehouse: { path } },
     });
-    const lake = new Bucket({ ...bucket, journal });
+    const lake = new Bucket(bucket);
     let code: number | null = null;
     while (code !== 0 && left > 0) {
       const running = start(['sync', '--recover', '--config', file]);

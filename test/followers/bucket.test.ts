@@ -112,7 +112,7 @@ describe('the bucket', () => {
 describe('status and verify', () => {
   /** Commands over a warehouse, and what `verify` finds about the bucket. */
   function asking(path: string) {
-    const { journal, ...bucket } = server.config;
+    const bucket = server.config;
     const sections = { bucket, warehouse: { path } };
     const config = writeConfig(temporaryFolder(), { baseUrl: 'http://127.0.0.1:1', sections });
     const ask = async (...args: string[]) => JSON.parse((await run([...args, '--json', '--config', config])).stdout);

@@ -27,7 +27,7 @@ export async function startRealServer(name: Name, folder: string): Promise<RealS
   const program = INSTALL[name]();
   const port = await freePort();
   const child = name === 'moto' ? startMoto(program, port) : startGateway(program, port, folder);
-  const config = { url: 's3://lake', endpoint: `http://127.0.0.1:${port}`, ...KEYS, journal: false };
+  const config = { url: 's3://lake', endpoint: `http://127.0.0.1:${port}`, ...KEYS };
   const bucket = new Bucket(config, { attempts: 9 });
   await bucket.put('', '', { ifAbsent: false });
   await bucket.close();

@@ -18,6 +18,8 @@ export interface ScriptedService {
   baseUrl: string;
   /** Says what a website's listing holds from now on, in this order. */
   list(websiteId: string, pages: GivenPage[]): void;
+  /** How many requests it got. */
+  asked(): number;
   close(): Promise<void>;
 }
 
@@ -43,9 +45,12 @@ export async function startScriptedService(): Promise<ScriptedService> {
     storeOf(websites),
     datedAt(() => baseUrl),
   );
+  let asked = 0;
+  app.addHook('onRequest', async () => void asked++);
   baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     baseUrl,
+    asked: () => asked,
     list: (websiteId, pages) => void websites.set(websiteId, pages),
     close: () => app.close(),
   };

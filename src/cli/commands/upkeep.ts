@@ -51,7 +51,8 @@ many days and what the next sync needs. Interrupted, run it again. With --from a
 the credentials are then those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server that of AWS_ENDPOINT_URL.
 
 Examples:
-  indexhouse restore --if-missing                  before each start of a machine that may lose its disk
+  indexhouse restore --take-over --if-missing      before each sync of a machine that may lose its disk
+  indexhouse restore --take-over                   once, on the machine that is to write from now on
   indexhouse restore --history 30d                 quick; queries say what history they lack
   indexhouse restore --from s3://lake/indexhouse --warehouse ./copy`;
 
@@ -100,6 +101,7 @@ export function upkeepCommands(define: Define): Command[] {
       .description('fetch the warehouse from the bucket that holds its copy')
       .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
       .option('--if-missing', 'do nothing if there is a warehouse already')
+      .option('--take-over', 'make this machine the one that writes to the bucket')
       .option('--history <days>', 'fetch only the data files of the last days, such as 30d (default: all)')
       .option(...WAREHOUSE)
       .addHelpText('after', RESTORE_HELP),

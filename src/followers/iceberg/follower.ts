@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { withBucket } from '../../bucket/client.js';
+import { withBucketOf } from '../../bucket/lease.js';
 import type { BucketConfig } from '../../config/bucket.js';
 import { crashPoint } from '../../storage/crash-point.js';
 import { identifier } from '../../storage/sql.js';
@@ -37,7 +37,7 @@ export function withIcebergTables<T>(
 ): Promise<T> {
   const open = async (place: Place) => work(await IcebergTables.open(log, { place, history }));
   if (!config) return open(folderPlace(log.path));
-  return withBucket(config, (bucket) => open(bucketPlace(bucket)), isAwaited ? AWAITED : {});
+  return withBucketOf(log.path, config, (bucket) => open(bucketPlace(bucket)), isAwaited ? AWAITED : {});
 }
 
 /**
