@@ -95,7 +95,7 @@ describe('a bucket is read like a folder', () => {
       expect([here.code, here.stderr]).toEqual([0, there.stderr]);
       expect(here.stdout).toBe(there.stdout);
     }
-    expect(new Set(fetched())).toEqual(new Set(['coverage_summary', 'page_changes', 'state']));
+    expect(new Set(fetched())).toEqual(new Set(['coverage_summary', 'drift_observations', 'page_changes', 'state']));
     const pages = [ODD, ODD, 'shop'].map((website_id, at) => ({
       website_id,
       url: `https://a.example/${'pqs'[at]}`,

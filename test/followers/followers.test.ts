@@ -54,10 +54,7 @@ interface Case {
 }
 
 const iceberg = { enabled: true };
-const bucket = () => {
-  const { journal, ...config } = server.config;
-  return config;
-};
+const bucket = () => server.config;
 const file = (name: string) => ({
   sections: () => ({}),
   rows: (warehouse: string) => countsIn(join(warehouse, name), [...TABLES]),
