@@ -73,10 +73,7 @@ describe.runIf(THERE.length > 0)('thirty nights of five websites as Iceberg tabl
     const versions = engine === 'spark' ? [...byId, ...byTime] : byId;
     const statements = versions.map((one) => ({ sql: LISTED, versions: one }));
     for (const [nth, rows] of ask(context, engine, statements).entries()) {
-      const then = LISTED.replace(
-        "'complete'",
-        `'complete' and epoch_ms(committed_at) <= ${asked[nth % asked.length]}`,
-      );
+      const then = LISTED.replace("'complete'", `'complete' and epoch_ms(finished_at) <= ${asked[nth % asked.length]}`);
       const expected = await withReader({ warehouse: built.path, memoryLimit: 256e6 }, (reader) =>
         rowsOf(reader, then),
       );
