@@ -10,19 +10,24 @@ const HUGE = 150;
 function websites(): Record<string, OddWebsite> {
   let answered = 0;
   let answerSmall = () => {};
+  // Slow enough that there is something left when the small one begins.
+  let pause = 60;
   return {
     huge: {
       listing: (window) => windowOf(pagesOf('huge', HUGE), window),
       report: (url) => {
         answered += 1;
         if (answered === 10) answerSmall();
-        // Slow enough that there is something left when the small one begins.
-        return (response) => void setTimeout(() => response.end(JSON.stringify({ url })), 8);
+        return (response) => void setTimeout(() => response.end(JSON.stringify({ url })), pause);
       },
     },
     small: {
       listing: (window) => (response) => {
         answerSmall = () => void response.end(windowOf(pagesOf('small', 9), window).body);
+      },
+      report: (url) => {
+        pause = 8;
+        return (response) => void response.end(JSON.stringify({ url }));
       },
     },
   };
