@@ -152,7 +152,7 @@ export class BucketCache {
     const lease = new Lease(this.folder);
     this.#leases.add(lease);
     return {
-      bring: async (files) => {
+      provide: async (files) => {
         const wanted = files.filter((file) => isFetched(this.folder, file));
         lease.hold(wanted);
         const release = () => lease.release(wanted);

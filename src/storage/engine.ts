@@ -118,7 +118,7 @@ export class Engine {
     for (const [name, value] of Object.entries(variables)) {
       const text = JSON.stringify(value);
       if (this.#variables.get(name) === text) continue;
-      const release = Array.isArray(value) ? await this.bring(value) : () => {};
+      const release = Array.isArray(value) ? await this.provide(value) : () => {};
       await this.run(`set variable ${name} = $value`, { value });
       this.#variables.set(name, text);
       this.#releases.get(name)?.();
@@ -138,7 +138,7 @@ export class Engine {
     this.options.source = source;
   }
 
-  /** Whether files may be elsewhere until they are brought. */
+  /** Whether files may be elsewhere until they are provided. */
   get isRemote(): boolean {
     return this.options.source !== undefined;
   }
@@ -149,14 +149,14 @@ export class Engine {
    * @returns what to call once they may go again
    * @throws UnreachableError
    */
-  async bring(files: readonly string[]): Promise<() => void> {
+  async provide(files: readonly string[]): Promise<() => void> {
     return this.options.source ? bringUntil(this.#signal, this.options.source, files) : () => {};
   }
 
   /** Runs one statement. @throws EngineError with the statement's first line */
   async run(statement: string, parameters: Parameters = {}): Promise<DuckDBResult> {
     this.#signal?.throwIfAborted();
-    const release = await this.bring(listsIn(parameters));
+    const release = await this.provide(listsIn(parameters));
     try {
       return await this.connection.run(statement, bound(parameters), typesOf(parameters));
     } catch (cause) {
@@ -169,7 +169,7 @@ export class Engine {
   /** Runs one query and validates each row, whose values are as `toValue` returns them. */
   async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
     this.#signal?.throwIfAborted();
-    const release = await this.bring(listsIn(parameters));
+    const release = await this.provide(listsIn(parameters));
     try {
       const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
       return z.array(schema).parse(reader.convertRowObjects<Value>((value) => toValue(value)));

@@ -209,7 +209,7 @@ export class OpenWarehouse implements Log {
     files = this.files(table),
   ): Promise<T> {
     // A file that cannot be fetched is not damaged: the query fails instead of leaving it out.
-    await this.engine.bring(files);
+    await this.engine.provide(files);
     const { value, damaged } = await readReadable(this.engine, table, files, read);
     this.leaveOut(damaged);
     return value;

@@ -67,12 +67,12 @@ export async function readStates(
   log: Log & { path: string },
   options: StateOptions,
 ): Promise<{ files: string[]; damaged: DamagedFile[] }> {
-  await engine.bring(newestMarkers(log.markers).map((newest) => stateFileOf(log.path, newest)));
+  await engine.provide(newestMarkers(log.markers).map((newest) => stateFileOf(log.path, newest)));
   const { present, lacking } = await findStates(engine, log);
   const files = present.map(({ file }) => file);
   const damaged: DamagedFile[] = [];
   for (const newest of lacking) {
-    await engine.bring(followedBy(log.path, markersOf(log.markers, newest.websiteId)));
+    await engine.provide(followedBy(log.path, markersOf(log.markers, newest.websiteId)));
     const made = await makeState(log.path, { log, newest }, options);
     if (made.file !== null) files.push(made.file);
     damaged.push(...made.damaged);
