@@ -18,6 +18,7 @@ const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
 const DEFAULT_REGION = 'us-east-1';
 const CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 250;
+const NO_LISTING = 'what it answered is not a whole listing; check bucket.endpoint, and the proxies between';
 /** Temporary errors. */
 const PASSING = new Set([429, 500, 502, 503, 504]);
 /** Error codes of undici and Node.js for connection problems. */
@@ -166,7 +167,9 @@ export class Bucket {
         ...(token === null ? {} : { 'continuation-token': token }),
       };
       const { body } = await this.#again({ method: 'GET', key: '', query });
-      const { objects, next }: ReturnType<typeof readListing> = readListing(body.toString('utf8'));
+      const listing: ReturnType<typeof readListing> = readListing(body.toString('utf8'));
+      if (!listing) throw new BucketError(`${this.url}: ${NO_LISTING}`);
+      const { objects, next }: typeof listing = listing;
       for (const one of objects) yield { ...one, key: one.key.slice(this.#prefix.length) };
       if (next !== null && next === token) throw new BucketError(`${this.url}: its listing does not end`);
       token = next;

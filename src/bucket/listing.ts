@@ -11,16 +11,32 @@ export interface Listed {
 
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" };
 
-/** Parses an answer to a ListObjectsV2 request with `encoding-type=url`: flat elements without attributes. */
-export function readListing(xml: string): { objects: Listed[]; next: string | null } {
+/** An answer in one piece. A proxy's page, or an answer that was cut off, is none. */
+const WHOLE = /^\s*(<\?xml[^>]*\?>\s*)?<ListBucketResult[\s>].*<\/ListBucketResult>\s*$/s;
+
+/**
+ * Parses an answer to a ListObjectsV2 request with `encoding-type=url`: flat elements without attributes.
+ *
+ * @returns null if it is anything else, or not whole
+ */
+export function readListing(xml: string): { objects: Listed[]; next: string | null } | null {
+  if (!WHOLE.test(xml)) return null;
   const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => ({
     key: decodeURIComponent(textOf(one, 'Key').replaceAll('+', ' ')),
     size: Number(textOf(one, 'Size')),
     etag: textOf(one, 'ETag').replaceAll('"', ''),
     modified: textOf(one, 'LastModified'),
   }));
-  const isCut = textOf(xml, 'IsTruncated') === 'true';
-  return { objects, next: isCut ? textOf(xml, 'NextContinuationToken') || null : null };
+  const truncated = textOf(xml, 'IsTruncated');
+  const next = truncated === 'true' ? textOf(xml, 'NextContinuationToken') : null;
+  const [count, opened] = [textOf(xml, 'KeyCount'), xml.split('<Contents>').length - 1];
+  const isWhole =
+    ['true', 'false'].includes(truncated) &&
+    next !== '' &&
+    opened === objects.length &&
+    (count === '' || Number(count) === opened) &&
+    objects.every(({ key, size, modified }) => key !== '' && Number.isInteger(size) && Date.parse(modified) > 0);
+  return isWhole ? { objects, next } : null;
 }
 
 function textOf(xml: string, element: string): string {

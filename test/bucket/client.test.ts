@@ -174,3 +174,20 @@ describe('Bucket', () => {
     expect(Math.round(((await lake.get('k'))?.ageMs ?? 0) / 60_000)).toBe(10);
   });
 });
+
+it.each<[string, (xml: string) => string]>([
+  ['a page of a proxy', () => '<html><body>Sign in</body></html>'],
+  ['nothing', () => ''],
+  ['a part of a listing', (xml) => xml.slice(0, xml.lastIndexOf('<Contents>'))],
+  ['a listing cut in the middle of an object', (xml) => `${xml.slice(0, -60)}</ListBucketResult>`],
+  ['fewer objects than it counts', (xml) => xml.replace(/<Contents>.*?<\/Contents>/s, '')],
+  ['an end without the rest', (xml) => xml.replace(/<NextContinuationToken>.*?<\/NextContinuationToken>/, '')],
+  ['no word on whether it ends', (xml) => xml.replace(/<IsTruncated>\w+<\/IsTruncated>/, '')],
+  ['an object without a size', (xml) => xml.replace(/<Size>\d+<\/Size>/, '<Size>many</Size>')],
+])('a listing that is %s is an error', async (_, lie) => {
+  const asked = bucket();
+  for (const key of ['p', 'q', 'r', 's']) await asked.put(key, key);
+  expect(await asked.keys('')).toEqual(['p', 'q', 'r', 's']);
+  server.listing = lie;
+  await expect(asked.keys('')).rejects.toThrow('not a whole listing');
+});

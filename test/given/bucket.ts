@@ -27,6 +27,8 @@ export interface GivenBucket {
   requests: string[];
   /** Decides what goes wrong with a request; nothing if left out. */
   fault: ((request: string) => Fault | null) | null;
+  /** What it answers instead of a listing. */
+  listing: (xml: string) => string;
   /** Whether it heeds If-None-Match. */
   isConditional: boolean;
   /** The server's clock. */
@@ -50,6 +52,7 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     objects: new Map(),
     requests: [],
     fault: null,
+    listing: (xml) => xml,
     isConditional: true,
     now: () => Date.now(),
     etag: (_, body) => createHash('md5').update(body).digest('hex'),
@@ -127,9 +130,9 @@ export async function startBucket({ pageSize = 1000, prefix = '' } = {}): Promis
     });
     const isCut = left.length > page.length;
     const next = isCut ? `<NextContinuationToken>after&amp;${page.at(-1)?.[0]}</NextContinuationToken>` : '';
-    response.end(
-      `<?xml version="1.0"?>\n<ListBucketResult><IsTruncated>${isCut}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
-    );
+    const state = `<KeyCount>${page.length}</KeyCount><IsTruncated>${isCut}</IsTruncated>${next}`;
+    const xml = `<?xml version="1.0"?>\n<ListBucketResult>${state}${contents.join('')}</ListBucketResult>`;
+    response.end(given.listing(xml));
   }
 
   return given;
