@@ -239,7 +239,7 @@ describe('indexhouse.duckdb', () => {
     );
     const { duckdb } = await maintainAt(warehouse, { retention: KEEP });
     expect(duckdb?.rows_dropped).toBeGreaterThan(90_000);
-    expect(duckdb?.bytes_after).toBeLessThan((duckdb?.bytes_before ?? 0) / 2);
+    expect(duckdb?.bytes_after).toBeLessThan(0.6 * (duckdb?.bytes_before ?? 0));
     expect(await findingsOf(warehouse)).toEqual([]);
     expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
   });

@@ -214,7 +214,7 @@ describe('a damaged journal', () => {
     expect(receipt.websites[0]?.set_aside).toBe(join('runs', 'damaged', runId, 'w.2'));
     expect([readdirSync(earlier), existsSync(join(folder, 'reports.ndjson'))]).toEqual([[], true]);
     expect(await home.wrong()).toEqual([]);
-    expect((await statusOf(home)).warnings.join()).toMatch(/w\.2 is a damaged journal; .*delete the folder or send it/);
+    expect((await statusOf(home)).warnings.join()).toMatch(/w\.2 is a damaged journal, .*delete the folder or send it/);
     expect(await checkJournals(await given(home.config))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining(folder),

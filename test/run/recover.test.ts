@@ -149,17 +149,6 @@ describe('a run that died', () => {
       expect(await wrong()).toEqual([]);
     });
 
-    testAtLength(
-      'is committed without the count of what is left where that count is damaged, and it is too old',
-      async () => {
-        writeFileSync(join(home.journal('w'), 'planned.json'), '{"pla');
-        home.configure(['other']);
-        const { websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true, laterMs: TOO_LATE_MS });
-        expect(websites).toMatchObject([{ status: 'committed', reports: { planned: had.length, left: null } }]);
-        expect(await wrong()).toEqual([]);
-      },
-    );
-
     test('is finished, and nothing else, by --recover', async () => {
       const [runId] = home.unfinished();
       const { run_id, websites } = await home.sync({ follow: IS_FOLLOWED, recoverOnly: true });

@@ -249,12 +249,6 @@ describe('indexhouse.duckdb', () => {
     writeFileSync(database(), 'garbage');
     expect(await verdict()).toMatchObject({ code: 1, text: expect.stringContaining(database()) });
   });
-
-  testAtLength('has no tables yet: it lags', async () => {
-    rmSync(database());
-    await inDuckdb(home.warehouse, 'select 1');
-    expect(await verdict()).toMatchObject({ code: 3, levels: ['lag'] });
-  });
 });
 
 testAtLength('a sync that runs meanwhile is no difference', async () => {

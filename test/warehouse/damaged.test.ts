@@ -244,7 +244,7 @@ test('commands warn on stderr, answer on stdout and end with 3', async () => {
   const commands = [
     ['query', '--sql', 'select count(*) as n from coverage', '--json', '--warehouse', warehouse],
     ['report', '--json', '--out', `${folder}/report.html`, '--warehouse', warehouse],
-    ['plan', '--offline', '--json', '--config', config],
+    ['plan', '--json', '--config', config],
   ];
   const ended = await Promise.all(commands.slice(0, atLength(1, 3)).map((words) => run(words)));
   for (const { code, stdout, stderr } of ended) {
