@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { atLength, seeds } from '../given/at-length.js';
+import { atLength, seeds, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';
@@ -71,7 +71,7 @@ describe('a removed snapshot', () => {
     }
   });
 
-  test('is dropped by indexhouse.duckdb once its reader has closed it', async () => {
+  testAtLength('is dropped by indexhouse.duckdb once its reader has closed it', async () => {
     const { warehouse, indexhouse } = given();
     const { release } = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
     const sections = { warehouse: { lock_timeout: '0s' } };
@@ -173,7 +173,7 @@ describe('indexhouse remove', () => {
     });
   });
 
-  test('a mistyped id leaves nothing behind once it is corrected', async () => {
+  testAtLength('a mistyped id leaves nothing behind once it is corrected', async () => {
     const simulator = await startSimulator({ websites: [{ id: 'w', pages: 5 }] });
     onTestFinished(() => simulator.close());
     const folder = temporaryFolder();
