@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { followDuckdb } from '../src/followers/duckdb.js';
+import { followDuckdb } from '../src/followers/rebuild.js';
 import type { JournalFolder } from '../src/journal/folder.js';
 import { withEngine } from '../src/storage/engine.js';
 import { commitStaged } from '../src/warehouse/commit.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { followDuckdb } from '../src/followers/duckdb.js';
+import { followDuckdb } from '../src/followers/rebuild.js';
 import { type Engine, withEngine } from '../src/storage/engine.js';
 import { literal } from '../src/storage/sql.js';
 import { listTableFiles, stateFile, warehouseFolder } from '../src/warehouse/layout.js';

@@ -151,7 +151,7 @@ export async function readWebsites(
     const is_configured = own !== undefined || input.websites.length === 0;
     return { ...website, website_name: own?.name ?? website.website_name, is_configured };
   });
-  // Of a mistyped id there are only runs, which the next sync removes.
+  // Of a mistyped id there are only runs, which say nothing.
   const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
   return { log, websites: websites.filter(isShown), drift, pageStates };
 }

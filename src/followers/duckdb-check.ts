@@ -11,9 +11,9 @@ import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
 import { filesOf, markerPaths } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
-import { DATA_TABLES, isThinned, MARKER_TABLES, type Table } from '../warehouse/tables.js';
+import { DATA_TABLES, MARKER_TABLES, type Table } from '../warehouse/tables.js';
 import { type Compared, type Difference, lagging } from './follower.js';
-import { isDropped, knownCommits, readRetention, removedInFile } from './native-file.js';
+import { isDropped, isOutdated, knownCommits, readRetention } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
 const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
@@ -71,36 +71,24 @@ const countRow = z.object({ rows: z.coerce.number() });
 
 async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]> {
   const { markers } = log;
-  if ((await removedInFile(engine, log, 'follower.')).size > 0)
-    return [lagging('indexhouse.duckdb still holds what was removed')];
+  // The next sync rebuilds it, so there is nothing to compare.
+  if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ commitId }) => taken.has(commitId));
-  const { retainedFrom } = await readRetention(engine, 'follower.');
+  const retainedFrom = await readRetention(engine, 'follower.');
   const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
-  const tombstones = log.query('tombstones', log.tombstoneFiles);
-  // Rows of files that these put out of use are not compared: nothing is left to compare them with.
-  await engine.run(
-    `create or replace temp table new_tombstones as
-     select * from (${tombstones}) anti join follower.tombstones using (tombstone_id)`,
-  );
-  const held = (all: string, table: Table, key: string) =>
-    `select * from (${all}) semi join follower.${table} using (${key})`;
   const compared: [Table, string][] = [
     ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, kept(table), table))]),
     ...MARKER_TABLES.map((table): [Table, string] => [table, log.query(table, markerPaths(has, table))]),
-    ['tombstones', held(tombstones, 'tombstones', 'tombstone_id')],
+    ['tombstones', log.query('tombstones', log.tombstoneFiles)],
   ];
   const lags: [number, (rows: number) => Difference][] = [
     [markers.length - has.length, (lacking) => lagging(`indexhouse.duckdb is ${counted(lacking, 'snapshot')} behind`)],
-    [
-      await countOf(engine, 'new_tombstones'),
-      (files) => lagging(`indexhouse.duckdb may hold rows of ${files} removed files`),
-    ],
   ];
   // Rows of a damaged Parquet file cannot be compared; the native file is not to blame.
   if ((await findDamaged(engine, 'runs', log.runs)).length === 0) {
     const runs = log.query('runs', log.runs);
-    compared.push(['runs', held(runs, 'runs', 'run_id, website_id')]);
+    compared.push(['runs', `select * from (${runs}) semi join follower.runs using (run_id, website_id)`]);
     // A run's row comes last, or alone if the run failed: without it, the file is only behind.
     const lacking = await countOf(engine, `(${runs}) anti join follower.runs using (run_id, website_id)`);
     lags.push([lacking, (rows) => lagging(`runs in indexhouse.duckdb is ${rows} rows behind`)]);
@@ -118,9 +106,7 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
 async function compareTable(engine: Engine, table: Table, parquet: string): Promise<Difference[]> {
   await engine.view('parquet_side', parquet);
   const columns = await columnsOf(engine, `follower.${table}`);
-  const compared = `commit_id not in (select commit_id from new_tombstones where table_name = ${literal(table)})`;
-  const follower = `follower.${table}${isThinned(table) ? ` where ${compared}` : ''}`;
-  const differs = await rowsDiffer(engine, columns, 'parquet_side', follower);
+  const differs = await rowsDiffer(engine, columns, 'parquet_side', `follower.${table}`);
   if (!differs) return [];
   return [difference(`${table} in indexhouse.duckdb differs from the Parquet files: ${differs}`)];
 }

@@ -2,32 +2,22 @@ import { createHash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { counted } from '../observe/format.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
-import { Engine, withEngine } from '../storage/engine.js';
-import { lockHolder, waitingForLock } from '../storage/locks.js';
+import { Engine } from '../storage/engine.js';
+import { waitingForLock } from '../storage/locks.js';
 import { literal } from '../storage/sql.js';
 import { readReadable, websiteOf } from '../warehouse/damage.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { dataFilesOf, type Marker, tableOf } from '../warehouse/markers.js';
-import { OpenWarehouse } from '../warehouse/open.js';
+import type { OpenWarehouse } from '../warehouse/open.js';
 import { createTables, type Table, viewStatements } from '../warehouse/tables.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
-import {
-  dropOldRows,
-  duckdbLag,
-  isDropped,
-  knownCommits,
-  RETENTION,
-  removeDatabase,
-  takeTombstones,
-} from './native-file.js';
+import { isDropped, knownCommits, lackingTombstones, RETENTION, readRetention, removeDatabase } from './native-file.js';
 
 /** The name by which the file is attached. */
-export const DATABASE = 'indexhouse';
-const RETRY_INTERVAL_MS = 250;
+const DATABASE = 'indexhouse';
+export const RETRY_INTERVAL_MS = 250;
 /**
  * Rows in a row group of the file, twice as many as in the Parquet files. DuckDB compresses a full row group with all
  * threads while it reads rows, and only once. Rows that do not fill one are compressed by a single thread, together
@@ -47,39 +37,8 @@ export interface FollowDuckdbInput {
   lockTimeout: number;
   /** A file to build instead of `indexhouse.duckdb`, when that is rebuilt. */
   file?: string;
-  /** A date: older rows of `coverage` and `url_reports` are dropped. Left out or null: nothing more is dropped. */
+  /** A date: a new file leaves out older rows of `coverage` and `url_reports`. Left out or null: it holds all. */
   retainedFrom?: string | null;
-}
-
-/**
- * Brings `indexhouse.duckdb` up to date: it inserts every commit that it lacks, oldest first, one transaction each. The
- * file is open read-write only for these few seconds. A reader that has it open makes it lag but never fails a sync. A
- * commit whose files cannot be read is skipped, reported, and tried again next time.
- */
-export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
-  let engine: Engine;
-  try {
-    engine = await openWaiting(input);
-  } catch (error) {
-    const { behind } = await duckdbLag(log, scratch(input), input.file);
-    const holder = lockHolder(error);
-    const reason = holder
-      ? `${holder} has indexhouse.duckdb open, so it is ${counted(behind, 'snapshot')} behind; the next sync catches up once it is closed`
-      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
-    return { name: 'duckdb', behind, reason };
-  }
-  try {
-    return await catchUpDuckdb(engine, input, log);
-  } finally {
-    engine.close();
-  }
-}
-
-/** Like `followWithDuckdb`, with the current log. */
-export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
-  return withEngine(scratch(input), async (engine) =>
-    followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
-  );
 }
 
 function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
@@ -118,7 +77,7 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
   await rm(`${file}.wal`, { force: true });
   await attachForWriting(engine, temporary, 'made');
   await createTables(engine);
-  for (const statement of RETENTION) await engine.run(statement);
+  await engine.run(RETENTION);
   await engine.run('create table views_of (text_sha256 varchar not null)');
   await createViews(engine);
   await engine.run('checkpoint made');
@@ -133,7 +92,7 @@ export async function attachForWriting(engine: Engine, file: string, name: strin
   await engine.run(`use ${name}`);
 }
 
-/** Inserts the commits that the open file lacks, and deletes what retention has dropped. */
+/** Inserts the commits that the open file lacks. */
 export async function catchUpDuckdb(
   engine: Engine,
   input: FollowDuckdbInput,
@@ -153,12 +112,13 @@ class DuckdbFile implements LogCopy {
   ) {}
 
   async drop(log: OpenWarehouse): Promise<void> {
-    await createViews(this.engine);
-    const before = this.input.retainedFrom ?? null;
-    this.#retainedFrom = await inTransaction(this.engine, () => dropOldRows(this.engine, before));
-    crashPoint('dropped old rows');
-    await inTransaction(this.engine, () => takeTombstones(this.engine, log));
-    crashPoint('followed the tombstones');
+    const { engine } = this;
+    const from = this.input.retainedFrom;
+    await createViews(engine);
+    if (from) await engine.run('update retention set retained_from = $from::date', { from });
+    this.#retainedFrom = await readRetention(engine);
+    // They are of commits that it lacks: a file that holds their rows is rebuilt.
+    if (log.tombstoneFiles.length > 0) await engine.run(`insert into tombstones by name ${lackingTombstones(log)}`);
   }
 
   known(): Promise<ReadonlySet<string>> {

@@ -6,10 +6,10 @@ import { scratchFolder } from '../warehouse/layout.js';
 import { updateIndex } from '../warehouse/marker-index.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { isAnalyticsCurrent, writeAnalytics } from './analytics.js';
-import { followWithDuckdb } from './duckdb.js';
 import { compareDuckdb } from './duckdb-check.js';
 import { type Follower, type FollowerState, followerOf, titleOf, type WithCopy } from './follower.js';
 import { duckdbLag } from './native-file.js';
+import { followWithDuckdb } from './rebuild.js';
 
 export interface FollowInput {
   config: Config;

@@ -8,103 +8,74 @@ import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { lackingIn, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { isThinned, TABLES, type Table, THINNED_TABLES } from '../warehouse/tables.js';
+import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { type FollowerLag, removedIn } from './follower.js';
 
-const retentionRow = z.object({ retained_from: z.string().nullable(), deleted_rows: z.coerce.number() });
+const countRow = z.object({ rows: z.coerce.number() });
+const heldRun = z.object({ websiteId: z.string(), id: z.string() });
+const retentionRow = z.object({ retained_from: z.string().nullable() });
 
-/** A native DuckDB file's record of the rows that were dropped from it. */
-export interface Retention {
-  /** `YYYY-MM-DD`: rows of `coverage` and `url_reports` of earlier snapshots were dropped; null: none were. */
-  retainedFrom: string | null;
-  /** Rows deleted since the file was created; a copy would be smaller by these. */
-  deletedRows: number;
-}
+/**
+ * Creates a native file's record of the date (`YYYY-MM-DD`) of the oldest snapshots that it holds rows of `coverage` and
+ * `url_reports` of; null: it holds those of all.
+ */
+export const RETENTION = 'create table retention as select null::date as retained_from';
 
-/** Creates this record: a table of one row that exists only in a native file. */
-export const RETENTION = [
-  'create table retention (retained_from date, deleted_rows bigint not null)',
-  'insert into retention values (null, 0)',
-];
-
-/** Reads the record of dropped rows; `prefix`: the name that the file is attached by, with a dot. */
-export async function readRetention(engine: Engine, prefix = ''): Promise<Retention> {
-  const query = `select retained_from::varchar as retained_from, deleted_rows from ${prefix}retention`;
+/** Reads that date; `prefix`: the name that the file is attached by, with a dot. */
+export async function readRetention(engine: Engine, prefix = ''): Promise<string | null> {
+  const query = `select retained_from::varchar as retained_from from ${prefix}retention`;
   const [row] = await engine.rows(retentionRow, query);
-  return { retainedFrom: row?.retained_from ?? null, deletedRows: row?.deleted_rows ?? 0 };
+  return row?.retained_from ?? null;
 }
 
-/** All rows of replays are kept: the view `quarantine` needs them to know what was replayed. */
-export const OLD_ROWS = 'snapshot_date < $before::date and commit_id = snapshot_id';
-
-/** Whether the rows of a commit that is not in the file yet would be dropped. */
+/** Whether a file that holds rows from this date on leaves out those of a commit. All rows of replays are kept. */
 export function isDropped(marker: Marker, table: Table, retainedFrom: string | null): boolean {
   return isThinned(table) && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
 }
 
 /**
- * Drops the rows of earlier snapshots and records it, in the caller's transaction.
- *
- * @param before a date; with null, or one earlier than that of the record, nothing changes
- * @returns the date that the file holds rows from, or null
+ * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
+ * `indexhouse remove` took something. Then it is rebuilt. `prefix` as for `readRetention`.
  */
-export async function dropOldRows(engine: Engine, before: string | null): Promise<string | null> {
-  const { retainedFrom } = await readRetention(engine);
-  if (before === null || (retainedFrom !== null && retainedFrom >= before)) return retainedFrom;
-  for (const table of THINNED_TABLES) {
-    const { rowsChanged } = await engine.run(`delete from ${table} where ${OLD_ROWS}`, { before });
-    await countDeleted(engine, rowsChanged);
-  }
-  await engine.run('update retention set retained_from = $before::date', { before });
-  return before;
-}
-
-/** Drops what was removed and the rows of files that got a tombstone since, in the caller's transaction. */
-export async function takeTombstones(engine: Engine, log: OpenWarehouse): Promise<void> {
-  for (const website of await removedInFile(engine, log)) await dropWebsite(engine, website);
-  if (log.tombstoneFiles.length === 0) return;
-  await engine.run(
-    `create or replace temp table new_tombstones as
-     select * from (${log.query('tombstones', log.tombstoneFiles)}) anti join tombstones using (tombstone_id)`,
-  );
-  for (const table of THINNED_TABLES) {
-    const { rowsChanged } = await engine.run(
-      `delete from ${table} where commit_id in (select commit_id from new_tombstones where table_name = $table)`,
-      { table },
-    );
-    await countDeleted(engine, rowsChanged);
-  }
-  await engine.run('insert into tombstones by name select * from new_tombstones');
-  await engine.run('drop table new_tombstones');
-}
-
-const heldRun = z.object({ websiteId: z.string(), id: z.string() });
-
-/** Websites of which a file holds what the log no longer has; by runs, because a marker may only be lost. */
-export async function removedInFile(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<ReadonlySet<string>> {
+export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<boolean> {
+  // By runs, too, because a marker may only be lost.
   const held = ['runs', 'snapshots'].map(
     (table) => `select website_id as "websiteId", run_id as id from ${prefix}${table}`,
   );
-  return removedIn(log, await engine.rows(heldRun, held.join(' union ')));
+  if (removedIn(log, await engine.rows(heldRun, held.join(' union '))).size > 0) return true;
+  if (log.tombstoneFiles.length === 0) return false;
+  const query = `select count(*) as rows from (${lackingTombstones(log, prefix)})
+    where commit_id in (select id from (${commitsIn(prefix)}))`;
+  return ((await engine.rows(countRow, query))[0]?.rows ?? 0) > 0;
 }
 
-/** All of its commits are inserted again. */
-async function dropWebsite(engine: Engine, website: string): Promise<void> {
-  for (const table of TABLES) {
-    const { rowsChanged } = await engine.run(`delete from ${table} where website_id = $website`, { website });
-    await countDeleted(engine, rowsChanged);
-  }
+/** The tombstones that a file has not taken over yet. */
+export function lackingTombstones(log: OpenWarehouse, prefix = ''): string {
+  const all = log.query('tombstones', log.tombstoneFiles);
+  return `select * from (${all}) anti join ${prefix}tombstones using (tombstone_id)`;
 }
 
-async function countDeleted(engine: Engine, rows: number): Promise<void> {
-  if (rows > 0) await engine.run(`update retention set deleted_rows = deleted_rows + ${Math.trunc(rows)}`);
+/** How many rows a file would lose if it kept those from a date on, and what the log still has. */
+export async function countDroppable(engine: Engine, log: OpenWarehouse, before: string | null): Promise<number> {
+  const counted = THINNED_TABLES.map(
+    (table) => `select count(*) as rows from ${table}
+      where (snapshot_date < $before::date and commit_id = snapshot_id)
+        or commit_id in (select commit_id from (${lackingTombstones(log)}) where table_name = '${table}')`,
+  );
+  const [sum] = await engine.rows(countRow, `select sum(rows) as rows from (${counted.join(' union all ')})`, {
+    before,
+  });
+  return sum?.rows ?? 0;
 }
 
 /** The ids of the commits, snapshots and replays, that a native DuckDB file holds; `prefix` as for `readRetention`. */
 export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
-  const query = `select snapshot_id as id from ${prefix}snapshots union all select replay_id from ${prefix}replays`;
-  const rows = await engine.rows(z.object({ id: z.string() }), query);
+  const rows = await engine.rows(z.object({ id: z.string() }), commitsIn(prefix));
   return new Set(rows.map(({ id }) => id));
+}
+
+function commitsIn(prefix: string): string {
+  return `select snapshot_id as id from ${prefix}snapshots union all select replay_id from ${prefix}replays`;
 }
 
 /**

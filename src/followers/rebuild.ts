@@ -1,19 +1,59 @@
 import { BusyError, Failure } from '../exit.js';
+import { counted } from '../observe/format.js';
+import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
-import { withEngine } from '../storage/engine.js';
+import { type Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
-import { type FollowDuckdbInput, followDuckdb } from './duckdb.js';
+import { OpenWarehouse } from '../warehouse/open.js';
+import { catchUpDuckdb, type FollowDuckdbInput, openWaiting } from './duckdb.js';
 import type { FollowerState } from './follower.js';
-import { type Retention, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
+import { duckdbLag, isOutdated, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
 
 /** The new file could not be built; the old one is unchanged. */
 export class RebuildError extends Failure {}
 
 /**
- * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. The caller holds
- * the run lock.
+ * Brings `indexhouse.duckdb` up to date: it inserts every commit that it lacks, oldest first, one transaction each. The
+ * file is open read-write only for these few seconds. A reader that has it open makes it lag but never fails a sync. A
+ * commit whose files cannot be read is skipped, reported, and tried again next time. A file that holds what retention or
+ * a removal took out of the log is rebuilt. The caller holds the run lock.
+ */
+export async function followWithDuckdb(input: FollowDuckdbInput, log: OpenWarehouse): Promise<FollowerState> {
+  let engine: Engine;
+  try {
+    engine = await openWaiting(input);
+  } catch (error) {
+    const { behind } = await duckdbLag(log, scratch(input), input.file);
+    const holder = lockHolder(error);
+    const reason = holder
+      ? `${holder} has indexhouse.duckdb open, so it is ${counted(behind, 'snapshot')} behind; the next sync catches up once it is closed`
+      : `indexhouse.duckdb cannot be opened: ${withRemedy(error)}. The Parquet files are complete: ${diskRemedy(error) ? 'the next sync catches up' : 'delete it, and the next sync rebuilds it'}`;
+    return { name: 'duckdb', behind, reason };
+  }
+  try {
+    if (!(await isOutdated(engine, log))) return await catchUpDuckdb(engine, input, log);
+  } finally {
+    engine.close();
+  }
+  return rebuildDuckdb(input);
+}
+
+/** Like `followWithDuckdb`, with the current log. */
+export function followDuckdb(input: FollowDuckdbInput): Promise<FollowerState> {
+  return withEngine(scratch(input), async (engine) =>
+    followWithDuckdb(input, await OpenWarehouse.readIndexed(engine, input.warehouse)),
+  );
+}
+
+function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse' | 'memoryLimit'>) {
+  return { memoryLimit, temporary: scratchFolder(warehouse) };
+}
+
+/**
+ * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. Can be repeated after
+ * an interruption at any point. The caller holds the run lock.
  *
  * @param retainedFrom the date from which rows of `coverage` and `url_reports` are kept, or null for all; left out: as in
  *   the old file
@@ -21,35 +61,36 @@ export class RebuildError extends Failure {}
  * @throws BusyError if another process has the old file open, RebuildError; in both cases the old file is unchanged
  */
 export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout' | 'file'>): Promise<FollowerState> {
-  const { warehouse, memoryLimit, retainedFrom } = input;
+  const { warehouse, memoryLimit } = input;
   const { database } = warehouseFolder(warehouse);
   const old = await lookAtOld(database, warehouse);
-  const usable = old !== null;
   const file = `${database}.new`;
   await removeDatabase(file);
   try {
-    const from = retainedFrom === undefined ? (old?.retainedFrom ?? null) : retainedFrom;
-    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file, retainedFrom: from });
+    const retainedFrom = input.retainedFrom === undefined ? (old?.retainedFrom ?? null) : input.retainedFrom;
+    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file, retainedFrom });
     // The old file may be the only one that still holds the rows of unreadable commits.
-    if (state.behind > 0 && (usable || !(await exists(file)))) throw new RebuildError(state.reason);
+    if (state.behind > 0 && (old || !(await exists(file)))) throw new RebuildError(state.reason);
+    crashPoint('built the new indexhouse.duckdb');
     await replaceDatabase(file, database);
+    crashPoint('put the new indexhouse.duckdb in place');
     return state;
   } catch (cause) {
     await removeDatabase(file);
-    const kept = usable ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
+    const kept = old ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
     throw new RebuildError(`cannot rebuild indexhouse.duckdb; ${kept}: ${withRemedy(cause)}`, { cause });
   }
 }
 
 /**
- * @returns what was dropped from the file; null if there is none that can be opened
+ * @returns from when on the file holds rows; null if there is none that can be opened
  * @throws BusyError
  */
-async function lookAtOld(database: string, warehouse: string): Promise<Retention | null> {
+async function lookAtOld(database: string, warehouse: string): Promise<{ retainedFrom: string | null } | null> {
   if (!(await exists(database))) return null;
   const options = { file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) };
   try {
-    return await withEngine(options, (engine) => readRetention(engine));
+    return await withEngine(options, async (engine) => ({ retainedFrom: await readRetention(engine) }));
   } catch (error) {
     const holder = lockHolder(error);
     if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} has it open. Close it there and try again`);

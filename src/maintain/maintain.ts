@@ -155,20 +155,21 @@ class Maintenance {
     return rebuilt;
   }
 
-  /** Removes from `indexhouse.duckdb` what the log no longer holds, and shrinks the file. */
+  /** Removes from `indexhouse.duckdb` what the log no longer holds. */
   async #shrink(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
     const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
-    const warehouse = this.#warehouse;
+    const [warehouse, retainedFrom] = [this.#warehouse, this.#retainedFrom];
     if (!configured && !(await hasTableFile(warehouse, 'tombstones'))) return null;
     if (this.options.dryRun) {
       // Rows that are too old for it are counted in the file itself.
       const goes = planned.filter(({ marker, table, fate }) => {
-        return fate === 'goes' && !isDropped(marker, table, this.#retainedFrom);
+        return fate === 'goes' && !isDropped(marker, table, retainedFrom);
       });
-      const rowsOfFiles = goes.reduce((all, { rows }) => all + rows, 0);
-      return lookAtShrinking(warehouse, { retainedFrom: this.#retainedFrom, rowsOfFiles }, this.engineOptions);
+      const shrunk = await lookAtShrinking(this.log, { retainedFrom }, this.engineOptions);
+      const rows_dropped = goes.reduce((all, { rows }) => all + rows, shrunk.rows_dropped);
+      return shrunk.bytes_before === null ? shrunk : { ...shrunk, rows_dropped };
     }
     const log = await OpenWarehouse.read(this.engine, warehouse, this.engineOptions.temporary);
-    return shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom: this.#retainedFrom }, log);
+    return shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom }, log, this.engineOptions);
   }
 }

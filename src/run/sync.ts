@@ -16,7 +16,6 @@ import { JournalEngine } from '../warehouse/journal-views.js';
 import { dropScratch, newestFile, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
-import { forgetMistyped } from '../warehouse/removal.js';
 import { Clients, configuredWebsites } from './clients.js';
 import { commit, keptForNextTime, readBefore, recordFailure, stage } from './commit-snapshot.js';
 import {
@@ -149,12 +148,6 @@ class Sync {
         if (website.status === 'rejected') throw website.reason;
         receipts.push(website.value);
       }
-      const named = config.bucket ? null : namedWebsites(config);
-      if (named)
-        await forgetMistyped(
-          warehouse,
-          named.map(({ id }) => id),
-        );
       progress.note('catching up');
       const followers = await effects.follow({ config, warehouse, log });
       const { warning } = this.#context.clock;

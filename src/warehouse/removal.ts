@@ -15,7 +15,7 @@ import {
   writeDurably,
 } from '../storage/durable.js';
 import { encodeId } from '../storage/names.js';
-import { namesIn, scratchFolder, warehouseFolder, websitesIn } from './layout.js';
+import { namesIn, scratchFolder, warehouseFolder } from './layout.js';
 import { DATA_TABLES, MARKER_TABLES } from './tables.js';
 
 const JOURNALS = ['runs', join('runs', 'damaged'), 'replays'];
@@ -106,15 +106,4 @@ export async function foldersOf(warehouse: string, websiteId: string): Promise<s
     join('state', `website=${name}`),
     ...JOURNALS.flatMap((root, at) => (runs[at] ?? []).map((run) => join(root, run, name))),
   ];
-}
-
-/** Removes what a mistyped id left: runs that failed, of a website without a snapshot. The caller holds the run lock. */
-export async function forgetMistyped(warehouse: string, configured: readonly string[]): Promise<void> {
-  for (const id of (await websitesIn(warehouse)).filter((one) => !configured.includes(one))) {
-    const folders = (await foldersOf(warehouse, id)).map((path) => join(warehouse, path));
-    const there = await Promise.all(folders.map(exists));
-    const [runs, second] = folders.filter((_, at) => there[at]);
-    if (!runs || second || !runs.includes(join('parquet', 'runs'))) continue;
-    for (const path of [warehouseFolder(warehouse).index, runs]) await removeWhole(path);
-  }
 }

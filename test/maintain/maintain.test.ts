@@ -10,7 +10,7 @@ import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { filesOf, type Marker, markersOf } from '../../src/warehouse/markers.js';
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -71,12 +71,12 @@ async function keptCommits(warehouse: string): Promise<string[]> {
 const fileCount = async (warehouse: string, table: ThinnedTable) => (await listTableFiles(warehouse, table)).length;
 
 describe('thinning the Parquet files', () => {
-  test('a dry run says what would go, takes no lock and changes nothing', async () => {
+  test('a dry run says what would go, takes no lock and changes nothing; then files are put out of use', async () => {
     const warehouse = copyOf(built.path);
     const before = filesBelow(warehouse);
-    const receipt = await maintainAt(warehouse, { dryRun: true });
-    expect(receipt).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
-    const shop = receipt.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
+    const dry = await maintainAt(warehouse, { dryRun: true });
+    expect(dry).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
+    const shop = dry.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
     expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-03-05', last_date: '2025-03-11' });
     expect(shop?.kept.map(({ reason, files }) => [reason, files])).toEqual([
       ['recent', 1],
@@ -84,61 +84,37 @@ describe('thinning the Parquet files', () => {
       ['newest_reports', 2],
     ]);
     expect(filesBelow(warehouse)).toEqual(before);
-  });
 
-  test('puts files out of use, and never one that holds what is needed', async () => {
-    const warehouse = copyOf(built.path);
     const files = await fileCount(warehouse, 'coverage');
-    const dry = await maintainAt(warehouse, { dryRun: true });
     const reader = await withReader({ warehouse, memoryLimit: MEMORY }, async (opened) => {
       const done = await maintainAt(warehouse);
       expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
+      expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
       // Whoever listed the files before still finds them.
       return opened.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
     });
     expect(reader).toEqual([{ rows: '36' }]);
+    // Never one that holds what is needed.
     expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files]);
     expect(await findingsOf(warehouse)).toEqual([]);
-    expect(await countsIn(join(warehouse, 'analytics.duckdb'), ['coverage', 'tombstones'])).toEqual({
-      coverage: 20,
-      tombstones: 7,
-    });
+    for (const file of ['analytics.duckdb', 'indexhouse.duckdb']) {
+      const counts = await countsIn(join(warehouse, file), ['coverage', 'url_reports', 'tombstones']);
+      expect(counts).toEqual({ coverage: 20, url_reports: 13, tombstones: 7 });
+    }
   });
 
-  testAtLength('deletes files that are out of use for an hour, and no others', async () => {
+  test('after an hour the files are deleted; what stays is answered as before, from the checkpoint, too', async () => {
     const warehouse = copyOf(thinned);
     const files = await fileCount(warehouse, 'coverage');
-    const { waiting } = await maintainAt(built.path, { dryRun: true });
+    const kept = await keptCommits(warehouse);
+    const before = await answersOf(built.path, kept);
     const early = await maintainAt(warehouse, { now: NOW + HOUR_MS - 1 });
     expect(early).toMatchObject({ deleted: { files: 0 }, waiting: { files: 7 } });
     const late = await maintainAt(warehouse, { now: NOW + HOUR_MS });
-    expect(late).toMatchObject({ deleted: waiting, waiting: { files: 0, bytes: 0 } });
-    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files - 5]);
-    expect(await findingsOf(warehouse)).toEqual([]);
-    expect(await countsIn(join(warehouse, 'analytics.duckdb'), ['coverage'])).toEqual({ coverage: 20 });
-  });
-
-  test('what stays is answered as before, and the state is made anew from the checkpoint', async () => {
-    const warehouse = copyOf(thinned);
-    const kept = await keptCommits(warehouse);
-    const before = await answersOf(built.path, kept);
-    const late = await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
     expect(late).toMatchObject({ deleted: { files: 7 }, waiting: { files: 0, bytes: 0 } });
+    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files - 5]);
     rmSync(join(warehouse, 'state'), { recursive: true });
     expect(await answersOf(warehouse, kept)).toEqual(before);
-  });
-
-  testAtLength('indexhouse.duckdb is rebuilt from what stays', async () => {
-    const warehouse = copyOf(thinned);
-    await maintainAt(warehouse, { now: NOW + 2 * HOUR_MS });
-    rmSync(join(warehouse, 'state'), { recursive: true });
-    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
-    expect(await findingsOf(warehouse)).toEqual([]);
-    expect(await countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'tombstones'])).toEqual({
-      coverage: 20,
-      url_reports: 13,
-      tombstones: 7,
-    });
   });
 
   testAtLength('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
@@ -209,39 +185,15 @@ describe('indexhouse.duckdb', () => {
     expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
     expect(left['page_changes']).toBeGreaterThan(4);
     expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
-  });
-
-  testAtLength(
-    'is mended and rebuilt to the same, and gets its old rows back where it is rebuilt from the first night',
-    async () => {
-      const warehouse = copyOf(built.path);
-      await maintainAt(warehouse, { retention: KEEP });
-      const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
-      const left = await counts();
-      await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
-      const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
-      const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
-      expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
-      expect(await counts()).toEqual(left);
-      await rebuildDuckdb({ warehouse, memoryLimit: MEMORY });
-      expect(await counts()).toEqual(left);
-      await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-      expect(await counts()).toMatchObject({ coverage: 36 });
-    },
-  );
-
-  testAtLength('gets smaller by what is deleted from it, once', async () => {
-    const warehouse = copyOf(built.path);
-    await inDuckdb(
-      warehouse,
-      `insert into coverage select coverage.* replace (uuid()::varchar as url)
-       from coverage, range(25000) where commit_id = (select min(snapshot_id) from snapshots where website_id = 'shop')`,
-    );
-    const { duckdb } = await maintainAt(warehouse, { retention: KEEP });
-    expect(duckdb?.rows_dropped).toBeGreaterThan(90_000);
-    expect(duckdb?.bytes_after).toBeLessThan(0.6 * (duckdb?.bytes_before ?? 0));
-    expect(await findingsOf(warehouse)).toEqual([]);
     expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
+
+    await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
+    const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
+    const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
+    expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
+    expect(await counts()).toEqual(left);
+    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
+    expect(await counts()).toMatchObject({ coverage: 36 });
   });
 
   testAtLength('stays as it is while a reader holds it, and nothing is lost', async () => {
@@ -275,26 +227,20 @@ describe('a warehouse that is not as it should be', () => {
     expect(await listTableFiles(warehouse, 'checkpoints')).toEqual([]);
   });
 
-  test.each(atLength<string[]>([], ['missing', 'altered']))(
-    'with a checkpoint that is %s is reported by verify',
-    async (how) => {
-      const warehouse = copyOf(thinned);
-      const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
-      if (how === 'missing') rmSync(checkpoint);
-      else await rewrite(checkpoint, 'select * replace (absences + 1 as absences) from self');
-      expect(await findingsOf(warehouse)).toMatchObject([
-        { check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') },
-      ]);
-      if (how === 'altered') return;
-      await expect(maintainAt(warehouse, { now: NOW + 2 * HOUR_MS })).rejects.toThrow('checkpoints');
-      expect(await fileCount(warehouse, 'coverage')).toBe(13);
-    },
-  );
-
-  testAtLength('with a tombstone that cannot be read is reported by verify', async () => {
+  testAtLength('with a checkpoint or a tombstone that is damaged is reported by verify', async () => {
     const warehouse = copyOf(thinned);
+    const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
+    const finding = [{ check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') }];
+    await rewrite(checkpoint, 'select * replace (absences + 1 as absences) from self');
+    expect(await findingsOf(warehouse)).toMatchObject(finding);
+    rmSync(checkpoint);
+    expect(await findingsOf(warehouse)).toMatchObject(finding);
+    await expect(maintainAt(warehouse, { now: NOW + 2 * HOUR_MS })).rejects.toThrow('checkpoints');
+    expect(await fileCount(warehouse, 'coverage')).toBe(13);
     const tombstone = await newestFile(warehouse, 'tombstones');
     writeFileSync(tombstone, 'garbage');
-    expect(await findingsOf(warehouse)).toMatchObject([{ message: expect.stringContaining(tombstone) }]);
+    expect(await findingsOf(warehouse)).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining(tombstone) }),
+    );
   });
 });

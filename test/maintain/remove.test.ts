@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startSimulator } from '../../src/simulator/simulator.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { RunLock } from '../../src/warehouse/lock.js';
 import { atLength, seeds, testAtLength } from '../given/at-length.js';
@@ -21,16 +20,15 @@ import { findingsOf } from '../given/verified.js';
 import { type BuiltWarehouse, configFor, syncAt } from '../given/warehouse.js';
 
 const BASE_URL = 'http://127.0.0.1:1';
-const NIGHTS = atLength(4, 6);
-const ANALYSES = ['index_balance', 'state_transitions', 'deindexed_pages', 'indexing_trend'];
-/** Two in a row, the first, the newest, all; then at random. */
-const GONE = [[2, 3], [1], [NIGHTS], Array.from({ length: NIGHTS }, (_, at) => at + 1)];
+const NIGHTS = atLength(3, 4);
+/** One between others, two in a row, the first, the newest; then at random. */
+const GONE = [[2], [2, 3], [1], [NIGHTS]];
 
 /** Two websites, `shop` and `blog`. */
 let built: BuiltWarehouse;
 
 beforeAll(async () => {
-  built = await buildNights(undefined, { followed: 'followed' });
+  built = await buildNights([1, 3, 5, 18], { followed: 'followed' });
 });
 
 afterAll(() => built.remove());
@@ -55,7 +53,7 @@ async function snapshotOf(warehouse: string, website: string, date: string): Pro
 }
 
 describe('a removed snapshot', () => {
-  test.for(seeds(1, 0.4))('leaves the warehouse as if it had never been (seed %i)', async (seed) => {
+  test.for(seeds(1, 0.16))('leaves the warehouse as if it had never been (seed %i)', async (seed) => {
     const random = seededRandom(seed);
     const nights = Array.from({ length: NIGHTS }, () => randomNight(random));
     const gone = GONE[seed - 1] ?? [1 + Math.floor(random() * NIGHTS)];
@@ -64,11 +62,8 @@ describe('a removed snapshot', () => {
     expect(await findingsOf(whole.warehouse)).toEqual([]);
     const never = await warehouseOf(nights, gone, onTestFinished);
     expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
-    for (const name of gone.length === NIGHTS ? [] : ANALYSES) {
-      const ask = async ({ warehouse }: Nights) =>
-        (await run(['query', name, '--json', '--warehouse', warehouse])).stdout;
-      expect([name, await ask(whole)]).toEqual([name, await ask(never)]);
-    }
+    const ask = ({ warehouse }: Nights) => run(['query', 'index_balance', '--json', '--warehouse', warehouse]);
+    expect(await ask(whole)).toEqual(await ask(never));
   });
 
   testAtLength('is dropped by indexhouse.duckdb once its reader has closed it', async () => {
@@ -150,7 +145,7 @@ describe('indexhouse remove', () => {
       expect(await indexhouse(line, typed)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
     }
     const { stdout } = await indexhouse('remove --website blog --json');
-    expect(JSON.parse(stdout)).toMatchObject({ website_id: 'blog', snapshots: 5, removed: false });
+    expect(JSON.parse(stdout)).toMatchObject({ website_id: 'blog', snapshots: 4, removed: false });
     const lock = await RunLock.take(warehouse, 'test');
     onTestFinished(() => lock.release());
     expect(await indexhouse('remove --website blog --yes')).toMatchObject({ code: 4 });
@@ -163,7 +158,6 @@ describe('indexhouse remove', () => {
     await indexhouse(`backup ${backup}`);
     const remedy = 'blog is no longer configured; `indexhouse remove --website blog` removes it';
     expect((await indexhouse('status')).stdout).toContain(remedy);
-    expect((await indexhouse('doctor')).stdout).toContain(`✓ websites   ${remedy}`);
     expect((await indexhouse('remove --website blog', ['yes'])).code).toBe(0);
     expect([ofBlog(warehouse), await findingsOf(warehouse)]).toEqual([[], []]);
     expect((await indexhouse('status')).stdout).not.toContain('blog');
@@ -171,15 +165,5 @@ describe('indexhouse remove', () => {
       code: 1,
       stderr: expect.stringContaining('new folder'),
     });
-  });
-
-  testAtLength('a mistyped id leaves nothing behind once it is corrected', async () => {
-    const simulator = await startSimulator({ websites: [{ id: 'w', pages: 5 }] });
-    onTestFinished(() => simulator.close());
-    const folder = temporaryFolder();
-    const sync = (websites: string[]) => run(['sync', '-c', writeConfig(folder, { baseUrl: simulator.url, websites })]);
-    expect([(await sync(['w', 'tpyo'])).code, (await sync(['w'])).code]).toEqual([1, 0]);
-    expect(readdirSync(join(folder, 'warehouse', 'parquet', 'runs'))).toEqual(['website=w']);
-    expect(await findingsOf(join(folder, 'warehouse'))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readStatus } from '../../src/analysis/status.js';
-import { followDuckdb } from '../../src/followers/duckdb.js';
+import { followDuckdb } from '../../src/followers/rebuild.js';
 import { readReport } from '../../src/report/report.js';
 import { withEngine } from '../../src/storage/engine.js';
 import type { DamagedFile } from '../../src/warehouse/damage.js';
