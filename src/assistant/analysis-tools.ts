@@ -2,16 +2,13 @@ import { z } from 'zod';
 import { questionOf } from '../analysis/ask-rows.js';
 import { type Analysis, analyses, findAnalysis, QUESTIONS } from '../analysis/catalog.js';
 import { whyNoRows } from '../analysis/filters.js';
-import type { Parameter, ParameterType } from '../analysis/parameters.js';
+import type { Parameter } from '../analysis/parameters.js';
 import { basisOf, basisSchema } from './basis.js';
 import { DEFAULT_ROWS, MOST_ROWS, readRows, rowsOutput, rowsText, text, type Window, windowInput } from './rows.js';
 import { type Client, type Tool, type ToolAnswer, toolOf } from './tool.js';
 
 /** Ends the description of each tool that returns rows. */
 export const WINDOW_TEXT = `Returns ${DEFAULT_ROWS} rows unless \`limit\` says otherwise (at most ${MOST_ROWS}); \`total\` counts all, and \`next_offset\` is the \`offset\` of the next ones.`;
-const DATES_TEXT =
-  'Dates are snapshot dates: `2026-11-01`, `today`, `yesterday` or `6 days ago`, counted from the newest snapshot; both ends of a period are included.';
-
 const names = analyses().map(({ name }) => name);
 const scalar = z.union([text(), z.number(), z.boolean()]);
 
@@ -58,44 +55,6 @@ function isLimit({ name }: Parameter): boolean {
 
 function ownParameters({ parameters }: Analysis): Parameter[] {
   return parameters.filter((parameter) => !isLimit(parameter));
-}
-
-const TYPES: Record<ParameterType, () => z.ZodType> = {
-  text,
-  integer: () => z.int().min(0),
-  number: () => z.number(),
-  date: text,
-  timestamp: text,
-  boolean: () => z.boolean(),
-};
-
-/** The input schema of an analysis, from the parameters in its header. */
-function inputOf(analysis: Analysis): z.ZodObject {
-  const fields = ownParameters(analysis).map((parameter) => [parameter.name, inputField(parameter)]);
-  return z.strictObject({ ...Object.fromEntries(fields), ...windowInput });
-}
-
-function inputField({ type, default: preset, description }: Parameter): z.ZodType {
-  const kind = type === 'date' || type === 'timestamp' ? `${type}, ` : '';
-  if (preset === null) return TYPES[type]().describe(`${description} (${kind}required)`);
-  return TYPES[type]().optional().describe(`${description} (${kind}default: ${preset})`);
-}
-
-/** Makes an analysis a separate tool. */
-function analysisTool(name: string, example: string): Tool {
-  const analysis = findAnalysis(name);
-  const { title, description, grain } = analysis;
-  return toolOf({
-    name,
-    title,
-    description: `${description} Gives ${grain}. ${DATES_TEXT} ${WINDOW_TEXT} Example: ${example}`,
-    input: inputOf(analysis),
-    output: answerOutput,
-    run: (client, input: Readonly<Record<string, unknown>>, signal) => {
-      const { limit, offset, ...given } = input;
-      return runAnalysis(client, { name, given, window: z.object(windowInput).parse({ limit, offset }) }, signal);
-    },
-  });
 }
 
 const parameterOutput = z.object({
@@ -153,7 +112,7 @@ function detailsOf(analysis: Analysis) {
 const runTool = toolOf({
   name: 'run_analysis',
   title: 'Run an analysis',
-  description: `Runs one of the built-in analyses that list_analyses names. They count pages of a website per night (snapshot), and shares are from 0 to 1. ${DATES_TEXT} \`website\` takes an id or a name; left out, all websites are answered for. ${WINDOW_TEXT} Example: {"name": "deindexed_pages", "parameters": {"since": "6 days ago", "directory": "/blog/"}}`,
+  description: `Runs one of the built-in analyses that list_analyses names: compare (two dates or directories side by side), events (nights that broke the trend) and many more. They count pages of a website per night (snapshot), and shares are from 0 to 1. Dates are snapshot dates: \`2026-11-01\`, \`today\`, \`yesterday\` or \`6 days ago\`, counted from the newest snapshot; both ends of a period are included. \`website\` takes an id or a name; left out, all websites are answered for. ${WINDOW_TEXT} Example: {"name": "deindexed_pages", "parameters": {"since": "6 days ago", "directory": "/blog/"}}`,
   input: z.strictObject({
     name: z.enum(names),
     parameters: z.record(z.string(), scalar).default({}).describe('By their names; those left out have their default.'),
@@ -164,9 +123,4 @@ const runTool = toolOf({
     runAnalysis(client, { name, given: parameters, window: { limit, offset } }, signal),
 });
 
-export const analysisTools: readonly Tool[] = [
-  listTool,
-  runTool,
-  analysisTool('compare', '{"since": "2026-11-01", "until": "2026-11-08", "directory": "/blog/"}'),
-  analysisTool('events', '{"since": "30 days ago"}'),
-];
+export const analysisTools: readonly Tool[] = [listTool, runTool];

@@ -69,27 +69,20 @@ export async function basisOf(reader: Reader, website: string | null, now: numbe
 }
 
 function websiteBasis(row: z.infer<typeof basisRow>, now: number): Basis['websites'][number] {
-  const { website_id, website_name, snapshot_id, snapshot_date, snapshot_at, listing_status, snapshots } = row;
-  const { first_snapshot_date, pages, pages_with_report, newest_report_at, median_report_at, oldest_report_at } = row;
-  const [newest, median, oldest] = [newest_report_at, median_report_at, oldest_report_at].map((at) =>
-    daysSince(at, now),
-  );
+  const { snapshot_id, snapshot_date: date, snapshot_at: begun_at, listing_status, ...known } = row;
+  const { newest_report_at: newest, median_report_at: median, oldest_report_at: oldest, ...rest } = known;
+  const days = (at: string) => daysSince(at, now);
   return {
-    website_id,
-    website_name,
-    newest_snapshot: { snapshot_id, date: snapshot_date, begun_at: snapshot_at, listing_status },
-    snapshots,
-    first_snapshot_date,
-    pages,
-    pages_with_report,
+    ...rest,
+    newest_snapshot: { snapshot_id, date, begun_at, listing_status },
     report_age_days:
-      newest === undefined || median === undefined || oldest === undefined ? null : { newest, median, oldest },
+      newest && median && oldest ? { newest: days(newest), median: days(median), oldest: days(oldest) } : null,
   };
 }
 
 /** With one decimal; never negative, even if this machine's clock is slow. */
-function daysSince(at: string | null, now: number): number | undefined {
-  return at === null ? undefined : Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
+function daysSince(at: string, now: number): number {
+  return Math.max(0, Math.round(((now - Date.parse(at)) / DAY_MS) * 10) / 10);
 }
 
 /** An answer after as of when it is and before its basis, without any text that a website or the service chose. */

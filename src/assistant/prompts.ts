@@ -31,8 +31,8 @@ export const prompts: readonly Prompt[] = [
     input: { website },
     text: (given) => `Review the last week in the index for ${ofWebsite(given['website'])}.
 1. \`status\`: is the data fresh and complete? If not, begin with that.
-2. \`compare\` with its default dates: pages, indexed pages and states, now and a week before.
-3. \`events\` since "6 days ago": the nights that broke the trend.
+2. \`run_analysis\` compare with its default dates: pages, indexed pages and states, now and a week before.
+3. \`run_analysis\` events since "6 days ago": the nights that broke the trend.
 4. \`run_analysis\` deindexed_by_directory and deindexed_in_common: where pages fell out, and what they had in common.
 5. \`run_analysis\` newly_indexed_pages: what came in.
 Write at most ten sentences: the figures, the one or two things that matter, and what to look at next. ${DATA_TEXT}`,
@@ -52,7 +52,7 @@ Write at most ten sentences: the figures, the one or two things that matter, and
 1. \`run_analysis\` deindexed_pages: which pages, when, and the \`why\` of each.
 2. \`run_analysis\` deindexed_in_common: which traits they share significantly. A \`lift\` of 5: five times as often as the average page.
 3. \`run_analysis\` state_transitions with \`deindexed\` true: the states that they went to, and how many are still in them.
-4. \`events\`: was it one night?
+4. \`run_analysis\` events: was it one night?
 5. \`page\` for two or three of them: crawl, canonical, sitemap, robots.txt.
 Say what the evidence shows, what it does not show, and how many pages each statement is about. Common traits are no proof of a cause. ${DATA_TEXT}`,
   },
@@ -68,9 +68,9 @@ Say what the evidence shows, what it does not show, and how many pages each stat
     text: (
       given,
     ) => `Find out whether the change of ${quoted(given['date'])} helped ${ofWebsite(given['website'])}${given['directory'] === undefined ? '' : `, in ${quoted(given['directory'])}`}.
-1. \`compare\` the date before the change with the newest one, for the part that was changed if there is one.
-2. The same \`compare\` for the whole website: did the rest move in the same way?
-3. \`events\` from two weeks before the change: was there anything else?
+1. \`run_analysis\` compare: the date before the change with the newest one, for the part that was changed if there is one.
+2. The same for the whole website: did the rest move in the same way?
+3. \`run_analysis\` events from two weeks before the change: was there anything else?
 4. If a sitemap was submitted: \`run_analysis\` sitemap_effect.
 5. \`run_analysis\` crawl_freshness: were the pages crawled again since? Pages that were not cannot show the change yet.
 Compare changes, not levels. Say how many days and pages the answer is based on, and whether it is too early to judge. ${DATA_TEXT}`,

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { UsageError } from '../exit.js';
 import { packageFolder } from '../storage/sql.js';
-import { REPORT_TEMPLATE, REPORT_TYPE, readReportFile } from './report-tool.js';
 import type { Client } from './tool.js';
 
 const DOCUMENTS = [
@@ -19,7 +17,6 @@ const DOCUMENTS = [
 ] as const;
 
 const columnRow = z.object({ table_name: z.string(), column_name: z.string(), data_type: z.string() });
-const reportParts = z.object({ website: z.string(), since: z.string(), until: z.string() });
 
 /** Adds the resources. `guarded` turns their failures into errors of the protocol. */
 export function addResources(
@@ -41,28 +38,6 @@ export function addResources(
   server.registerResource('schema', 'indexhouse://schema', schema, (uri, { signal }) =>
     guarded(async () => textOf(uri, 'application/json', await schemaText(client, signal))),
   );
-  const report = {
-    title: 'Report',
-    description: 'The report on a period as one HTML file. The tool `report` gives its address.',
-    mimeType: REPORT_TYPE,
-  };
-  const template = new ResourceTemplate(REPORT_TEMPLATE, { list: undefined });
-  server.registerResource('report', template, report, (uri, parts, { signal }) =>
-    guarded(async () => {
-      const { website, since, until } = reportParts.parse(parts);
-      const asked = { website: decoded(website), since, until };
-      return textOf(uri, REPORT_TYPE, await readReportFile(client, asked, signal));
-    }),
-  );
-}
-
-/** @throws UsageError if it is not URL-encoded correctly */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch (cause) {
-    throw new UsageError('the address of a report is the one that the tool `report` gives', { cause });
-  }
 }
 
 function textOf(uri: URL, mimeType: string, text: string): ReadResourceResult {

@@ -23,8 +23,6 @@ export interface Client {
 export interface ToolAnswer<O extends { basis: Basis }> {
   text: string;
   content: O;
-  /** A file that belongs to the answer, as the address of a resource. */
-  link?: { uri: string; name: string; mimeType: string; size: number };
 }
 
 interface TypedTool<I, O extends { basis: Basis }> {

@@ -264,14 +264,9 @@ export const REFUSED = [...READS, ...WRITES, ...SETTINGS];
 
 /** What runs, and must end by a limit without harm. */
 export const BOMBS = [
-  "select strlen(repeat('x', 1000000000)) from range(2048)",
   "select repeat('x', 1000000000)",
   "with recursive t as (select 'x' as s union all select s || s from t) select length(s) from t",
   'select list(r) from range(1000000000) t(r)',
-  "select string_agg(repeat('x', 1000), '') from range(10000000)",
-  'select count(*) from range(100000000) a, range(100000000) b',
-  'with recursive t as (select 1 as n union all select n + 1 from t) select max(n) from t',
-  'select count(*) from (select unnest(range(10000000)) from range(10000))',
   'select range(2000000000)',
   'select * from range(300000000) t(r) order by hash(r)',
 ];

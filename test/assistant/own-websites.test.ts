@@ -65,74 +65,69 @@ async function answer(reader: Reader, sql: string): Promise<string> {
   return JSON.stringify(rows);
 }
 
-describe.each(atLength(['with an index of old markers'], ['as it was synced', 'with an index of old markers']))(
-  'a warehouse %s, of one website',
-  (kind) => {
-    const path = () => (kind === 'as it was synced' ? built.path : indexed);
+describe('a warehouse with an index of old markers, of one website', () => {
+  it('has the rows of that one in every table, and all of them', async () => {
+    const [own, whole] = [await opened(indexed, ['shop']), await Reader.open({ warehouse: indexed, ...LIMITS })];
+    onTestFinished(() => whole.close());
+    for (const table of TABLES.filter((name) => name !== 'tombstones')) {
+      const [mine, all] = [
+        await own.rows(anyRow, `from ${table} order by all`),
+        await whole.rows(anyRow, `from ${table} where website_id = 'shop' order by all`),
+      ];
+      expect([table, mine]).toEqual([table, all]);
+    }
+    expect((await own.rows(anyRow, 'from snapshots')).length).toBe(3);
+    await own.loadMarkers();
+    expect(own.markers).toHaveLength(3);
+    expect(own.today).toBe('2025-03-03');
+  });
 
-    it('has the rows of that one in every table, and all of them', async () => {
-      const [own, whole] = [await opened(path(), ['shop']), await Reader.open({ warehouse: path(), ...LIMITS })];
-      onTestFinished(() => whole.close());
-      for (const table of TABLES.filter((name) => name !== 'tombstones')) {
-        const [mine, all] = [
-          await own.rows(anyRow, `from ${table} order by all`),
-          await whole.rows(anyRow, `from ${table} where website_id = 'shop' order by all`),
-        ];
-        expect([table, mine]).toEqual([table, all]);
-      }
-      expect((await own.rows(anyRow, 'from snapshots')).length).toBe(3);
-      await own.loadMarkers();
-      expect(own.markers).toHaveLength(3);
-      expect(own.today).toBe('2025-03-03');
-    });
+  it('has nothing of others in any analysis, name or table of the system', async () => {
+    const own = await opened(indexed, ['shop']);
+    expect((await own.websites()).map(({ id }) => id)).toEqual(['shop', 'shop', 'shop']);
+    const since = { since: '2025-01-01' };
+    for (const { name, parameters } of analyses().filter((one) => ASKED.includes(one.name))) {
+      const given = parameters.some((one) => one.name === 'since') ? since : {};
+      const url = parameters.some((one) => one.name === 'url') ? { url: 'https://shop.example/blog/000' } : {};
+      const { rows } = await askAnalysis(own, name, { ...given, ...url });
+      expect([name, JSON.stringify(rows)]).toEqual([name, expect.not.stringMatching(OF_OTHERS)]);
+    }
+    for (const sql of CATALOGS)
+      expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
+    const views = z
+      .array(z.tuple([z.string()]))
+      .parse(
+        JSON.parse(await answer(own, "select schema_name || '.' || view_name from duckdb_views() where internal")),
+      );
+    expect(views.length).toBeGreaterThan(40);
+    for (const [view] of views.slice(1)) {
+      const found = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
+      expect([view, found]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
+      expect([view, found]).toEqual([view, expect.not.stringContaining(indexed)]);
+    }
+    const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
+    await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');
+    await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
+  });
 
-    it('has nothing of others in any analysis, name or table of the system', async () => {
-      const own = await opened(path(), ['shop']);
-      expect((await own.websites()).map(({ id }) => id)).toEqual(['shop', 'shop', 'shop']);
-      const since = { since: '2025-01-01' };
-      for (const { name, parameters } of analyses().filter((one) => ASKED.includes(one.name))) {
-        const given = parameters.some((one) => one.name === 'since') ? since : {};
-        const url = parameters.some((one) => one.name === 'url') ? { url: 'https://shop.example/blog/000' } : {};
-        const { rows } = await askAnalysis(own, name, { ...given, ...url });
-        expect([name, JSON.stringify(rows)]).toEqual([name, expect.not.stringMatching(OF_OTHERS)]);
-      }
-      for (const sql of CATALOGS)
-        expect([sql, await answer(own, sql)]).toEqual([sql, expect.not.stringMatching(OF_OTHERS)]);
-      const views = z
-        .array(z.tuple([z.string()]))
-        .parse(
-          JSON.parse(await answer(own, "select schema_name || '.' || view_name from duckdb_views() where internal")),
-        );
-      expect(views.length).toBeGreaterThan(40);
-      for (const [view] of views.slice(1)) {
-        const found = await answer(own, `from ${view}`).catch((error: unknown) => String(error));
-        expect([view, found]).toEqual([view, expect.not.stringMatching(OF_OTHERS)]);
-        expect([view, found]).toEqual([view, expect.not.stringContaining(path())]);
-      }
-      const foreign = askAnalysis(own, 'page', { url: 'https://other.example/blog/000' });
-      await expect(foreign).rejects.toThrow('no page https://other.example/blog/000 in the warehouse');
-      await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
-    });
+  it('has an engine that cannot open a file of others', async () => {
+    const own = await opened(indexed, ['shop']);
+    const files = (await listTableFiles(indexed, 'coverage')).filter((file) => /website=(other|shop2)/.test(file));
+    expect(files.length).toBeGreaterThan(2);
+    for (const file of [
+      ...files,
+      join(indexed, 'index', 'index.json'),
+      join(indexed, 'parquet', 'snapshots', '*', '*', '*'),
+    ]) {
+      await expect(own.engine.rows(anyRow, 'from read_blob($file)', { file })).rejects.toThrow('Permission Error');
+    }
+  });
 
-    it('has an engine that cannot open a file of others', async () => {
-      const own = await opened(path(), ['shop']);
-      const files = (await listTableFiles(path(), 'coverage')).filter((file) => /website=(other|shop2)/.test(file));
-      expect(files.length).toBeGreaterThan(2);
-      for (const file of [
-        ...files,
-        join(path(), 'index', 'index.json'),
-        join(path(), 'parquet', 'snapshots', '*', '*', '*'),
-      ]) {
-        await expect(own.engine.rows(anyRow, 'from read_blob($file)', { file })).rejects.toThrow('Permission Error');
-      }
-    });
-
-    it('may have no website, or one that is not there', async () => {
-      for (const websites of [[], ['nobody']]) {
-        const own = await opened(path(), websites);
-        for (const table of TABLES) expect([table, await own.rows(anyRow, `from ${table}`)]).toEqual([table, []]);
-        expect(await own.websites()).toEqual([]);
-      }
-    });
-  },
-);
+  it('may have no website, or one that is not there', async () => {
+    for (const websites of [[], ['nobody']]) {
+      const own = await opened(indexed, websites);
+      for (const table of TABLES) expect([table, await own.rows(anyRow, `from ${table}`)]).toEqual([table, []]);
+      expect(await own.websites()).toEqual([]);
+    }
+  });
+});

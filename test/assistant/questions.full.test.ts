@@ -75,15 +75,14 @@ it('the costs are as documented', async () => {
     tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema })),
     await contentOf('list_analyses'),
     await contentOf('run_analysis', { name: 'deindexed_pages' }),
-    await contentOf('compare'),
-    await contentOf('events'),
+    await contentOf('run_analysis', { name: 'compare' }),
+    await contentOf('run_analysis', { name: 'events' }),
     await contentOf('page', { url: 'https://www.example.com/blog/quick-guide-2295' }),
     await contentOf('query_sql', {
       sql: 'select index_coverage_state, count(*) as pages from pages where is_monitored group by all order by pages desc',
     }),
     await contentOf('status'),
     await contentOf('report'),
-    await fileOf(String((await contentOf('report'))['uri'])),
     await fileOf('indexhouse://schema'),
     await fileOf('indexhouse://data-dictionary'),
   ].map((answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer)).length / CHARACTERS_A_TOKEN);

@@ -1,7 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
-import { testAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, HOSTILE, NIGHTS } from './given.js';
 
@@ -18,23 +17,15 @@ beforeAll(async () => {
 });
 
 describe('every tool', () => {
-  it('says what it is for, with an example, its input and its output', async () => {
+  it('says what it is for, with an example, its input and its output, and refuses other parameters', async () => {
     const { tools } = await client.listTools();
+    expect(tools.length).toBeGreaterThan(5);
     for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
       expect([name, description]).toEqual([name, expect.stringContaining('Example: {')]);
       expect([name, inputSchema.additionalProperties]).toEqual([name, false]);
       expect([name, outputSchema?.properties]).toEqual([name, expect.objectContaining({ basis: expect.anything() })]);
       expect([name, annotations?.readOnlyHint]).toEqual([name, true]);
-    }
-  });
-
-  it('refuses parameters that it does not know', async () => {
-    const { tools } = await client.listTools();
-    for (const { name } of tools) {
-      expect([name, await call(client, name, { foo: 1 })]).toEqual([
-        name,
-        expect.objectContaining({ error: expect.stringContaining('foo') }),
-      ]);
+      expect([name, (await call(client, name, { foo: 1 })).error]).toEqual([name, expect.stringContaining('foo')]);
     }
   });
 });
@@ -68,7 +59,7 @@ describe('basis', () => {
   });
 
   it('is of the website that was asked for', async () => {
-    const answer = await call(client, 'compare', { website: 'other', since: '2025-03-01' });
+    const answer = await call(client, 'run_analysis', { name: 'compare', parameters: { website: 'other' } });
     expect(answer.content['basis']).toMatchObject({ websites: [{ website_id: 'other' }] });
   });
 });
@@ -120,7 +111,7 @@ describe('analyses', () => {
       total: 0,
       notes: ['No page is below /bog/. Did you mean /blog/?'],
     });
-    expect((await call(client, 'events', { min_z: 'much' })).error).toContain('min_z');
+    expect((await run('events', { min_z: 'much' })).error).toContain('min_z');
   });
 });
 
@@ -186,24 +177,16 @@ it('what websites chose stands in structured content and JSON alone', async () =
   expect(JSON.parse(parts[0]?.text ?? '')).toEqual({ error: expect.stringContaining(HOSTILE) });
 });
 
-testAtLength('report is its story and figures, and a file that can be read', async () => {
-  const { content, parts } = await call(client, 'report', { website: 'shop' });
+it('report is its story and figures', async () => {
+  const { content } = await call(client, 'report', { website: 'shop' });
   expect(content).toMatchObject({
     since: '2025-02-25',
     until: '2025-03-03',
+    story: expect.arrayContaining([expect.any(String)]),
     total: { figures: { pages: { now: 61 }, deindexed: { now: 11 } } },
     websites: [{ website_id: 'shop' }],
-    uri: 'indexhouse://report/shop/2025-02-25/2025-03-03',
+    basis: { websites: [{ website_id: 'shop' }] },
   });
-  expect(parts[2]).toMatchObject({ type: 'resource_link', uri: content['uri'], mimeType: 'text/html' });
-  const { contents } = await client.readResource({ uri: String(content['uri']) });
-  expect(contents).toEqual([
-    { uri: content['uri'], mimeType: 'text/html', text: expect.stringMatching(/^<!doctype html>/) },
-  ]);
-  await expect(client.readResource({ uri: 'indexhouse://report/nobody/2025-02-25/2025-03-03' })).rejects.toThrow(
-    'no website "nobody"',
-  );
-  await expect(client.readResource({ uri: 'indexhouse://report/%zz/x/y' })).rejects.toThrow('the address of a report');
 });
 
 it('resources are the dictionary, the glossary and the schema that SQL sees', async () => {
