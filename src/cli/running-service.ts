@@ -14,7 +14,7 @@ import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
 import { addressesIn } from '../service/addresses.js';
 import { presentedKey, readableBy } from '../service/admission.js';
-import { allowOrigins, refuseOtherHosts } from '../service/hosts.js';
+import { refuseOtherHosts } from '../service/hosts.js';
 import { buildServer } from '../service/http.js';
 import { requestLog } from '../service/request-log.js';
 import type { Store } from '../service/store.js';
@@ -97,7 +97,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addHealth(server, { reader, findKey, prefix, cache });
       addMetrics(server, `${prefix}/metrics`, metricsOfKey(status, findKey));
       refuseOtherHosts(server, { listensOn: service.host, allowed: service.allowed_hosts });
-      allowOrigins(server, service.cors, prefix);
       const { secure_cookies: secureCookie } = service;
       addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
     },

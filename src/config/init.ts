@@ -46,7 +46,6 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'schedule.maintain': '0 6 * * 0',
   'service.trust_proxy': ['127.0.0.1'],
   'service.allowed_hosts': ['indexhouse.example.com'],
-  'service.cors': ['https://app.example.com'],
 };
 
 /**

@@ -235,13 +235,3 @@ export function hostNames() {
   const remedy = 'Write it without scheme and port: indexhouse.example.com.';
   return listOf((value) => HOST_NAME.test(value), says('is not the name of a host', remedy));
 }
-
-/** Origins of web pages, as browsers name them; or `*`. */
-export function origins() {
-  const remedy = 'Write scheme and host, and nothing after them: https://app.example.com.';
-  return listOf(isOrigin, says('is not an origin', remedy));
-}
-
-function isOrigin(value: string): boolean {
-  return value === '*' || (/^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value);
-}

@@ -11,7 +11,6 @@ import {
   duration,
   hostNames,
   mapping,
-  origins,
   orUnlimited,
   says,
   size,
@@ -232,7 +231,6 @@ const service = z.strictObject(
     secure_cookies: yesOrNo()
       .prefault(false)
       .describe('Always mark cookies `Secure`, even if no trusted proxy reports HTTPS.'),
-    cors: origins().prefault([]).describe('Origins whose pages may use the API, or "*".'),
     access_log: yesOrNo().prefault(false).describe('Log each request; never its token.'),
   },
   mapping,

@@ -14,10 +14,6 @@ export const HEADERS = {
   Allow: { description: 'The methods that this path supports.', schema: text },
   ETag: { description: 'Identifies this answer; send it back as `If-None-Match`.', schema: text },
   'Cache-Control': { description: 'The answer is for one key; caches must revalidate it each time.', schema: text },
-  'Last-Modified': {
-    description: 'When the answer last changed; send it back as `If-Modified-Since`.',
-    schema: text,
-  },
   'X-Snapshot-Id': {
     description: 'The state that is shown, for the parameter `snapshot`; omitted if reports are of several websites.',
     schema: text,
@@ -36,7 +32,7 @@ export const RATE_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-Rate
 export const AGE_HEADERS: readonly HeaderName[] = ['Indexhouse-As-Of', 'Indexhouse-Stale'];
 export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary'];
 
-export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified'];
+export const SNAPSHOT_HEADERS: readonly HeaderName[] = ['X-Snapshot-Id', 'X-Snapshot-Time'];
 
 /** Errors that every operation can answer with, whatever the request. */
 export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const;

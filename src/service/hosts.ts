@@ -1,8 +1,6 @@
 import { isIP } from 'node:net';
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isLoopback } from './addresses.js';
-import { HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
 
 /**
@@ -35,23 +33,4 @@ function hostnameOf(host: string): string {
   const address = `http://${host}`;
   if (!URL.canParse(address)) return '';
   return new URL(address).hostname.replace(/^\[|\]$/g, '');
-}
-
-const ALLOWED: FastifyCorsOptions = {
-  methods: ['GET', 'HEAD', 'POST'],
-  allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'If-Modified-Since'],
-  exposedHeaders: Object.keys(HEADERS),
-  maxAge: 600,
-  strictPreflight: false,
-};
-
-/** Lets pages of these origins, or of all (`*`), use the API. Not the dashboard, because it uses cookies. */
-export function allowOrigins(app: FastifyInstance, origins: readonly string[], prefix: string): void {
-  if (origins.length === 0) return;
-  const isInterface = ({ url }: FastifyRequest): boolean =>
-    url.startsWith(`${prefix}/v1`) || url.startsWith(`${prefix}/openapi.json`);
-  void app.register(cors, {
-    delegator: (request, callback) =>
-      callback(null, isInterface(request) ? { ...ALLOWED, origin: [...origins] } : { origin: false }),
-  });
 }

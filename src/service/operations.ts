@@ -3,7 +3,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ABSOLUTE_URL } from '../contract/fields.js';
 import { servedKey, servedReport, servedWindow } from '../contract/served.js';
-import { DAY_MS } from '../time.js';
 import { admission, checkWebsite, contextOf, type Interface, keyOf, readableBy } from './admission.js';
 import { answersOf, linksTo, SNAPSHOT_HEADERS } from './answers.js';
 import { ServiceError } from './errors.js';
@@ -17,9 +16,6 @@ import {
 } from './listing-query.js';
 import { paginationOf, type WindowBounds, type WindowQuery, windowOf, windowQuery } from './pagination.js';
 import type { FoundReports, ListingWindow, ShownState } from './store.js';
-
-/** A page's last crawl, and the days since then, as in an answer. */
-const AGES = /"last_crawl_time":"([^"]+)","days_since_last_crawl":(\d+)/g;
 
 /** The three operations of the specification, by the sections of its chapter 4. */
 export function addOperations(app: FastifyInstance, service: Interface): void {
@@ -89,33 +85,16 @@ const LISTING_CONTENT = {
 
 /** Makes the body of an answer, and sets the headers that say which state it shows. */
 export function showing(state: ShownState, content: object, reply: FastifyReply): string {
-  const body = JSON.stringify(content);
-  reply.type('application/json; charset=utf-8').headers(snapshotHeaders(state, body));
-  return body;
+  reply.type('application/json; charset=utf-8').headers(snapshotHeaders(state));
+  return JSON.stringify(content);
 }
 
-/** The headers that say which state is shown and, except for a stream, when it last changed. */
-function snapshotHeaders({ version, observedAt, committedAt }: ShownState, body?: string) {
-  const changed = body && committedAt ? new Date(lastModified(body, committedAt)).toUTCString() : undefined;
+/** The headers that say which state is shown. */
+function snapshotHeaders({ version, observedAt }: ShownState) {
   return {
     ...(version === undefined ? {} : { 'x-snapshot-id': version }),
     ...(observedAt === undefined ? {} : { 'x-snapshot-time': observedAt.toISOString() }),
-    ...(changed === undefined ? {} : { 'last-modified': changed }),
   };
-}
-
-/**
- * When an answer last changed: when its newest commit was made or, if later, when one of its pages became a day older.
- *
- * @param body JSON text of entries or reports
- * @returns milliseconds since 1970
- */
-function lastModified(body: string, committedAt: Date): number {
-  let latest = committedAt.getTime();
-  for (const [, crawledAt = '', days = ''] of body.matchAll(AGES)) {
-    if (days !== '0') latest = Math.max(latest, Date.parse(crawledAt) + Number(days) * DAY_MS);
-  }
-  return latest;
 }
 
 function windowBody(

@@ -26,7 +26,7 @@ export function addRepresentations(app: FastifyInstance): void {
     const tag = `W/"${createHash('sha1').update(payload).digest('base64url')}"`;
     // A shared cache must not pass it on to clients without access.
     reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: varyWith(reply, 'Authorization') });
-    if (isKnown(request.headers, tag, reply.getHeader('last-modified'))) {
+    if (isKnown(request.headers, tag)) {
       reply.header('vary', varyWith(reply, 'Accept-Encoding')).code(304).removeHeader('content-type');
       return null;
     }
@@ -40,15 +40,10 @@ function varyWith(reply: FastifyReply, header: string): string {
   return known === undefined ? header : `${known}, ${header}`;
 }
 
-/**
- * `If-None-Match` lists tags, or says `*`; compared weakly. `If-Modified-Since` counts only without it, and only with
- * the very time that was sent: a listing can go back to an older snapshot.
- */
-function isKnown(headers: IncomingHttpHeaders, tag: string, lastModified: unknown): boolean {
-  const header = headers['if-none-match'];
-  if (header === undefined) return lastModified !== undefined && headers['if-modified-since'] === lastModified;
+/** `If-None-Match` lists tags, or says `*`; compared weakly. */
+function isKnown({ 'if-none-match': known = '' }: IncomingHttpHeaders, tag: string): boolean {
   const bare = tag.slice('W/'.length);
-  return header.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
+  return known.split(',').some((each) => ['*', tag, bare].includes(each.trim()));
 }
 
 /** The best compression that a client accepts, or null. */

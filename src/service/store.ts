@@ -19,8 +19,6 @@ export interface ShownState {
   version?: string;
   /** When the newest walk that is shown began. */
   observedAt?: Date;
-  /** When the newest commit that is shown was made. */
-  committedAt?: Date;
 }
 
 /** Which state a listing shows, and how many entries it has. */

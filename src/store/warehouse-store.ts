@@ -204,13 +204,9 @@ export class WarehouseStore implements Store {
   }
 }
 
-function shownState({ version, listing, earlier }: ServedCommits): Required<ShownState> {
-  const newest = (times: string[]) => new Date(Math.max(...times.map((time) => Date.parse(time))));
-  return {
-    version,
-    observedAt: newest(listing.map(({ snapshotAt }) => snapshotAt)),
-    committedAt: newest([...listing, ...earlier].map((marker) => marker.committedAt)),
-  };
+function shownState({ version, listing }: ServedCommits): Required<ShownState> {
+  const observedAt = new Date(Math.max(...listing.map(({ snapshotAt }) => Date.parse(snapshotAt))));
+  return { version, observedAt };
 }
 
 /** The error for a file of this table that is left out of these commits; null if none is. */

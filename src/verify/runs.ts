@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../exit.js';
 import { type JournalFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import { readHeader } from '../journal/header.js';
 import type { Engine } from '../storage/engine.js';
 import { encodeId } from '../storage/names.js';
+import { readReadable } from '../warehouse/damage.js';
 import { listTableFiles, namesIn } from '../warehouse/layout.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES } from '../warehouse/tables.js';
@@ -78,7 +78,7 @@ export type CommittedRun = z.infer<typeof committedRow>;
 
 /** The rows of `runs`, as far as their files can be read. */
 export interface RunsRead {
-  files: string[];
+  files: readonly string[];
   /** Runs that committed a snapshot, according to their row. */
   committed: CommittedRun[];
   /** `<run id>/<website id>` of runs that are not finished: their row is still to come. */
@@ -93,27 +93,16 @@ export async function readRuns(engine: Engine, log: OpenWarehouse): Promise<Runs
   const unfinished = journals.map(({ runId, websiteId }) => `${runId}/${websiteId}`);
   // Listed again, because the log's list is older than that of the journals.
   const files = await listTableFiles(log.path, 'runs');
-  try {
-    return { files, committed: await committedIn(engine, log, files), unfinished, findings: [] };
-  } catch {
-    return { unfinished, ...(await readOneByOne(engine, log, files)) };
-  }
+  const {
+    value,
+    readable,
+    damaged: unreadable,
+  } = await readReadable(engine, 'runs', files, (some) => committedIn(engine, log, some));
+  const findings = unreadable.map(({ path, reason }) => damaged(`${path} ${reason}`));
+  return { files: readable, committed: value, unfinished, findings };
 }
 
-async function readOneByOne(engine: Engine, log: OpenWarehouse, all: string[]): Promise<Omit<RunsRead, 'unfinished'>> {
-  const read: Omit<RunsRead, 'unfinished'> = { files: [], committed: [], findings: [] };
-  for (const file of all) {
-    try {
-      read.committed.push(...(await committedIn(engine, log, [file])));
-      read.files.push(file);
-    } catch (error) {
-      read.findings.push(damaged(`${file} cannot be read: ${messageOf(error)}`));
-    }
-  }
-  return read;
-}
-
-function committedIn(engine: Engine, log: OpenWarehouse, files: string[]): Promise<CommittedRun[]> {
+function committedIn(engine: Engine, log: OpenWarehouse, files: readonly string[]): Promise<CommittedRun[]> {
   const query = `select run_id, website_id, snapshot_id from (${log.query('runs', files)})
     where outcome = 'committed'`;
   return engine.rows(committedRow, query);

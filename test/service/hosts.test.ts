@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addressesIn } from '../../src/service/addresses.js';
-import { allowOrigins, refuseOtherHosts } from '../../src/service/hosts.js';
+import { refuseOtherHosts } from '../../src/service/hosts.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
 import { storeOf } from '../given/service.js';
 
@@ -50,62 +50,6 @@ describe('a request to another host', () => {
       return (await app.inject({ url: '/v1', headers, remoteAddress })).statusCode;
     };
     expect([await status('192.0.2.9'), await status('198.51.100.1')]).toEqual([200, 421]);
-  });
-});
-
-describe('a page of another origin', () => {
-  const ORIGIN = 'https://app.example';
-  const headers = { origin: ORIGIN, authorization: 'Bearer x' };
-  const preflight = { origin: ORIGIN, 'access-control-request-method': 'GET' };
-
-  it('reads nothing unless it is allowed to', async () => {
-    const closed = server((app) => allowOrigins(app, [], ''));
-    expect((await closed.inject({ url: '/v1', headers })).headers['access-control-allow-origin']).toBeUndefined();
-    expect((await closed.inject({ method: 'OPTIONS', url: '/v1', headers: preflight })).statusCode).toBe(405);
-    const other = server((app) => allowOrigins(app, ['https://other.example'], ''));
-    expect((await other.inject({ url: '/v1', headers })).headers['access-control-allow-origin']).toBeUndefined();
-  });
-
-  it('reads the interface where its origin is listed, and nothing else', async () => {
-    const app = server(
-      (each) => {
-        allowOrigins(each, [ORIGIN], '/api');
-        each.get('/api/dashboard', async () => 'private');
-      },
-      { prefix: '/api' },
-    );
-    const asked = await app.inject({ method: 'OPTIONS', url: '/api/v1/urls/w', headers: preflight });
-    expect([asked.statusCode, asked.body]).toEqual([204, '']);
-    expect(asked.headers).toMatchObject({
-      'access-control-allow-origin': ORIGIN,
-      'access-control-allow-headers': expect.stringContaining('Authorization'),
-    });
-    for (const [url, status] of [
-      ['/api/v1', 200],
-      ['/api/v1/urls/none', 404],
-      ['/api/openapi.json', 200],
-    ] as const) {
-      const answer = await app.inject({ url, headers });
-      expect([answer.statusCode, answer.headers['access-control-allow-origin']]).toEqual([status, ORIGIN]);
-      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
-      expect(answer.headers['vary']).toContain('Origin');
-    }
-    const kept = await app.inject({ url: '/api/v1', headers });
-    for (const name of ['ETag', 'X-RateLimit-Remaining', 'X-Snapshot-Id', 'X-Snapshot-Time', 'Last-Modified']) {
-      expect(kept.headers['access-control-expose-headers']?.split(', ')).toContain(name);
-    }
-    expect(kept.headers['vary']).toBe('Origin, Authorization, Accept-Encoding');
-    const refused = await app.inject({ url: '/api/v1', headers: { origin: ORIGIN } });
-    expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, ORIGIN]);
-    const elsewhere = await app.inject({ url: '/api/dashboard', headers });
-    expect(elsewhere.headers['access-control-allow-origin']).toBeUndefined();
-    const denied = await app.inject({ method: 'OPTIONS', url: '/api/dashboard', headers: preflight });
-    expect(denied.statusCode).toBe(405);
-  });
-
-  it('may be any where all are allowed', async () => {
-    const app = server((each) => allowOrigins(each, ['*'], ''));
-    expect((await app.inject({ url: '/v1', headers })).headers['access-control-allow-origin']).toBe('*');
   });
 });
 

@@ -237,24 +237,4 @@ describe('which state an answer shows', () => {
     expect(both.text).not.toContain('"status":403');
     expect(of(both.answer)).toEqual([null, null]);
   });
-
-  it('a report is as it is since its commit, and not sent again to who has it', async () => {
-    const path = `/v1/url-report?url=${encodeURIComponent(PAGES[0] ?? '')}`;
-    const since = (await ask(path)).answer.headers.get('last-modified') ?? '';
-    expect(since).toBe('Sun, 02 Mar 2025 02:00:00 GMT');
-    expect((await ask(path, { headers: { 'if-modified-since': since } })).answer.status).toBe(304);
-  });
-
-  it('it is as it is since its commit, or since its pages grew a day older', async () => {
-    const since = (await ask('/v1/urls/w')).answer.headers.get('last-modified') ?? '';
-    // Crawled at 18:00; now it is noon.
-    expect(since).toBe('Tue, 04 Mar 2025 18:00:00 GMT');
-    const again = await ask('/v1/urls/w', { headers: { 'if-modified-since': since } });
-    expect([again.answer.status, again.text]).toEqual([304, '']);
-    const then = (await ask('/v1/urls/w?as_of=2025-03-01T10:00:00Z')).answer.headers.get('last-modified') ?? '';
-    expect(then).toBe('Sat, 01 Mar 2025 02:00:00 GMT');
-    expect((await ask('/v1/urls/w', { headers: { 'if-modified-since': then } })).answer.status).toBe(200);
-    const both = { 'if-none-match': '"other"', 'if-modified-since': since };
-    expect((await ask('/v1/urls/w', { headers: both })).answer.status).toBe(200);
-  });
 });
