@@ -57,7 +57,7 @@ export function staleText(age: number, maxAge: number): string | null {
 
 async function whyOld(reader: Reader, { id, snapshotAt }: Newest): Promise<string> {
   const { warehouse, cache } = reader.options;
-  if (cache?.failure) return `the bucket cannot be read: ${cache.failure}`;
+  if (cache?.failure) return cache.failure;
   const left = await readRunFile(warehouseFolder(warehouse).run);
   if (left?.waiting) return `the run waits for ${left.waiting.for} since ${moment(left.waiting.since)}`;
   const kept = left?.failed[id] ?? left?.failed[NO_WEBSITE];

@@ -7,9 +7,9 @@ import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import { type DamagedFile, DamageError, damagedFile, firstLine } from '../warehouse/damage.js';
 import { websitesIn } from '../warehouse/layout.js';
 import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
-import { type FileCache, OpenWarehouse } from '../warehouse/open.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { readableFolders } from '../warehouse/own-log.js';
-import { checkWarehouseThere, checkWhole, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
+import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
 import type { AgeRule } from './data-age.js';
@@ -20,8 +20,8 @@ export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   warehouse: string;
   /** Bytes. */
   memoryLimit: number;
-  /** Where its data files come from, if the folder only holds those of a bucket that were asked for. */
-  cache?: FileCache | undefined;
+  /** If the folder is a copy of a bucket: why it is not what the bucket should hold; null if it is. */
+  cache?: { readonly failure: string | null } | undefined;
   /** Ids: of other websites it reads nothing, and its engine can read no file of theirs. Left out: all. */
   websites?: readonly string[] | undefined;
   /** Bytes that questions may spill to disk. Left out: as DuckDB has it. */
@@ -41,6 +41,8 @@ interface Seen {
   log: OpenWarehouse;
   /** The files of what was named so far, by source and website. Pending while they are checked. */
   listed: Map<string, Promise<string[]>>;
+  /** Whether a question needed files that were left in the bucket. */
+  lacksHistory: boolean;
 }
 
 /**
@@ -74,7 +76,6 @@ export class Reader {
   static async open(options: ReaderOptions): Promise<Reader> {
     const warehouse = resolve(options.warehouse);
     await checkWarehouseThere(warehouse);
-    if (!options.cache) await checkWhole(warehouse);
     const folder = makeTemporary('reader');
     const engine = await Engine.open({ memoryLimit: options.memoryLimit, temporary: folder, sharedViews: true });
     try {
@@ -87,8 +88,7 @@ export class Reader {
         ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
         : await OpenWarehouse.list(engine, warehouse, folder);
       await viewSources(engine, log.schemas);
-      const seen = { log, listed: new Map() };
-      if (options.cache) engine.readThrough(options.cache.sourceOf(seen.log));
+      const seen = { log, listed: new Map(), lacksHistory: false };
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
@@ -111,6 +111,11 @@ export class Reader {
   /** Files that cannot be read, and that answers leave out. A query that names another table may find more. */
   get damaged(): readonly DamagedFile[] {
     return this.seen.log.damaged;
+  }
+
+  /** Whether an answer lacks listings or reports that were left in the bucket. */
+  get lacksHistory(): boolean {
+    return this.seen.lacksHistory;
   }
 
   /** Its websites, once for each name that they ever had. */
@@ -211,8 +216,7 @@ export class Reader {
   /** Checks the files of all tables that are there, so that `damaged` names every one that cannot be read. */
   async reportDamaged(): Promise<void> {
     await this.#turnTo(null);
-    const isThere = (table: Table) => !this.engine.isRemote || hasRowPerFile(table);
-    for (const table of TABLES) if (table !== 'page_state' && isThere(table)) await this.#list(table);
+    for (const table of TABLES) if (table !== 'page_state') await this.#list(table);
   }
 
   async #list(source: Source): Promise<void> {
@@ -234,6 +238,8 @@ export class Reader {
     if (hasRowPerFile(table)) return this.#rows(table, website);
     await log.load(website === null ? null : [website]);
     const files = source === UNSUMMARIZED ? unsummarizedFiles(log, website) : log.files(table, website);
+    const asked = website === null ? log.markers : markersOf(log.markers, website);
+    if (source === table && asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
     return log.readable(table, (some) => this.#look(table, some), files);
   }
 

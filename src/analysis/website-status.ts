@@ -3,8 +3,9 @@ import { KNOWN_VALUES } from '../contract/known-values.js';
 import { shellWord } from '../observe/format.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { type FileCache, OpenWarehouse } from '../warehouse/open.js';
+import { OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
+import type { ReaderOptions } from './reader.js';
 
 const time = z.iso.datetime();
 
@@ -120,7 +121,7 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   /** Milliseconds since 1970. */
   now: number;
   /** As `ReaderOptions` have it. */
-  cache?: FileCache | undefined;
+  cache?: ReaderOptions['cache'];
 }
 
 /** What the Parquet files say about each website, with the log that was read for it. */
@@ -132,7 +133,6 @@ export async function readWebsites(
   const { warehouse, memoryLimit, onRebuilt } = input;
   const log = await OpenWarehouse.list(engine, warehouse, temporary);
   await log.load(null);
-  if (input.cache) engine.readThrough(input.cache.sourceOf(log));
   log.leaveOut(await log.findTorn());
   const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });
   log.leaveOut(states.damaged);

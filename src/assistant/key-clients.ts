@@ -34,7 +34,7 @@ export class KeyClients {
 
   /** @param gone aborted when the client's connection ends */
   clientOf(key: KeyDetails, gone: AbortSignal): Client {
-    const { version, now = Date.now, warehouse, cache } = this.options;
+    const { version, now = Date.now, warehouse } = this.options;
     const websites = [...new Set(readableBy(key))].sort();
     const ask = <T>(signal: AbortSignal, work: (reader: Reader, signal: AbortSignal) => Promise<T>) =>
       this.#ask(websites, { keyId: key._id, signal: AbortSignal.any([signal, gone]) }, work);
@@ -45,7 +45,7 @@ export class KeyClients {
       ask,
       status: async () => statusOf(await this.options.status(), websites, this.options.statusInput),
       query: (signal, sql, window) =>
-        ask(signal, (_, stopped) => runSql({ warehouse, cache, websites, sql, ...window }, stopped)),
+        ask(signal, (_, stopped) => runSql({ warehouse, websites, sql, ...window }, stopped)),
     };
   }
 

@@ -2,14 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { QuestionError } from '../analysis/errors.js';
-import type { ReaderOptions } from '../analysis/reader.js';
 import { packageFolder } from '../storage/sql.js';
 import { makeTemporary, removeTemporary } from '../storage/temporary.js';
 import type { Rows } from './rows.js';
 import { type SqlRequest, sqlAnswer } from './sql-request.js';
 
 const PROGRAM = ['dist', 'src', 'assistant', 'sql-process.js'];
-const IN_BUCKET = 'query_sql reads a folder, and this warehouse is in a bucket: use analyses';
 /** From the start of the process to its answer. */
 export const TIME_LIMIT_MS = 20_000;
 const COUNT_MS = 3000;
@@ -19,7 +17,7 @@ const SPILL_LIMIT_BYTES = 1_000_000_000;
 const PROCESS_BYTES = 400_000_000;
 const HEAP_MB = 256;
 
-type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset'> & Pick<ReaderOptions, 'cache'>;
+type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offset'>;
 
 /**
  * Runs one statement in a separate process, which can only open the files of these websites, and has neither the
@@ -28,11 +26,10 @@ type Asked = Pick<SqlRequest, 'warehouse' | 'websites' | 'sql' | 'limit' | 'offs
  * @throws QuestionError if the statement is refused
  */
 export async function runSql(
-  { cache, ...request }: Asked,
+  request: Asked,
   signal: AbortSignal,
   { timeLimitMs = TIME_LIMIT_MS, memoryLimit = MEMORY_LIMIT_BYTES } = {},
 ): Promise<Rows> {
-  if (cache) throw new QuestionError(IN_BUCKET);
   const folder = makeTemporary('sql');
   const child = fork(join(packageFolder(), ...PROGRAM), [], {
     cwd: folder,

@@ -20,8 +20,8 @@ export function wholeClient({ version, status, now = Date.now, ...options }: Who
     status,
     query: (signal, sql, window) =>
       reader.ask({ keyId: 'stdio', signal }, 'slow', (_, stopped) => {
-        const { warehouse, cache } = options;
-        return runSql({ warehouse, cache, websites: null, sql, ...window }, stopped);
+        const { warehouse } = options;
+        return runSql({ warehouse, websites: null, sql, ...window }, stopped);
       }),
     close: () => reader.close(),
   };

@@ -11,7 +11,7 @@ import { dispatcherFor } from '../source/transport.js';
 import { codeOf, makeFolder, publish, sha256Of, sizeOf, syncFile } from '../storage/durable.js';
 import { SECOND_MS } from '../time.js';
 import { type Answer, Collector } from './answer.js';
-import { BucketError, codeIn, refusal } from './errors.js';
+import { BucketError, codeIn, DamagedObjectError, refusal } from './errors.js';
 import { type Listed, readListing } from './listing.js';
 
 const SHA256_OF_NOTHING = createHash('sha256').digest('hex');
@@ -137,20 +137,21 @@ export class Bucket {
    * Writes an object to a file, completely or not at all.
    *
    * @param sha256 the expected SHA-256 of its bytes
-   * @returns false if there is no such object
+   * @returns its size in bytes; null if there is no such object
+   * @throws DamagedObjectError if its SHA-256 differs
    */
-  async download(key: string, file: string, sha256?: string): Promise<boolean> {
+  async download(key: string, file: string, sha256?: string): Promise<number | null> {
     await makeFolder(dirname(file));
     const temporary = `${file}.tmp`;
     try {
       const { status } = await this.#again({ method: 'GET', key, into: temporary, also: 404 });
-      if (status === 404) return false;
-      if (sha256 !== undefined && (await sha256Of(temporary)) !== sha256) {
-        throw new Failure(`${this.url}/${key} is damaged: its SHA-256 differs`);
-      }
+      if (status === 404) return null;
+      if (sha256 !== undefined && (await sha256Of(temporary)) !== sha256)
+        throw new DamagedObjectError(`${this.url}/${key} is damaged: its SHA-256 differs`);
       await syncFile(temporary);
+      const bytes = await sizeOf(temporary);
       await publish(temporary, file);
-      return true;
+      return bytes;
     } finally {
       await rm(temporary, { force: true });
     }

@@ -3,6 +3,9 @@ import { UnreachableError } from '../exit.js';
 /** The bucket refuses requests or cannot be reached, so nothing else would succeed now. */
 export class BucketError extends UnreachableError {}
 
+/** An object does not have the bytes that were sent. */
+export class DamagedObjectError extends BucketError {}
+
 const WRONG_KEY = 'check access_key_id and secret_access_key, or the AWS_… variables that stand for them';
 const CHANGED = 'the bytes changed on their way: look at the proxies and the network between';
 /** The error codes of S3 and compatible servers. Their messages are not repeated, because they may hold secrets. */

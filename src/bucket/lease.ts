@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { BucketConfig } from '../config/bucket.js';
 import { jsonOf } from '../contract/validate.js';
@@ -8,13 +9,15 @@ import { moment } from '../observe/format.js';
 import type { Logger } from '../observe/log.js';
 import { safe } from '../observe/terminal.js';
 import { exists, readIfThere, writeDurably } from '../storage/durable.js';
+import { readSummedJson, summedJson } from '../storage/summed-json.js';
 import { SECOND_MS } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { identityOf } from '../warehouse/prepare.js';
+import { readBucketRemoval } from '../warehouse/removal.js';
 import { MARKER_TABLES } from '../warehouse/tables.js';
 import { type Bucket, type BucketOptions, withBucket } from './client.js';
 import { BucketError } from './errors.js';
-import { fileOfKey, idOfKey } from './keys.js';
+import { escaped, fileOfKey, idOfKey } from './keys.js';
 
 const LEASES = 'lease/';
 const LEASE = /^lease\/\d{8}$/;
@@ -82,12 +85,16 @@ export class WriterLease {
   async ask(): Promise<void> {
     if (this.#number > 0 && (await this.bucket.get(keyOf(this.#number + 1))) === null) return;
     const { number, lease } = (await this.holder()) ?? { number: 1, lease: await this.#create(1) };
+    if (lease === null) {
+      const remedy = '`indexhouse restore --take-over` makes this machine the writer';
+      throw new BucketError(`${this.bucket.url}/${keyOf(number)} is damaged: it should name the writer; ${remedy}`);
+    }
     await this.#check(lease);
     this.#number = number;
   }
 
-  /** The newest lease, or null if nobody has written yet. @throws BucketError */
-  async holder(): Promise<{ number: number; lease: Lease } | null> {
+  /** The newest lease, itself null if it is damaged; null if nobody has written yet. @throws BucketError */
+  async holder(): Promise<{ number: number; lease: Lease | null } | null> {
     const newest = (await this.bucket.keys(LEASES))
       .filter((key) => LEASE.test(key))
       .sort()
@@ -106,7 +113,7 @@ export class WriterLease {
       if (lease && lease.warehouse !== this.mine.warehouse) throw this.#otherWarehouse(lease);
       const created = await this.#create(number + 1);
       // Another machine took over at the same moment: the next number is free.
-      if (!this.isMine(created)) continue;
+      if (!created || !this.isMine(created)) continue;
       await this.#check(created);
       this.#number = number + 1;
       return;
@@ -114,18 +121,16 @@ export class WriterLease {
   }
 
   /** @returns the lease with this number, which is another's if that was first */
-  async #create(number: number): Promise<Lease> {
+  async #create(number: number): Promise<Lease | null> {
     await checkConditional(this.bucket);
     const key = keyOf(number);
-    await this.bucket.put(key, JSON.stringify({ ...this.mine, since: new Date().toISOString() }));
+    await this.bucket.put(key, summedJson({ ...this.mine, since: new Date().toISOString() }));
     // An answer may have been lost, so what is there decides.
     return this.#read(key);
   }
 
-  async #read(key: string): Promise<Lease> {
-    const parsed = leaseSchema.safeParse(jsonOf(String((await this.bucket.get(key))?.body)));
-    if (parsed.success) return parsed.data;
-    throw new BucketError(`${this.bucket.url}/${key} is damaged: it should name the writer`);
+  async #read(key: string): Promise<Lease | null> {
+    return readSummedJson(leaseSchema, String((await this.bucket.get(key))?.body));
   }
 
   async #check(lease: Lease): Promise<void> {
@@ -220,7 +225,9 @@ export async function checkLease({ config, warehouse, log }: Asking, isStart = f
 
 /** @throws LeaseError if the bucket has commits that the folder lacks: what is committed next would not follow them */
 async function checkCommits(bucket: Bucket, warehouse: string): Promise<void> {
-  const unknown = await unknownMarkers(bucket, warehouse);
+  const removed = new Set((await readBucketRemoval(warehouse)).map(escaped));
+  const isRemoved = (key: string) => removed.has(key) || removed.has(dirname(dirname(key)));
+  const unknown = (await unknownMarkers(bucket, warehouse)).filter((key) => !isRemoved(key));
   if (unknown.length === 0) return;
   throw new LeaseError(
     `${bucket.url} holds ${unknown.length} commits that ${warehouse} lacks, such as ${idOfKey(unknown[0] ?? '')}: ` +

@@ -1,19 +1,27 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jsonOf } from '../contract/validate.js';
 import { unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import { exists, makeFolder, syncFolder } from '../storage/durable.js';
-import { listTableFiles, warehouseFolder } from '../warehouse/layout.js';
-import { identityOf, identitySchema } from '../warehouse/prepare.js';
+import { listTableFiles, warehouseFolder, websiteOf } from '../warehouse/layout.js';
+import { identityOf, parseIdentity } from '../warehouse/prepare.js';
 import { MARKER_TABLES } from '../warehouse/tables.js';
 import type { Bucket } from './client.js';
 import { BucketError } from './errors.js';
 import { idOfKey } from './keys.js';
 import { commitsIn, LeaseError, unknownMarkers, WriterLease } from './lease.js';
-import { type Fetched, restore, websiteOf } from './restore.js';
+import { type Fetched, type FetchOptions, restore } from './restore.js';
 
 /** What is set aside of a folder: the log, in one piece and first, and what is derived from it. */
-const SET_ASIDE = ['parquet', 'runs', 'replays', 'state', 'restored.json', 'indexhouse.duckdb', 'iceberg'];
+const SET_ASIDE = [
+  'parquet',
+  'runs',
+  'replays',
+  'state',
+  'restored.json',
+  'bucket-removal.json',
+  'indexhouse.duckdb',
+  'iceberg',
+];
 
 export interface TakenOver extends Fetched {
   /** The folder below the warehouse with what only this machine had; null if it had nothing of its own. */
@@ -31,26 +39,26 @@ export interface TakenOver extends Fetched {
 export async function takeOver(
   bucket: Bucket,
   warehouse: string,
-  historyFrom: string | null,
+  options: FetchOptions,
   now = new Date(),
 ): Promise<TakenOver | null> {
   const stored = await bucket.get('warehouse.json');
   if (stored === null) return null;
-  const { data } = identitySchema.safeParse(jsonOf(String(stored.body)));
+  const data = parseIdentity(String(stored.body));
   if (!data) throw new BucketError(`${bucket.url}/warehouse.json is damaged`);
   if ((await exists(warehouseFolder(warehouse).identity)) && (await identityOf(warehouse)) !== data.id)
     throw new LeaseError(`${bucket.url} holds another warehouse than ${warehouse}: nothing was changed`);
   const lease = await WriterLease.of(bucket, warehouse, data.id);
   const holder = await lease.holder();
-  if (holder && lease.isMine(holder.lease)) {
+  if (holder?.lease && lease.isMine(holder.lease)) {
     await removeLate(bucket, warehouse);
-    const fetched = await restore(bucket, warehouse, historyFrom);
+    const fetched = await restore(bucket, warehouse, options);
     return fetched && { ...fetched, set_aside: null };
   }
   const setAside = await setAsideOwn(bucket, warehouse, now);
-  const before = await restore(bucket, warehouse, historyFrom);
+  const before = await restore(bucket, warehouse, options);
   await lease.takeOver();
-  const after = await restore(bucket, warehouse, historyFrom);
+  const after = await restore(bucket, warehouse, options);
   if (!before || !after) throw new BucketError(`${bucket.url}/warehouse.json has gone`);
   const files = before.files + after.files;
   return { ...after, files, bytes: before.bytes + after.bytes, set_aside: setAside };
@@ -65,7 +73,7 @@ async function removeLate(bucket: Bucket, warehouse: string): Promise<void> {
     if (id > (newest.get(website) ?? '')) newest.set(website, id);
   }
   for (const key of await unknownMarkers(bucket, warehouse)) {
-    if (idOfKey(key) < (newest.get(websiteOf(key).replaceAll('!', '%')) ?? '')) await bucket.remove(key);
+    if (idOfKey(key) < (newest.get(websiteOf(key.replaceAll('!', '%'))) ?? '')) await bucket.remove(key);
   }
 }
 

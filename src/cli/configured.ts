@@ -1,17 +1,19 @@
 import { resolve } from 'node:path';
 import { ageText, type DataAge } from '../analysis/data-age.js';
-import type { ReaderOptions } from '../analysis/reader.js';
+import type { Reader, ReaderOptions } from '../analysis/reader.js';
 import { ageRuleOf, DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
 import type { BucketCache, PlaceSettings } from '../bucket/cache.js';
 import { isBucketUrl } from '../config/bucket.js';
 import { loadConfig, settingsWithoutFile } from '../config/load.js';
 import type { Overrides } from '../config/overrides.js';
+import { daysOrUnlimited } from '../config/scalars.js';
 import type { Config } from '../config/schema.js';
 import { secretsOf } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { ago } from '../observe/format.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
+import { DAY_MS } from '../time.js';
 import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { EXIT, type Io } from './io.js';
@@ -52,17 +54,20 @@ export function folderOf(flag: string, { cwd }: Io): string {
 function checkFolder(place: string): void {
   if (!isBucketUrl(place)) return;
   throw new UsageError(
-    `${place} is a bucket, which only query, report, status, serve, mcp, keys and doctor read: name a folder instead; ` +
+    `${place} is a bucket, which only query, report, status, verify, serve, mcp, keys and doctor read: name a folder instead; ` +
       `\`indexhouse restore --from ${place} --warehouse <folder>\` fills one`,
   );
 }
+
+/** Listings and reports that readers fetch from a bucket, if they are not asked for more. */
+const DEFAULT_HISTORY = '100d';
 
 /** What a reader is to read: a folder, or a bucket by way of the folder that keeps what was fetched from there. */
 export type Reading = ReaderOptions & { cache?: BucketCache | undefined };
 
 /** Hands the warehouse that the flags or the configuration name to a reader, which has it until `use` ends. */
 export async function reading<T>(
-  flags: Globals & { warehouse?: string },
+  flags: Globals & { warehouse?: string; history?: string },
   io: Io,
   use: (options: Reading) => Promise<T>,
 ): Promise<T> {
@@ -74,7 +79,7 @@ export async function reading<T>(
     onRebuilt,
     ageRule: config ? ageRuleOf(config) : undefined,
   };
-  return inFolder(settings, io, (place) => use({ ...place, ...options }));
+  return inFolder(settings, io, (place) => use({ ...place, ...options }), flags.history);
 }
 
 /** How commands that only read load the configuration. */
@@ -89,19 +94,26 @@ export function settingsOf(place: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 /** Hands the folder of a warehouse to `use`: its own, or the one that caches what is fetched from its bucket. */
 export async function inFolder<T>(
   settings: PlaceSettings,
-  { env }: Pick<Io, 'env'>,
+  io: Io,
   use: (place: { warehouse: string; cache?: BucketCache }) => Promise<T>,
+  history = DEFAULT_HISTORY,
 ): Promise<T> {
   const { path } = settings.warehouse;
   if (!isBucketUrl(path)) return use({ warehouse: path });
-  const { cacheOf } = await import('../bucket/cache.js');
-  const cache = await cacheOf(settings, env);
+  const { fetchedCache } = await import('./fetched-cache.js');
+  const cache = await fetchedCache(settings, historyDaysOf(history), io);
   try {
-    await cache.refresh();
     return await use({ warehouse: cache.folder, cache });
   } finally {
     await cache.close();
   }
+}
+
+/** How many days of listings and reports to fetch; null for all. @param text such as `30d` */
+export function historyDaysOf(text: string): number | null {
+  const parsed = daysOrUnlimited().safeParse(text);
+  if (!parsed.success) throw new UsageError(`--history ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
+  return Number.isFinite(parsed.data) ? Math.round(parsed.data / DAY_MS) : null;
 }
 
 /** Logs each state that had to be rebuilt from the log. */
@@ -120,7 +132,7 @@ export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io, cache?:
 }
 
 function staleWarning({ readAt, failure }: BucketCache): string {
-  return `answered from what was fetched ${ago(Date.now() - readAt)}, because the bucket cannot be read: ${failure}`;
+  return `answered from what was fetched ${ago(Date.now() - readAt)}: ${failure}`;
 }
 
 /** Says on stderr as of when an answer is; with `--log-level warn`, only if it is too old. */
@@ -130,9 +142,9 @@ export function writeAge(age: DataAge | null, { logLevel = 'info' }: Globals, { 
   stderr.write(`${safeLines(`indexhouse: ${ageText(age)}`)}\n`);
 }
 
-/** Says on stderr which history a restored warehouse lacks. */
-export async function writeHistory({ warehouse }: Pick<ReaderOptions, 'warehouse'>, { stderr }: Io): Promise<void> {
-  const restored = await readRestored(warehouse);
+/** Says on stderr which history an answer lacks. */
+export async function writeHistory({ lacksHistory, options }: Reader, { stderr }: Io): Promise<void> {
+  const restored = lacksHistory ? await readRestored(options.warehouse) : null;
   if (restored) stderr.write(`${safeLines(`indexhouse: ${historyNotice(restored)}`)}\n`);
 }
 

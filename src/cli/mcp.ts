@@ -17,6 +17,7 @@ const GRACE_MS = 5000;
 
 export interface Flags extends Globals {
   warehouse?: string;
+  history?: string;
 }
 
 /** `indexhouse mcp`: answers an AI assistant over stdin and stdout, until it closes stdin. */

@@ -28,6 +28,7 @@ export interface Flags extends Globals, SinkFlags {
   columns?: string[];
   describe?: string;
   warehouse?: string;
+  history?: string;
 }
 
 /** `indexhouse query`: built-in or ad hoc SQL, read-only, over the Parquet files. */
@@ -50,8 +51,8 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       await writeAnswer(reader, question, sink);
+      await writeHistory(reader, io);
     });
-    await writeHistory(options, io);
     return exitFor(damaged, io, options.cache);
   });
 }

@@ -24,6 +24,7 @@ export interface Flags extends Globals {
   since?: string;
   until?: string;
   warehouse?: string;
+  history?: string;
 }
 
 /** `indexhouse report`: one self-contained HTML file with charts. Reads only, never blocked by a sync. */
@@ -38,7 +39,11 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     }
     const { website, since, until } = flags;
     const options = { website, since, until, version: await packageVersion(), now: Date.now() };
-    const { answer: report, damaged } = await answered(where, io, (reader) => readReport(reader, options));
+    const { answer: report, damaged } = await answered(where, io, async (reader) => {
+      const report = await readReport(reader, options);
+      await writeHistory(reader, io);
+      return report;
+    });
     const page = flags.format === 'mail' ? reportMail(report) : reportPage(report);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
     if (file === undefined) io.stdout.write(page);
@@ -46,7 +51,6 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await writeDurably(file, page);
       io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
     }
-    await writeHistory(where, io);
     return exitFor(damaged, io, where.cache);
   });
 }

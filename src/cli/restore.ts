@@ -1,19 +1,19 @@
+import { DEFAULT_MEMORY_LIMIT_BYTES } from '../analysis/status-input.js';
+import { damageIn } from '../bucket/cache.js';
 import { type Bucket, withBucket } from '../bucket/client.js';
-import { type Fetched, restore } from '../bucket/restore.js';
+import { type Fetched, type FetchOptions, restore } from '../bucket/restore.js';
 import { takeOver } from '../bucket/take-over.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
-import { daysOrUnlimited } from '../config/scalars.js';
 import { Failure, UsageError } from '../exit.js';
 import { size } from '../observe/format.js';
-import { safe } from '../observe/terminal.js';
+import { safe, safeLines } from '../observe/terminal.js';
 import { exists, makeFolder } from '../storage/durable.js';
-import { calendarDate } from '../warehouse/dates.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { dropIndex } from '../warehouse/marker-index.js';
 import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
-import { configOf, folderOf } from './configured.js';
+import { configOf, folderOf, historyDaysOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { count, formatJson } from './output.js';
 import type { Globals } from './program.js';
@@ -28,8 +28,8 @@ export interface Flags extends Globals {
 
 /** `indexhouse restore`: restores a warehouse from the bucket that holds its copy. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const { config, warehouse, timeZone } = await placesOf(flags, io);
-  const historyFrom = historyOf(flags.history, timeZone);
+  const { config, warehouse, memoryLimit } = await placesOf(flags, io);
+  const historyDays = flags.history === undefined ? null : historyDaysOf(flags.history);
   checkPath('the warehouse', warehouse);
   if (flags.takeOver && (flags.from !== undefined || flags.warehouse !== undefined))
     throw new UsageError('--take-over is for the configured warehouse and bucket: leave out --from and --warehouse');
@@ -41,26 +41,29 @@ export async function run(flags: Flags, io: Io): Promise<number> {
   if (isThere && !flags.takeOver && (await readRestored(warehouse)) === null) {
     throw new UsageError(`${warehouse} is there already and was not changed: name another folder, or use --if-missing`);
   }
-  const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, historyFrom, flags, io);
+  const options = { historyDays, memoryLimit };
+  const work = (bucket: Bucket) => restoreFrom(bucket, warehouse, options, flags, io);
   return withBucket(config, work, { env: io.env });
 }
 
-async function restoreFrom(bucket: Bucket, warehouse: string, historyFrom: string | null, flags: Flags, io: Io) {
+async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOptions, flags: Flags, io: Io) {
   await makeFolder(warehouse);
   const lock = await RunLock.take(warehouse, 'restore');
   try {
     await dropIndex(warehouse);
     const fetched: (Fetched & { set_aside?: string | null }) | null = flags.takeOver
-      ? await takeOver(bucket, warehouse, historyFrom)
-      : await restore(bucket, warehouse, historyFrom);
+      ? await takeOver(bucket, warehouse, options)
+      : await restore(bucket, warehouse, options);
     if (fetched === null) return nothingThere(bucket, flags, io);
-    const left = fetched.left > 0 ? ` ${count(fetched.left)} files before ${historyFrom} were left there.` : '';
+    const left =
+      fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
     const aside = fetched.set_aside ? ` ${setAsideText(fetched.set_aside)}` : '';
     const text = `Restored ${safe(warehouse)} from ${bucket.url}: ${count(fetched.files)} files (${size(fetched.bytes)}).${left}${aside}\n`;
-    io.stdout.write(
-      flags.json ? formatJson({ warehouse, restored: true, history_from: historyFrom, ...fetched }) : text,
-    );
-    return EXIT.done;
+    io.stdout.write(flags.json ? formatJson({ warehouse, restored: true, ...fetched }) : text);
+    const reason = damageIn(bucket.url, fetched.damaged);
+    if (reason === null) return EXIT.done;
+    io.stderr.write(`${safeLines(`indexhouse: ${reason}`)}\n`);
+    return EXIT.warnings;
   } finally {
     lock.release();
   }
@@ -81,26 +84,18 @@ function nothingThere({ url }: Bucket, { ifMissing, json }: Flags, { stdout }: I
 async function placesOf({ from, warehouse, ...flags }: Flags, io: Io) {
   const named = from === undefined ? undefined : addressOf(from);
   if (named !== undefined && warehouse !== undefined) {
-    return { config: { url: named }, warehouse: folderOf(warehouse, io), timeZone: 'UTC' };
+    return { config: { url: named }, warehouse: folderOf(warehouse, io), memoryLimit: DEFAULT_MEMORY_LIMIT_BYTES };
   }
   const configured = await configOf(flags, io, { withoutTokens: true, orBucket: warehouse !== undefined });
   const url = named ?? configured.bucket?.url;
   if (url === undefined) throw new UsageError('name the bucket: --from s3://name/prefix, or the section bucket');
   const config: BucketConfig = { ...configured.bucket, url };
-  const { path, time_zone } = configured.warehouse;
-  return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), timeZone: time_zone };
+  const { path, memory_limit: memoryLimit } = configured.warehouse;
+  return { config, warehouse: warehouse === undefined ? path : folderOf(warehouse, io), memoryLimit };
 }
 
 function addressOf(text: string): string {
   const parsed = bucketUrl().safeParse(text);
   if (parsed.success) return parsed.data;
   throw new UsageError(`--from ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
-}
-
-/** @returns the date of the first data to fetch; null for all */
-function historyOf(text: string | undefined, timeZone: string): string | null {
-  if (text === undefined) return null;
-  const parsed = daysOrUnlimited().safeParse(text);
-  if (!parsed.success) throw new UsageError(`--history ${text} ${parsed.error.issues[0]?.message.replace('\n', '. ')}`);
-  return Number.isFinite(parsed.data) ? calendarDate(new Date(Date.now() - parsed.data), timeZone) : null;
 }

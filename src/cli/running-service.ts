@@ -104,9 +104,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
   const preparation = new Preparation(reader);
   const closing = new AbortController();
-  // Whoever opens a page that cannot be read sees the error. Nothing is fetched from a bucket in advance.
+  // Whoever opens a page that cannot be read sees the error.
   const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
-  const preparing = cache ? undefined : setInterval(prepare, PREPARE_MS).unref();
+  const preparing = setInterval(prepare, PREPARE_MS).unref();
   const refresh = cache && refreshing(cache, options.log, options.refreshMs);
   const close = async (): Promise<void> => {
     clearInterval(writing);

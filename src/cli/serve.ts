@@ -22,6 +22,7 @@ export interface Flags extends Globals {
   rateLimit?: string;
   prefix: string;
   warehouse?: string;
+  history?: string;
 }
 
 interface Settings extends PlaceSettings, Pick<Config, 'service'> {
@@ -31,15 +32,20 @@ interface Settings extends PlaceSettings, Pick<Config, 'service'> {
 /** `indexhouse serve`: serves the service's own HTTP API from the warehouse, until it is stopped. */
 export async function run(flags: Flags, io: Io): Promise<number> {
   const settings = await settingsFor(flags, io);
-  return inFolder(settings, io, async (place) => {
-    const keys = await keysOf(place.warehouse, settings, flags, io);
-    const options = { ...optionsOf(settings, place), prefix: flags.prefix, log: loggerOf(flags, io) };
-    await serveUntilStopped(options, io, (service) => {
-      const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
-      io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
-    });
-    return EXIT.done;
-  });
+  return inFolder(
+    settings,
+    io,
+    async (place) => {
+      const keys = await keysOf(place.warehouse, settings, flags, io);
+      const options = { ...optionsOf(settings, place), prefix: flags.prefix, log: loggerOf(flags, io) };
+      await serveUntilStopped(options, io, (service) => {
+        const shown = { service, settings, keys, addCommand: addCommand(flags, io) };
+        io.stdout.write(flags.json ? summary(shown) : greeting(shown, widthOf(io.stdout)));
+      });
+      return EXIT.done;
+    },
+    flags.history,
+  );
 }
 
 /** Serves a warehouse until the process is asked to stop. */

@@ -6,7 +6,7 @@ import { isBucketUrl } from '../config/bucket.js';
 import { type FollowerLag, titleOf } from '../followers/follower.js';
 import { safe } from '../observe/terminal.js';
 import { checkFolder } from '../warehouse/prepare.js';
-import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf, writeHistory } from './configured.js';
+import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
 import type { Globals } from './program.js';
@@ -32,7 +32,6 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       const { metricsOf } = await import('../analysis/metrics.js');
       io.stdout.write(await metricsOf(status));
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
-    await writeHistory({ warehouse }, io);
     return status.exit_code || exitFor([], io, cache);
   });
 }

@@ -5,7 +5,7 @@ import { exists } from '../storage/durable.js';
 import { exitCodeOf, type Verified } from '../verify/finding.js';
 import { verifyWarehouse } from '../verify/verify.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { configOf, loggerOf, readerOptions } from './configured.js';
+import { configOf, exitFor, loggerOf, reading } from './configured.js';
 import type { Io } from './io.js';
 import { count, counted, formatJson } from './output.js';
 import type { Globals } from './program.js';
@@ -14,21 +14,23 @@ const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
 
 export interface Flags extends Globals {
   repair?: boolean;
+  history?: string;
   warehouse?: string;
 }
 
 /** `indexhouse verify`: proves that nothing is lost and that every follower equals the log. */
 export async function run(flags: Flags, io: Io): Promise<number> {
-  const place = await readerOptions(flags, io);
-  // A copy of the Parquet files has no followers.
-  const isCopy = flags.warehouse !== undefined && !(await exists(warehouseFolder(place.warehouse).database));
-  const config = flags.warehouse === undefined ? await configOf(flags, io, { withoutTokens: true }) : null;
-  if (config && flags.repair)
-    await checkLease({ config, warehouse: place.warehouse, log: loggerOf(flags, io, config) });
-  const followers = config ? followersOf(config) : isCopy ? [] : undefined;
-  const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
-  io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
-  return exitCodeOf(verified);
+  return reading(flags, io, async ({ cache, ...place }) => {
+    const { warehouse } = place;
+    // A copy of the Parquet files has no followers.
+    const isCopy = cache !== undefined || !(await exists(warehouseFolder(warehouse).database));
+    const config = flags.warehouse === undefined && !cache ? await configOf(flags, io, { withoutTokens: true }) : null;
+    if (config && flags.repair) await checkLease({ config, warehouse, log: loggerOf(flags, io, config) });
+    const followers = config ? followersOf(config) : isCopy ? [] : undefined;
+    const verified = await verifyWarehouse({ ...place, followers }, flags.repair === true);
+    io.stdout.write(flags.json ? formatJson(verified) : verifiedText(verified));
+    return exitCodeOf(verified) || exitFor([], io, cache);
+  });
 }
 
 function verifiedText({ snapshots, files, rows, findings, repaired }: Verified): string {

@@ -95,10 +95,7 @@ const warehouse = z.strictObject(
       .describe('How long to wait while another process has indexhouse.duckdb open.'),
     cache_path: text('a path')
       .optional()
-      .describe('Folder that keeps what readers fetched from s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
-    cache_size: size()
-      .prefault('10GB')
-      .describe('How much of it stays for later questions; what a question needs is there while it is answered.'),
+      .describe('Folder for the copies that readers keep of s3://; by default below XDG_CACHE_HOME or ~/.cache.'),
   },
   mapping,
 );

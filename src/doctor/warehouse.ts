@@ -133,7 +133,6 @@ export async function checkWriter({ bucket: config, warehouse }: Config): Promis
 
 /** Whether what readers fetch from a bucket can be kept. @param free bytes */
 export async function checkCache(config: Config, free: number): Promise<CheckResult> {
-  const { cache_size } = config.warehouse;
   const path = cacheFolder(config);
   const nearest = await nearestExisting(path);
   try {
@@ -144,9 +143,7 @@ export async function checkCache(config: Config, free: number): Promise<CheckRes
       'Set warehouse.cache_path to another folder.',
     );
   }
-  const message = `DuckDB has no httpfs here: what a question needs is fetched into ${path}, where ${sized(cache_size)} stay; ${sized(free)} are free`;
-  if (free >= cache_size) return cache.ok(message);
-  return cache.warning(message, 'Free some space, or lower warehouse.cache_size.');
+  return cache.ok(`what the bucket holds is copied into ${path}, where ${sized(free)} are free`);
 }
 
 /** Whether each follower has every snapshot, and whether somebody keeps its file open. */

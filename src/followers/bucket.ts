@@ -1,19 +1,19 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Bucket, type BucketOptions, withBucket } from '../bucket/client.js';
 import { BucketError } from '../bucket/errors.js';
-import { idOfKey, keyOf } from '../bucket/keys.js';
+import { escaped, fileOfKey, idOfKey, keyOf } from '../bucket/keys.js';
 import { commitsIn, withBucketOf } from '../bucket/lease.js';
-import type { Listed } from '../bucket/listing.js';
 import type { BucketConfig } from '../config/bucket.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { md5Of, sha256Of, sizeOf } from '../storage/durable.js';
+import { exists, md5Of, sha256Of, sizeOf } from '../storage/durable.js';
 import type { EngineOptions } from '../storage/engine.js';
 import { SECOND_MS } from '../time.js';
 import { GRACE_MS } from '../warehouse/commit.js';
 import { listTableFiles, namesIn, warehouseFolder } from '../warehouse/layout.js';
-import { dataFilesOf, type Marker } from '../warehouse/markers.js';
+import { dataFilesOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
+import { readBucketRemoval } from '../warehouse/removal.js';
 import { MARKER_TABLES, THINNED_TABLES } from '../warehouse/tables.js';
 import { type CheckedCopy, type Commit, type Difference, lagging } from './follower.js';
 
@@ -58,7 +58,9 @@ export class BucketCopy implements CheckedCopy {
     const data = dataFilesOf(this.log.path, marker);
     await Promise.all(data.map(([table, file]) => this.#send({ file, sha256: marker.files[table]?.sha256 })));
     crashPoint('sent the data');
-    if (state !== null) await this.#send({ file: state });
+    // One that was rebuilt may have other bytes than the commit names: readers then rebuild it, too.
+    const { sha256 } = marker.files['page_state'] ?? {};
+    if (state !== null && (await sha256Of(state)) === sha256) await this.#send({ file: state, sha256 });
     crashPoint('sent the state');
     await this.#send({ file: marker.path });
     crashPoint('sent the marker');
@@ -70,6 +72,7 @@ export class BucketCopy implements CheckedCopy {
    */
   async drop({ path, tombstones, tombstoneFiles }: OpenWarehouse): Promise<void> {
     await this.#checkIdentity();
+    await this.#removeForGood();
     if (tombstoneFiles.length === 0) return;
     const old = new Set<string>();
     for await (const { key, modified } of this.bucket.list('parquet/tombstones/')) {
@@ -96,46 +99,44 @@ export class BucketCopy implements CheckedCopy {
     return [];
   }
 
-  /**
-   * Compares files by size and by the MD5 that servers list as the ETag of objects sent in one piece. If the ETag
-   * differs because the server encrypts with a key of the owner, the file is fetched and compared.
-   */
+  /** Fetches every object and compares its bytes: what a listing says of them may be what they once were. */
   async differences({ path, markers, runs }: OpenWarehouse, engine: EngineOptions): Promise<Difference[]> {
-    const there = new Map<string, Listed>();
-    for await (const object of this.bucket.list('parquet/')) there.set(object.key, object);
     const differences: Difference[] = [];
-    const differs = ({ key, marker }: CopiedFile, what: string) => {
+    const differs = (key: string, what: string, keys = [key]) => {
       const remove = async () => {
-        for (const each of [keyOf(path, marker.path), key]) await this.bucket.remove(each);
+        for (const each of keys) await this.bucket.remove(each);
       };
       const remedy = '`indexhouse verify --repair` lets the next sync send it again';
       differences.push({ level: 'difference', message: `${this.title}/${key} ${what}`, remedy, remove });
     };
-    const doubtful: CopiedFile[] = [];
-    let equal = 0;
-    for (const copied of copiedFiles(path, markers, there)) {
-      const found = there.get(copied.key);
-      const size = await sizeOf(copied.file);
-      if (!found) differs(copied, 'is missing');
-      else if (found.size !== size) differs(copied, `has ${found.size} bytes instead of ${size}`);
-      else if (found.etag === (await md5Of(copied.file))) equal++;
-      else doubtful.push(copied);
-    }
+    const byId = new Map(markers.map((marker) => [marker.commitId, marker]));
+    const there = new Set<string>();
     const fetched = join(engine.temporary, 'fetched');
-    while (equal > 0 && doubtful[0]) {
-      await this.bucket.download(doubtful[0].key, fetched);
-      if ((await sha256Of(fetched)) === (await sha256Of(doubtful[0].file))) break;
-      differs(doubtful[0], 'has other bytes');
-      doubtful.shift();
+    for (const prefix of ['warehouse.json', 'parquet/', 'state/']) {
+      for await (const { key, size } of this.bucket.list(prefix)) {
+        there.add(key);
+        const file = fileOfKey(path, key);
+        // What only the bucket has was left there, or comes from another machine.
+        if (file === null || !(await exists(file))) continue;
+        const marker = key.startsWith('parquet/runs/') ? undefined : byId.get(idOfKey(key));
+        const keys = marker ? [keyOf(path, marker.path), key] : [key];
+        if (size !== (await sizeOf(file))) differs(key, `has ${size} bytes instead of ${await sizeOf(file)}`, keys);
+        else if (
+          (await this.bucket.download(key, fetched)) !== null &&
+          (await sha256Of(fetched)) !== (await sha256Of(file))
+        )
+          differs(key, 'has other bytes', keys);
+      }
     }
-    if (doubtful.length > 0) {
-      const message = `of ${doubtful.length} files in ${this.title} only the sizes were compared: it lists no MD5 of them`;
-      differences.push({ level: 'note', message, remedy: 'nothing to do' });
+    for (const marker of markers.filter((one) => there.has(keyOf(path, one.path)))) {
+      for (const [, file] of dataFilesOf(path, marker)) {
+        const key = keyOf(path, file);
+        if (!there.has(key)) differs(key, 'is missing', [keyOf(path, marker.path)]);
+      }
     }
     const lacking = runs.filter((file) => !there.has(keyOf(path, file))).length;
     if (lacking > 0) differences.push(lagging(`${this.title} lacks ${lacking} rows of runs`));
-    const known = new Set(markers.map(({ commitId }) => commitId));
-    const others = [...there.keys()].filter((key) => isMarker(key) && !known.has(idOfKey(key))).length;
+    const others = [...there].filter((key) => isMarker(key) && !byId.has(idOfKey(key))).length;
     if (others > 0) {
       const message = `${this.title} holds commits that are not here: ${others}`;
       differences.push({ level: 'note', message, remedy: '`indexhouse restore --take-over` fetches them' });
@@ -152,6 +153,20 @@ export class BucketCopy implements CheckedCopy {
     throw new BucketError(
       `${this.title} holds another warehouse: its warehouse.json is ${found.trim().slice(0, 200)}; name another prefix in bucket.url`,
     );
+  }
+
+  /** Follows `indexhouse remove`. Can be repeated after an interruption at any point. */
+  async #removeForGood(): Promise<void> {
+    const { path: warehouse } = this.log;
+    for (const path of await readBucketRemoval(warehouse)) {
+      const [file, key] = [join(warehouse, path), escaped(path)];
+      // A website that was removed may be back: its new files are sent as those of any commit.
+      if (!path.endsWith('.parquet'))
+        for (const each of await this.bucket.keys(`${key}/`)) await this.bucket.remove(each);
+      else if (await exists(file)) await this.bucket.put(key, { file }, { ifAbsent: false });
+      else await this.bucket.remove(key);
+    }
+    await rm(warehouseFolder(warehouse).bucketRemoval, { force: true });
   }
 
   async #send(content: { file: string; sha256?: string | undefined }): Promise<void> {
@@ -187,21 +202,6 @@ export class BucketCopy implements CheckedCopy {
       for (const key of oldestFirst.slice(0, -KEPT)) await this.bucket.remove(key);
     }
   }
-}
-
-interface CopiedFile {
-  key: string;
-  file: string;
-  marker: Marker;
-}
-
-/** The files of the commits whose marker is there. */
-function copiedFiles(warehouse: string, markers: readonly Marker[], there: ReadonlyMap<string, Listed>): CopiedFile[] {
-  const has = markers.filter(({ path }) => there.has(keyOf(warehouse, path)));
-  return has.flatMap((marker) => {
-    const files = [...dataFilesOf(warehouse, marker).map(([, file]) => file), marker.path];
-    return files.map((file) => ({ key: keyOf(warehouse, file), file, marker }));
-  });
 }
 
 function isMarker(key: string): boolean {

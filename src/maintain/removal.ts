@@ -14,6 +14,7 @@ import type { OpenWarehouse } from '../warehouse/open.js';
 import { removeWhole } from '../warehouse/removal.js';
 import { parquetFormat } from '../warehouse/stage.js';
 import { rebuildState } from '../warehouse/state.js';
+import { copyRows } from '../warehouse/sums.js';
 import { rowsQuery, THINNED_TABLES } from '../warehouse/tables.js';
 import type { PlannedFile } from './thinning.js';
 
@@ -100,7 +101,7 @@ export async function writeTombstone(input: TombstoneInput): Promise<void> {
     checkpoint_sha256: input.kept.sha256,
   };
   const query = rowsQuery('tombstones', rows);
-  await input.engine.run(`copy (${query}) to $file (${parquetFormat(input.compression)})`, { ...rows, file: made });
+  await copyRows(input.engine, query, { file: made, format: parquetFormat(input.compression) }, rows);
   await syncFile(made);
   const file = tableFile(warehouse, 'tombstones', { websiteId, date, id });
   await makeFolder(dirname(file));

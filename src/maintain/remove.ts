@@ -1,25 +1,34 @@
 import { basename, join, relative } from 'node:path';
+import { checkLease } from '../bucket/lease.js';
 import type { Config } from '../config/schema.js';
 import { idsOf, websiteIds } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { followAll } from '../followers/follow.js';
 import { journalFolder, unfinishedJournals, unfinishedReplays } from '../journal/folder.js';
 import type { Logger } from '../observe/log.js';
-import { sha256Of } from '../storage/durable.js';
 import { withEngine } from '../storage/engine.js';
+import { rowsIn } from '../storage/parquet-file.js';
 import { literal } from '../storage/sql.js';
 import { withTemporary } from '../storage/temporary.js';
 import { CheckpointError, stateBase } from '../warehouse/checkpoints.js';
 import { commitStaged, isStagedWhole } from '../warehouse/commit.js';
-import { DamageError, websiteOf } from '../warehouse/damage.js';
-import { dropScratch, listTableFiles, namesIn, scratchFolder, stateFolder } from '../warehouse/layout.js';
+import { DamageError } from '../warehouse/damage.js';
+import { dropScratch, listTableFiles, namesIn, scratchFolder, stateFolder, websiteOf } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
-import { fileOf, type Marker, markersOf, stateFileOf } from '../warehouse/markers.js';
+import { type CommittedFiles, fileOf, type Marker, markersOf, stateFileOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, checkWarehouseThere, prepareWarehouse } from '../warehouse/prepare.js';
-import { finishRemoval, foldersOf, removeForGood, type Step, unfinishedRemoval } from '../warehouse/removal.js';
-import { copyChanges, parquetFormat, readManifest } from '../warehouse/stage.js';
+import {
+  finishRemoval,
+  foldersOf,
+  removeForGood,
+  type Step,
+  stageBucketRemoval,
+  unfinishedRemoval,
+} from '../warehouse/removal.js';
+import { copyChanges, factsOf, parquetFormat, readManifest } from '../warehouse/stage.js';
 import { type OnCompared, rebuildState } from '../warehouse/state.js';
+import { copyRows } from '../warehouse/sums.js';
 import { DATA_TABLES } from '../warehouse/tables.js';
 
 export interface RemoveOptions {
@@ -35,13 +44,14 @@ export interface RemoveOptions {
  * Removes a website, or one snapshot of it, from the log, and lets the followers catch up. What follows a snapshot is
  * derived again. Killed at any step, it has not begun, or whoever takes the run lock next finishes it.
  *
- * @throws UsageError for an unknown target or one that cannot be removed; WarehouseError, DamageError, BusyError
+ * @throws UsageError for an unknown target or one that cannot be removed; WarehouseError, DamageError, BusyError;
+ * LeaseError if another machine writes to the bucket
  */
 export async function remove({ config, target, confirm, log }: RemoveOptions) {
   const { path, time_zone, memory_limit: memoryLimit } = config.warehouse;
   await checkWarehouseThere(path);
   await checkIdentity(path, time_zone);
-  if (config.bucket) throw new UsageError('the bucket would keep it: nothing was removed');
+  await checkLease({ config, warehouse: path, log });
   const begun = (await unfinishedRemoval(path))?.removal;
   const { website = begun?.website_id, snapshot = null } = target;
   const isBegun = begun?.website_id === website && begun?.snapshot_id === snapshot;
@@ -137,13 +147,15 @@ function removalOf({ websiteId, snapshotId, own, later }: Going) {
   };
 }
 
-async function removeNow(going: Going, { warehouse }: Config): Promise<Removal> {
+async function removeNow(going: Going, { warehouse, bucket }: Config): Promise<Removal> {
   const removal = removalOf(going);
   await removeForGood(warehouse.path, async (folder) => {
     const derived = await derivedAgain(going, { folder, ...warehouse });
     // Markers go once other files are replaced: a running service looks again when markers come or go.
     const gone = going.snapshotId ? await filesOf(going) : await foldersOf(warehouse.path, going.websiteId);
-    return { removal, steps: [{ path: 'index' }, ...derived, ...gone.map((path) => ({ path }))] };
+    const steps: Step[] = [{ path: 'index' }, ...derived, ...gone.map((path) => ({ path }))];
+    if (bucket) steps.unshift(await stageBucketRemoval(warehouse.path, folder, steps));
+    return { removal, steps };
   });
   return removal;
 }
@@ -173,26 +185,34 @@ async function derivedAgain(going: Going, { folder, ...warehouse }: { folder: st
   const newest = rest.at(-1);
   if (!newest) return [];
   const steps: Step[] = [];
+  const rewritten = new Map<Marker, Record<string, CommittedFiles[string] | undefined>>();
   const replace = (file: string, from?: string) => steps.push({ path: relative(log.path, file), from });
   const onCompared: OnCompared = async (engine, marker, bounds) => {
     if (!later.includes(marker)) return;
-    const [changes, made] = [`${marker.commitId}.page_changes`, `${marker.commitId}.marker`];
+    const changes = `${marker.commitId}.page_changes`;
     // A first commit changes nothing.
     const rows = marker === rest[0] ? 0 : await copyChanges(engine, join(folder, changes), { bounds, compression });
-    const page_changes = rows > 0 ? { rows, sha256: await sha256Of(join(folder, changes)) } : undefined;
+    const page_changes = rows > 0 ? await factsOf(join(folder, changes), rows) : undefined;
     if (page_changes?.sha256 === marker.files['page_changes']?.sha256) return;
-    const files = literal(JSON.stringify({ ...marker.files, page_changes }));
-    const old = `read_parquet(${literal(marker.path)}, hive_partitioning = false)`;
-    await engine.copy(
-      `select * replace (${files} as files) from ${old}`,
-      join(folder, made),
-      parquetFormat(compression),
-    );
+    rewritten.set(marker, { page_changes });
     replace(fileOf(log.path, marker, 'page_changes'), page_changes && changes);
-    replace(marker.path, made);
   };
   const options = { memoryLimit, temporary: scratchFolder(log.path) };
-  await rebuildState(log.path, rest, options, join(folder, 'state'), { base: await baseOf(going), onCompared });
+  const state = join(folder, 'state');
+  await rebuildState(log.path, rest, options, state, { base: await baseOf(going), onCompared });
   replace(stateFileOf(log.path, newest), 'state');
+  await withEngine(options, async (engine) => {
+    const page_state = await factsOf(state, await rowsIn(engine, state));
+    if (page_state.sha256 !== newest.files['page_state']?.sha256)
+      rewritten.set(newest, { ...rewritten.get(newest), page_state });
+    for (const [marker, facts] of rewritten) {
+      const made = `${marker.commitId}.marker`;
+      const files = literal(JSON.stringify({ ...marker.files, ...marker.dropped, ...facts }));
+      const old = `read_parquet(${literal(marker.path)}, hive_partitioning = false)`;
+      const format = parquetFormat(compression);
+      await copyRows(engine, `select * replace (${files} as files) from ${old}`, { file: join(folder, made), format });
+      replace(marker.path, made);
+    }
+  });
   return steps;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fsync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsync, fsyncSync, ftruncateSync, openSync, type Stats, writeSync } from 'node:fs';
 import { access, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cannotWrite } from './disk-error.js';
@@ -81,9 +81,14 @@ export async function stampOf(file: string): Promise<string> {
   return found ? [found.ino, found.mtimeNs, found.ctimeNs, found.size].join(' ') : 'none';
 }
 
+/** What the system knows about a file; null if it is missing. */
+export function statIfThere(file: string): Promise<Stats | null> {
+  return ifThere(stat(file), null);
+}
+
 /** A file's size in bytes; 0 if it is missing. */
 export async function sizeOf(file: string): Promise<number> {
-  return (await ifThere(stat(file), null))?.size ?? 0;
+  return (await statIfThere(file))?.size ?? 0;
 }
 
 /** The SHA-256 of a file, in hexadecimal. */

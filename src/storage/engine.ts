@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { Failure, messageOf } from '../exit.js';
 import { duckdb } from './duckdb.js';
 import { makeFolders } from './durable.js';
-import { bringUntil, type FileSource } from './file-source.js';
 import { literal } from './sql.js';
 import { toValue, type Value } from './values.js';
 
@@ -27,8 +26,6 @@ export interface EngineOptions {
   temporary: string;
   /** Whether other connections to this database see its views; only for one in memory. Default: no. */
   sharedViews?: boolean;
-  /** Where the files in parameters and variables come from; ends with the engine. Default: they are local. */
-  source?: FileSource;
 }
 
 /** What a variable or a bound parameter may be. */
@@ -52,8 +49,6 @@ export class Engine {
   #signal: AbortSignal | null = null;
   /** What `set` has set, as JSON. */
   readonly #variables = new Map<string, string>();
-  /** What lets the files go that a variable names. */
-  readonly #releases = new Map<string, () => void>();
 
   private constructor(
     /** Null if it belongs to another engine. */
@@ -118,11 +113,8 @@ export class Engine {
     for (const [name, value] of Object.entries(variables)) {
       const text = JSON.stringify(value);
       if (this.#variables.get(name) === text) continue;
-      const release = Array.isArray(value) ? await this.provide(value) : () => {};
       await this.run(`set variable ${name} = $value`, { value });
       this.#variables.set(name, text);
-      this.#releases.get(name)?.();
-      this.#releases.set(name, release);
     }
   }
 
@@ -133,50 +125,24 @@ export class Engine {
     }
   }
 
-  /** Where files come from, for all connections; what is open already is not asked for. */
-  readThrough(source: FileSource): void {
-    this.options.source = source;
-  }
-
-  /** Whether files may be elsewhere until they are provided. */
-  get isRemote(): boolean {
-    return this.options.source !== undefined;
-  }
-
-  /**
-   * Brings files to their places, from where they are.
-   *
-   * @returns what to call once they may go again
-   * @throws UnreachableError
-   */
-  async provide(files: readonly string[]): Promise<() => void> {
-    return this.options.source ? bringUntil(this.#signal, this.options.source, files) : () => {};
-  }
-
   /** Runs one statement. @throws EngineError with the statement's first line */
   async run(statement: string, parameters: Parameters = {}): Promise<DuckDBResult> {
     this.#signal?.throwIfAborted();
-    const release = await this.provide(listsIn(parameters));
     try {
       return await this.connection.run(statement, bound(parameters), typesOf(parameters));
     } catch (cause) {
       throw refused(statement, parameters, cause);
-    } finally {
-      release();
     }
   }
 
   /** Runs one query and validates each row, whose values are as `toValue` returns them. */
   async rows<T>(schema: z.ZodType<T>, query: string, parameters: Parameters = {}): Promise<T[]> {
     this.#signal?.throwIfAborted();
-    const release = await this.provide(listsIn(parameters));
     try {
       const reader = await this.connection.runAndReadAll(query, bound(parameters), typesOf(parameters));
       return z.array(schema).parse(reader.convertRowObjects<Value>((value) => toValue(value)));
     } catch (cause) {
       throw refused(query, parameters, cause);
-    } finally {
-      release();
     }
   }
 
@@ -226,7 +192,6 @@ export class Engine {
     this.connection.closeSync();
     if (!this.own) return;
     this.own.closeSync();
-    this.options.source?.close();
     rmSync(this.options.temporary, { recursive: true, force: true });
   }
 }
@@ -269,10 +234,6 @@ function bound(parameters: Parameters): Record<string, DuckDBValue> | undefined 
   const all = Object.entries(parameters);
   if (all.length === 0) return undefined;
   return Object.fromEntries(all.map(([name, value]) => [name, Array.isArray(value) ? duckdb.listValue(value) : value]));
-}
-
-function listsIn(parameters: Parameters): string[] {
-  return Object.values(parameters).flatMap((value) => (Array.isArray(value) ? value : []));
 }
 
 function typesOf(parameters: Parameters) {

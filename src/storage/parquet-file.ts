@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises';
+import { z } from 'zod';
 import { codeOf } from './durable.js';
+import type { Engine } from './engine.js';
 
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
@@ -36,4 +38,12 @@ export async function whyNotParquet(file: string): Promise<string | null> {
   } finally {
     await handle.close();
   }
+}
+
+const counted = z.object({ rows: z.coerce.number() });
+
+/** The number of rows that a file's footer states. */
+export async function rowsIn(engine: Engine, file: string): Promise<number> {
+  const [found] = await engine.rows(counted, 'select num_rows as rows from parquet_file_metadata($file)', { file });
+  return found?.rows ?? 0;
 }

@@ -1,10 +1,8 @@
 import { type DataAge, dataAgeOf } from '../analysis/data-age.js';
 import { type Newest, Reader, type ReaderOptions } from '../analysis/reader.js';
-import { UnreachableError } from '../exit.js';
 import type { RequestContext } from '../service/store.js';
 import { exists, stampOf } from '../storage/durable.js';
-import { websiteOf } from '../warehouse/damage.js';
-import { listTableFiles } from '../warehouse/layout.js';
+import { listTableFiles, websiteOf } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
 import { explained, UnreadableError } from './unreadable.js';
@@ -99,8 +97,6 @@ export class LiveReader {
         } catch (error) {
           const meant = explained(error);
           if (meant instanceof UnreadableError) this.#note(meant.files, meant.reason);
-          else if (error instanceof UnreachableError)
-            this.options.onUnreadable?.(error.message, 'it cannot be fetched');
           throw meant;
         } finally {
           opened.idle.push(reader);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { exists, sha256Of } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
+import { rowsIn } from '../storage/parquet-file.js';
 import { CheckpointError, checkpointFile, stateBase } from '../warehouse/checkpoints.js';
 import { listTableFiles } from '../warehouse/layout.js';
 import { earlierThan, hasIndex, INDEXED_TABLES, readIndex } from '../warehouse/marker-index.js';
@@ -35,8 +36,6 @@ export async function checkFiles(engine: Engine, warehouse: string, markers: rea
   return checked;
 }
 
-const rowCount = z.object({ rows: z.coerce.number() });
-
 async function whatIsWrong(
   engine: Engine,
   file: string,
@@ -44,8 +43,8 @@ async function whatIsWrong(
 ): Promise<string | null> {
   if (!(await exists(file))) return `${file} is missing`;
   if ((await sha256Of(file)) !== expected.sha256) return `${file} was changed after its commit: its SHA-256 differs`;
-  const [found] = await engine.rows(rowCount, 'select num_rows as rows from parquet_file_metadata($file)', { file });
-  return found?.rows === expected.rows ? null : `${file} has ${found?.rows} rows, its marker says ${expected.rows}`;
+  const rows = await rowsIn(engine, file);
+  return rows === expected.rows ? null : `${file} has ${rows} rows, its marker says ${expected.rows}`;
 }
 
 const tableSum = z.object({ rows: z.string(), hash: z.string().nullable() });

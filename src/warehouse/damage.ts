@@ -1,12 +1,11 @@
-import { sep } from 'node:path';
 import { z } from 'zod';
 import { Failure, messageOf } from '../exit.js';
 import type { Engine } from '../storage/engine.js';
-import { decodeId } from '../storage/names.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
-import type { Table } from './tables.js';
+import { websiteOf } from './layout.js';
+import { OTHER_ROWS, withOtherRows } from './sums.js';
+import { isLogTable, type Table } from './tables.js';
 
-const WEBSITE_FOLDER = 'website=';
 /** How many files are checked concurrently. */
 const LOOKED_AT_ONCE = 64;
 
@@ -49,13 +48,6 @@ export function damagedFile(table: Table, path: string, reason: string): Damaged
   return { path, table, websiteId: websiteOf(path), reason };
 }
 
-/** The website in whose folder a file is; empty if it is in none. */
-export function websiteOf(path: string): string {
-  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
-  const name = folder.slice(WEBSITE_FOLDER.length);
-  return decodeId(name) ?? name;
-}
-
 /**
  * Reads files of a table. They are only checked one by one if DuckDB refuses them, so the check costs nothing if all
  * are intact.
@@ -83,10 +75,16 @@ function without(files: readonly string[], damaged: readonly DamagedFile[]): str
   return files.filter((file) => !left.has(file));
 }
 
-/** Finds the files that are missing, empty or truncated, or whose footer DuckDB cannot read. */
+/**
+ * Finds the files that are missing, empty or truncated, or whose footer DuckDB cannot read; of markers, runs and
+ * tombstones also those with other rows than were written.
+ */
 export async function findDamaged(engine: Engine, table: Table, files: readonly string[]): Promise<DamagedFile[]> {
-  const damaged = await findTorn(table, files);
-  return [...damaged, ...(await findUnreadable(engine, table, without(files, damaged)))];
+  const torn = await findTorn(table, files);
+  const damaged = [...torn, ...(await findUnreadable(engine, table, without(files, torn)))];
+  if (!isLogTable(table)) return damaged;
+  const others = await withOtherRows(engine, without(files, damaged));
+  return [...damaged, ...others.map((file) => damagedFile(table, file, OTHER_ROWS))];
 }
 
 /** Finds the files that do not begin and end as a Parquet file does: quick, and without an engine. */

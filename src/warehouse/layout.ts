@@ -1,8 +1,10 @@
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { codeOf } from '../storage/durable.js';
 import { decodeId, encodeId } from '../storage/names.js';
 import type { Table } from './tables.js';
+
+const WEBSITE_FOLDER = 'website=';
 
 /** The files and folders of a warehouse. */
 export function warehouseFolder(path: string) {
@@ -18,6 +20,8 @@ export function warehouseFolder(path: string) {
     index: join(path, 'index'),
     /** What an interrupted `remove` still has to do. */
     removal: join(path, 'removal'),
+    /** What `remove` took out that the bucket still has. */
+    bucketRemoval: join(path, 'bucket-removal.json'),
     /** What was left in the bucket when the warehouse was restored from it. */
     restored: join(path, 'restored.json'),
     /** The address of the bucket, if the folder is only a cache of it. */
@@ -39,6 +43,13 @@ export function warehouseFolder(path: string) {
     /** Held open by the daemon. */
     scheduleLock: join(path, 'schedule.lock.duckdb'),
   };
+}
+
+/** The website in whose folder a file is; empty if it is in none. */
+export function websiteOf(path: string): string {
+  const folder = path.split(sep).findLast((name) => name.startsWith(WEBSITE_FOLDER)) ?? '';
+  const name = folder.slice(WEBSITE_FOLDER.length);
+  return decodeId(name) ?? name;
 }
 
 /** What has files in the log: the tables, and checkpoints. */

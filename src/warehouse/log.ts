@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { literal } from '../storage/sql.js';
-import { type DamagedFile, readReadable, websiteOf } from './damage.js';
-import { listTableFiles } from './layout.js';
+import { type DamagedFile, readReadable } from './damage.js';
+import { listTableFiles, websiteOf } from './layout.js';
 import type { MarkerIndex } from './marker-index.js';
 import {
   byCommit,
@@ -16,6 +16,7 @@ import {
   withoutAbsent,
 } from './markers.js';
 import { tableQuery } from './prepare.js';
+import { checkRows } from './sums.js';
 import type { MarkerTable } from './tables.js';
 
 const tombstoneRow = z.object({
@@ -107,11 +108,13 @@ export async function readListed(
     markers.push(...read.markers);
     damaged.push(...read.damaged);
   }
-  const read = (some: readonly string[]) =>
-    engine.rows(
+  const read = async (some: readonly string[]) => {
+    await checkRows(engine, some);
+    return engine.rows(
       tombstoneRow,
       `${tableQuery(schemas, 'tombstones', some)} order by tombstone_id, table_name, commit_id`,
     );
+  };
   const { value: tombstones, readable, damaged: others } = await readReadable(engine, 'tombstones', files, read);
   const there = await withoutAbsent(warehouse, markers);
   const dropped = new Set(tombstones.map(({ table_name, commit_id }) => `${table_name} ${commit_id}`));

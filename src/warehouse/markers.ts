@@ -6,9 +6,11 @@ import { type DamagedFile, damagedFile, firstLine } from './damage.js';
 import { type LogFolder, listTableFiles, stateFile, tableFile } from './layout.js';
 import { tableQuery } from './prepare.js';
 import { readRestored } from './restored.js';
-import { DATA_TABLES, type DataTable, type MarkerTable } from './tables.js';
+import { checkRows, OTHER_ROWS } from './sums.js';
+import { DATA_TABLES, type DataTable, type MarkerTable, THINNED_TABLES } from './tables.js';
 
-const filesSchema = z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() }));
+/** By table, the state included. */
+export const filesSchema = z.record(z.string(), z.object({ rows: z.int(), bytes: z.int(), sha256: z.string() }));
 export type CommittedFiles = z.infer<typeof filesSchema>;
 
 const markerRow = z.object({
@@ -100,7 +102,8 @@ export async function readKind(engine: Engine, of: Kind, paths: string[]): Promi
       return { markers: read.flatMap(({ markers }) => markers), damaged: read.flatMap(({ damaged }) => damaged) };
     }
     const [path = ''] = paths;
-    const reason = (await whyNotParquet(path)) ?? `cannot be read: ${firstLine(error)}`;
+    const said = firstLine(error);
+    const reason = (await whyNotParquet(path)) ?? (said === OTHER_ROWS ? said : `cannot be read: ${said}`);
     return { markers: [], damaged: [damagedFile(OF_KIND[kind].table, path, reason)] };
   }
 }
@@ -112,6 +115,7 @@ async function readMarkerFiles(engine: Engine, of: Kind, paths: string[]): Promi
   const markers = await markersIn(engine, of, paths);
   const foreign = markers.find(({ path }) => !there.delete(path));
   if (foreign) throw new Error(`it is the marker that belongs to ${foreign.path}`);
+  await checkRows(engine, paths);
   return markers;
 }
 
@@ -139,11 +143,12 @@ export async function markersIn(
 /** Moves the files that a restore left in the bucket from `files` to `absent`. */
 export async function withoutAbsent(warehouse: string, markers: Marker[]): Promise<Marker[]> {
   const restored = await readRestored(warehouse);
-  if (restored === null) return markers;
+  if (restored?.history_from == null) return markers;
+  const { history_from: from } = restored;
   const absent = new Set<string>();
-  for (const table of DATA_TABLES) {
+  for (const table of THINNED_TABLES) {
     const there = new Set(await listTableFiles(warehouse, table));
-    for (const marker of markers.filter(({ date }) => date < restored.history_from)) {
+    for (const marker of markers.filter(({ date }) => date < from)) {
       if (!there.has(fileOf(warehouse, marker, table))) absent.add(`${table} ${marker.commitId}`);
     }
   }

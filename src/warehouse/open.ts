@@ -1,36 +1,20 @@
 import { z } from 'zod';
 import type { NamedWebsite } from '../config/websites.js';
-import { exists, sha256Of } from '../storage/durable.js';
+import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
-import type { FileSource } from '../storage/file-source.js';
 import { withTemporary } from '../storage/temporary.js';
 import { addDays } from '../time.js';
-import {
-  type DamagedFile,
-  DamageError,
-  damagedFile,
-  findDamaged,
-  findTorn,
-  readReadable,
-  websiteOf,
-} from './damage.js';
-import { listTableFiles, scratchFolder, websitesIn } from './layout.js';
+import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
+import { listTableFiles, scratchFolder, websiteOf, websitesIn } from './layout.js';
 import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
 import { byCommit, filesOf, type Marker, markerPaths, withoutUnreadable } from './markers.js';
 import { listOwnLog } from './own-log.js';
 import { schemasOf, tableQuery } from './prepare.js';
-import { DATA_TABLES, hasRowPerFile, type Table } from './tables.js';
+import { checkRows } from './sums.js';
+import { DATA_TABLES, hasRowPerFile, isLogTable, type Table } from './tables.js';
 
 const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapshotAt: z.string() });
-
-/** What keeps files of a warehouse that is elsewhere in a folder. */
-export interface FileCache {
-  /** The files that commits name, and their states. */
-  sourceOf(log: Pick<OpenWarehouse, 'path' | 'markers'>): FileSource;
-  /** Why new files cannot be fetched; null if they can. */
-  readonly failure?: string | null;
-}
 
 /**
  * A consistent snapshot of a warehouse, for all readers: its runs, markers and tombstones, listed once and in the only
@@ -208,9 +192,10 @@ export class OpenWarehouse implements Log {
     read: (files: readonly string[]) => Promise<T>,
     files = this.files(table),
   ): Promise<T> {
-    // A file that cannot be fetched is not damaged: the query fails instead of leaving it out.
-    await this.engine.provide(files);
-    const { value, damaged } = await readReadable(this.engine, table, files, read);
+    const { value, damaged } = await readReadable(this.engine, table, files, async (some) => {
+      if (isLogTable(table)) await checkRows(this.engine, some);
+      return read(some);
+    });
     this.leaveOut(damaged);
     return value;
   }
@@ -234,7 +219,6 @@ export class OpenWarehouse implements Log {
    * index, only the newest nights are checked.
    */
   async findTorn(): Promise<DamagedFile[]> {
-    if (this.engine.isRemote) return [];
     const { before = '' } = this.index ?? {};
     const newest = this.markers.filter(({ date }) => date >= before);
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
@@ -256,8 +240,7 @@ export class OpenWarehouse implements Log {
     for (const marker of this.markers) {
       for (const table of DATA_TABLES) {
         const [file] = filesOf(this.path, [marker], table);
-        if (file === undefined || (this.engine.isRemote && !(await exists(file)))) continue;
-        if ((await sha256Of(file)) === marker.files[table]?.sha256) continue;
+        if (file === undefined || (await sha256Of(file)) === marker.files[table]?.sha256) continue;
         changed.push(damagedFile(table, file, 'was changed after its commit'));
       }
     }

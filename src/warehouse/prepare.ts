@@ -8,6 +8,7 @@ import { exists, makeFolder, publish, readIfThere, syncFile, writeDurably } from
 import { type Engine, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { identifier, literal } from '../storage/sql.js';
+import { readSummedJson, summedJson } from '../storage/summed-json.js';
 import { schemaFile, scratchFolder, warehouseFolder } from './layout.js';
 import { columnsOf, columnsText, TABLES, type Table } from './tables.js';
 
@@ -15,8 +16,12 @@ const WAREHOUSE_FORMAT = 1;
 /** DuckDB reads these in a file name as a pattern and has no way to escape them. */
 const PATTERN_CHARACTERS = /[*?[\]{}]/;
 
-/** `warehouse.json` */
-export const identitySchema = z.object({ warehouse_format: z.int(), id: z.uuid(), time_zone: z.string() });
+const identitySchema = z.object({ warehouse_format: z.int(), id: z.uuid(), time_zone: z.string() });
+
+/** The content of `warehouse.json`; null if it is damaged. */
+export function parseIdentity(text: string): z.infer<typeof identitySchema> | null {
+  return readSummedJson(identitySchema, text);
+}
 
 /** The warehouse cannot be used with this configuration; nothing was changed. */
 export class WarehouseError extends UsageError {}
@@ -37,7 +42,7 @@ export async function prepareWarehouse(path: string, timeZone: string, memoryLim
   if (isThere) return;
   // Written last: if it exists, every table can be read.
   const identity = { warehouse_format: WAREHOUSE_FORMAT, id: randomUUID(), time_zone: timeZone };
-  await writeDurably(warehouseFolder(path).identity, `${JSON.stringify(identity)}\n`);
+  await writeDurably(warehouseFolder(path).identity, summedJson(identity));
 }
 
 /**
@@ -115,10 +120,9 @@ export async function checkWhole(warehouse: string): Promise<void> {
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
   const text = await readIfThere(file);
   if (text === null) return null;
-  const parsed = jsonOf(text);
-  const found = identitySchema.safeParse(parsed);
-  if (found.success) return found.data;
-  if (z.object({ warehouse_format: z.int(), id: z.undefined() }).safeParse(parsed).success)
+  const found = parseIdentity(text);
+  if (found) return found;
+  if (z.object({ warehouse_format: z.int(), sha256: z.undefined() }).safeParse(jsonOf(text)).success)
     throw new WarehouseError(`${dirname(file)} ${OTHER_VERSION}`);
   throw new WarehouseError(
     `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,

@@ -1,5 +1,5 @@
 import { rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonOf } from '../contract/validate.js';
 import { Failure } from '../exit.js';
@@ -79,10 +79,19 @@ async function readPlan(warehouse: string): Promise<RemovalPlan | null> {
 /** A removal that is not finished, and what to say about it; null if there is none. */
 export async function unfinishedRemoval(warehouse: string) {
   const plan = await readPlan(warehouse);
+  const left = await readBucketRemoval(warehouse);
+  if (!plan && left.length > 0) {
+    const message = 'the bucket still has what was removed';
+    return { removal: null, message, remedy: 'the next sync removes it there' };
+  }
   if (!plan) return null;
   const { website_id, snapshot_id } = plan.removal;
   const message = `the removal of ${snapshot_id ? `snapshot ${snapshot_id}` : `website ${website_id}`} is not finished`;
-  return { ...plan, message, remedy: 'the next sync finishes it, and so does the same `indexhouse remove`' };
+  return {
+    removal: plan.removal,
+    message,
+    remedy: 'the next sync finishes it, and so does the same `indexhouse remove`',
+  };
 }
 
 /** Deletes a file or folder, and the folders above it that are empty then: views fail on patterns without a file. */
@@ -94,6 +103,28 @@ export async function removeWhole(path: string): Promise<void> {
       .catch(() => false);
     if (!isGone) return syncFolder(parent);
   }
+}
+
+/**
+ * Paths of files and folders that were removed or replaced since the bucket last followed a removal.
+ *
+ * @throws Failure if the list is damaged
+ */
+export async function readBucketRemoval(warehouse: string): Promise<string[]> {
+  const { bucketRemoval: file } = warehouseFolder(warehouse);
+  const text = await readIfThere(file);
+  if (text === null) return [];
+  const { data } = z.array(z.string()).safeParse(jsonOf(text));
+  if (data) return data;
+  throw new Failure(`${file} is damaged: delete it, and then what \`remove\` took out from the bucket`);
+}
+
+/** Prepares the step that lists a removal for the bucket, after what it has not followed yet. */
+export async function stageBucketRemoval(warehouse: string, folder: string, steps: readonly Step[]): Promise<Step> {
+  const paths = steps.map(({ path }) => path).filter((path) => /^(parquet|state)\b/.test(path));
+  const name = basename(warehouseFolder(warehouse).bucketRemoval);
+  await writeDurably(join(folder, name), JSON.stringify([...(await readBucketRemoval(warehouse)), ...paths]));
+  return { path: name, from: name };
 }
 
 /** Every folder that belongs to a website, its markers first. */

@@ -6,13 +6,17 @@ import { warehouseFolder } from './layout.js';
 const restoredSchema = z.object({
   /** Such as `s3://lake/indexhouse`. */
   from: z.string(),
-  /** Data files of dates before this one were left in the bucket, `YYYY-MM-DD`. */
-  history_from: z.string(),
+  /** Listings and reports of dates before this one were left in the bucket, `YYYY-MM-DD`; null: none were. */
+  history_from: z.string().nullable(),
+  /** Keys of objects that are missing in the bucket or do not have the bytes of their commit. */
+  damaged: z.array(z.string()),
+  /** Files that nothing in the bucket names any more, and since when, ISO 8601. They are deleted an hour later. */
+  unused: z.record(z.string(), z.iso.datetime()),
 });
-/** `restored.json`: what a restored warehouse lacks. */
+/** `restored.json`: how a folder differs from the bucket that it was fetched from. */
 export type Restored = z.infer<typeof restoredSchema>;
 
-/** @returns null for a warehouse that has all of its files */
+/** @returns null for a warehouse that was not fetched from a bucket, or that has all of its files */
 export async function readRestored(warehouse: string): Promise<Restored | null> {
   const text = await readIfThere(warehouseFolder(warehouse).restored);
   return text === null ? null : (restoredSchema.safeParse(jsonOf(text)).data ?? null);
@@ -24,5 +28,5 @@ export async function writeRestored(warehouse: string, restored: Restored): Prom
 
 /** What an answer lacks, and how to get it. */
 export function historyNotice({ from, history_from: date }: Restored): string {
-  return `data before ${date} stayed in ${from} when this warehouse was restored; \`indexhouse restore\` without --history fetches it`;
+  return `listings and reports before ${date} stayed in ${from}; --history fetches more of them, such as --history 400d`;
 }

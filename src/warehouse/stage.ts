@@ -5,7 +5,7 @@ import type { JournalFolder } from '../journal/folder.js';
 import { parseLine } from '../journal/lines.js';
 import { openSeal, seal, seedOf } from '../journal/seal.js';
 import { crashPoint } from '../storage/crash-point.js';
-import { makeFolder, readIfThere, sha256Of, syncFile, writeDurably } from '../storage/durable.js';
+import { makeFolder, readIfThere, sha256Of, sizeOf, syncFile, writeDurably } from '../storage/durable.js';
 import type { Engine, EngineOptions, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import {
@@ -17,8 +17,10 @@ import {
   viewPreviousState,
 } from './comparison.js';
 import { JournalEngine, keepOddRecords } from './journal-views.js';
+import { type CommittedFiles, filesSchema } from './markers.js';
 import { tableQuery } from './prepare.js';
 import { copyState } from './state.js';
+import { copyRows } from './sums.js';
 import { type DataTable, MARKER_TABLES, type MarkerTable, rowsQuery } from './tables.js';
 
 const ROW_GROUP_SIZE = 20_480;
@@ -47,13 +49,13 @@ const manifestSchema = z.object({
   website_id: z.string(),
   date: z.string(),
   commit_id: z.string(),
-  files: z.record(z.string(), z.object({ rows: z.int(), sha256: z.string() })),
+  files: filesSchema,
   /** The table of the marker. */
   marker: z.enum(MARKER_TABLES).default('snapshots'),
   /** The columns of the marker's row and of the row of `runs`; a replay has none there. */
   snapshot: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   run: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  /** SHA-256 of the other staged files: the state, the marker and the run's row. */
+  /** SHA-256 of the other staged files: the marker and the run's row. */
   others: z.record(z.string(), z.string()).default({}),
   /** Where a damaged journal is kept, if the commit was recovered from part of it. */
   set_aside: z.string().optional(),
@@ -108,7 +110,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   await makeFolder(folder.staged);
   await setCommitFacts(engine, input.facts);
   await keepOddRecords(engine);
-  const rows = new Map<DataTable, number>();
+  const rows = new Map<DataTable | 'page_state', number>();
   for (const table of FROM_THE_JOURNAL) {
     rows.set(table, await stageTable(engine, input, table));
     crashPoint(`staged ${table}`);
@@ -126,7 +128,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
   const { previousState, compression } = input;
   const changed = stagedFile(folder, 'page_changes');
   rows.set('page_changes', previousState === null ? 0 : await copyChanges(engine, changed, { bounds, compression }));
-  await copyState(engine, stagedFile(folder, 'page_state'), bounds);
+  rows.set('page_state', await copyState(engine, stagedFile(folder, 'page_state'), bounds));
   crashPoint('staged page_state');
   return writeManifest(engine, input, rows);
 }
@@ -173,10 +175,14 @@ export function parquetFormat(compression: string): string {
   return compression === 'zstd' ? format : `${format}, dictionary_size_limit 0`;
 }
 
-async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTable, number>): Promise<Manifest> {
+async function writeManifest(
+  engine: Engine,
+  input: StageInput,
+  rows: Map<DataTable | 'page_state', number>,
+): Promise<Manifest> {
   const files: Manifest['files'] = {};
   for (const [table, count] of rows) {
-    if (count > 0) files[table] = { rows: count, sha256: await sha256Of(stagedFile(input.folder, table)) };
+    if (count > 0 || table === 'page_state') files[table] = await factsOf(stagedFile(input.folder, table), count);
   }
   const { websiteId, date, commitId, isReplay } = input.facts;
   const marker = isReplay ? 'replays' : 'snapshots';
@@ -185,7 +191,7 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   if (!isReplay) await stageRow(engine, 'runs', input.run, input);
   // The manifest says that every file is complete, so the files reach the disk first.
   const others: Record<string, string> = {};
-  for (const table of ['page_state', marker, ...(isReplay ? [] : ['runs'])]) {
+  for (const table of [marker, ...(isReplay ? [] : ['runs'])]) {
     others[table] = await sha256Of(stagedFile(input.folder, table));
   }
   for (const table of [...Object.keys(files), ...Object.keys(others)]) {
@@ -209,6 +215,11 @@ async function writeManifest(engine: Engine, input: StageInput, rows: Map<DataTa
   return manifest;
 }
 
+/** What a marker says about a file of its commit. */
+export async function factsOf(file: string, rows: number): Promise<CommittedFiles[string]> {
+  return { rows, bytes: await sizeOf(file), sha256: await sha256Of(file) };
+}
+
 const COUNTED_BY = { snapshots: 'stage/counts', replays: 'stage/replay_counts' } as const;
 
 /** The counts by the columns of the marker that hold them; counts by reason are JSON. */
@@ -226,7 +237,7 @@ export async function stageRow(
   { folder, compression }: Pick<StageInput, 'folder' | 'compression'>,
 ): Promise<void> {
   const file = stagedFile(folder, table);
-  await engine.run(`copy (${rowsQuery(table, row)}) to $file (${parquetFormat(compression)})`, { ...row, file });
+  await copyRows(engine, rowsQuery(table, row), { file, format: parquetFormat(compression) }, row);
 }
 
 /**

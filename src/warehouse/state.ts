@@ -67,12 +67,10 @@ export async function readStates(
   log: Log & { path: string },
   options: StateOptions,
 ): Promise<{ files: string[]; damaged: DamagedFile[] }> {
-  await engine.provide(newestMarkers(log.markers).map((newest) => stateFileOf(log.path, newest)));
   const { present, lacking } = await findStates(engine, log);
   const files = present.map(({ file }) => file);
   const damaged: DamagedFile[] = [];
   for (const newest of lacking) {
-    await engine.provide(followedBy(log.path, markersOf(log.markers, newest.websiteId)));
     const made = await makeState(log.path, { log, newest }, options);
     if (made.file !== null) files.push(made.file);
     damaged.push(...made.damaged);
@@ -126,11 +124,6 @@ async function rebuildReadable(
     await rebuildState(warehouse, withoutUnreadable(markers, damaged), options, target);
     return damaged;
   }
-}
-
-/** The files that the state after these commits is derived from. */
-function followedBy(warehouse: string, markers: readonly Marker[]): string[] {
-  return Object.values(FOLLOWED).flatMap((table) => filesOf(warehouse, markers, table));
 }
 
 async function damagedOf(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {

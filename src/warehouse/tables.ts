@@ -39,6 +39,11 @@ export function hasRowPerFile(table: Table): table is 'runs' | MarkerTable {
   return table === 'runs' || MARKER_TABLES.some((marker) => marker === table);
 }
 
+/** Whether a table is part of the log itself: its files have a sum of their own rows. */
+export function isLogTable(table: Table): boolean {
+  return hasRowPerFile(table) || table === 'tombstones';
+}
+
 /** A column of a table: its name and its DuckDB type, such as `INTEGER`. */
 export interface Column {
   name: string;

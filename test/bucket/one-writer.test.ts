@@ -3,6 +3,7 @@ import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
+import { summedJson } from '../../src/storage/summed-json.js';
 import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { run, start } from '../given/cli.js';
@@ -153,9 +154,9 @@ describe('a machine that was taken over', () => {
 /** Puts the next lease there at once, as a take-over on that machine does. */
 function takeOverNow(machine: Machine): void {
   const [newest = ''] = keys('lease/').sort().reverse();
-  const lease = JSON.parse(String(server.objects.get(newest)?.body));
+  const { sha256: _, ...lease } = JSON.parse(String(server.objects.get(newest)?.body));
   const number = String(Number(newest.slice(-8)) + 1).padStart(8, '0');
-  const body = Buffer.from(JSON.stringify({ ...lease, writer: randomUUID(), where: machine.folder }));
+  const body = Buffer.from(summedJson({ ...lease, writer: randomUUID(), where: machine.folder }));
   server.objects.set(`lease/${number}`, { body, modified: new Date() });
 }
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +12,16 @@ import { hasServer, startRealServer } from '../given/s3-servers.js';
 import { buildNights, HOUR_MS, maintainAt } from '../given/thinned.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 
+const TABLES_OF_LOG = [
+  'snapshots',
+  'runs',
+  'tombstones',
+  'checkpoints',
+  'coverage',
+  'coverage_summary',
+  'url_reports',
+  'page_changes',
+];
 const TABLES = [
   'coverage',
   'url_reports',
@@ -53,11 +64,11 @@ async function answersOf(where: string, env: Record<string, string> = {}): Promi
   return answers;
 }
 
-/** Each in a process of its own, several at once, in a folder that keeps next to nothing. */
+/** Each in a process of its own, several at once, with one copy. */
 async function readAtOnce(config: BucketConfig): Promise<void> {
   await copyTo({ config }, built.path);
   const expected = await answersOf(built.path);
-  const env = { ...environment(config, temporaryFolder()), INDEXHOUSE_WAREHOUSE_CACHE_SIZE: '1KB' };
+  const env = environment(config, temporaryFolder());
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(
       TABLES.map((table) =>
@@ -70,6 +81,50 @@ async function readAtOnce(config: BucketConfig): Promise<void> {
     expect(answers.map(({ stdout }) => stdout)).toEqual(expected);
   }
 }
+
+/** What a bit is flipped in: each kind of object. */
+const KINDS = ['warehouse.json', 'state/', ...TABLES_OF_LOG.map((table) => `parquet/${table}/`)];
+const ALL = `select ${[...TABLES, 'runs'].map((table) => `(select bit_xor(hash(t::text)) from ${table} as t)`).join(', ')}`;
+const FLIPS = Number(process.env['INDEXHOUSE_TEST_FLIPS'] ?? 2 * KINDS.length);
+
+test('a flipped bit is found by everybody, or changes nothing', async () => {
+  const server = await startBucket();
+  const nights = await buildNights();
+  await copyTo(server, nights.path);
+  await maintainAt(nights.path);
+  await copyTo(server, nights.path);
+  const ask = (where: string, env = {}) => run(['query', '--sql', ALL, '--json', '--warehouse', where], { env });
+  const { stdout: right, code } = await ask(nights.path);
+  expect(code).toBe(0);
+  const counts = { found: 0, harmless: 0 };
+  for (let flip = 0; flip < FLIPS; flip++) {
+    const keys = [...server.objects.keys()].filter((key) => key.startsWith(KINDS[flip % KINDS.length] ?? ''));
+    const key = keys[randomInt(keys.length)] ?? '';
+    const stored = server.objects.get(key);
+    const body = Buffer.from(stored?.body ?? '');
+    const at = randomInt(body.length);
+    body[at] = (body[at] ?? 0) ^ (1 << randomInt(8));
+    server.objects.set(key, { body, modified: new Date() });
+    const folder = temporaryFolder();
+    const env = environment(server.config, folder);
+    const restored = await run(['restore', '--from', 's3://lake', '--warehouse', join(folder, 'copy')], { env });
+    const asked = await ask('s3://lake', env);
+    const verified = await run(['verify', '--warehouse', 's3://lake'], { env });
+    const codes = [restored, asked, verified].map(({ code }) => code);
+    const isFound = restored.code !== 0;
+    const where = `${key}, byte ${at}: ${codes}`;
+    if (!isFound) expect([codes, asked.stdout], where).toEqual([[0, 0, 0], right]);
+    // A state is made of the data then.
+    else if (key.startsWith('state/')) expect([asked.code, asked.stdout], where).toEqual([3, right]);
+    else expect(codes, where).not.toContain(0);
+    counts[isFound ? 'found' : 'harmless']++;
+    if (stored) server.objects.set(key, stored);
+  }
+  process.stdout.write(`${FLIPS} flipped bits: ${JSON.stringify(counts)}\n`);
+  expect(counts.found).toBeGreaterThan(FLIPS / 2);
+  nights.remove();
+  await server.close();
+});
 
 describe('processes that share a cache, on a server', () => {
   test('of this process', async () => {
@@ -85,7 +140,7 @@ test('readers that are killed at any moment leave a cache that answers', async (
   const server = await startBucket({ pageSize: 7 });
   await copyTo(server, built.path);
   const expected = await answersOf(built.path);
-  const env = { ...environment(server.config, temporaryFolder()), INDEXHOUSE_WAREHOUSE_CACHE_SIZE: '20KB' };
+  const env = environment(server.config, temporaryFolder());
   for (const [at, table] of TABLES.entries()) {
     const running = start(['query', '--sql', question(table), '--warehouse', 's3://lake'], { env });
     await Promise.race([running.ended, delay(100 + 150 * at + 400 * Math.random())]);

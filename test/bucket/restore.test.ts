@@ -25,7 +25,7 @@ let config = '';
 beforeAll(async () => {
   built = await buildWarehouse([
     { at: '2025-03-01T02:00:00Z', lists: { [ODD]: [page('p'), page('q')], shop: [page('s')] } },
-    { at: '2025-03-02T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
+    { at: '2025-03-05T02:00:00Z', lists: { [ODD]: [page('p'), page('q', 'Not indexed')] } },
   ]);
   server = await startBucket({ pageSize: 7, prefix: '/nights' });
   await copyTo(server, built.path);
@@ -52,7 +52,7 @@ describe('restore', () => {
   test('gives the warehouse that was sent, and is complete however often it was interrupted', async () => {
     let left = 0;
     server.fault = () => (left-- > 0 ? null : '403 AccessDenied');
-    for (const requests of atLength([0, 18], [0, 6, 12, 18, 19, 20])) {
+    for (const requests of atLength([0, 10], [0, 5, 8, 10, 12])) {
       left = requests;
       const { code, stderr } = await restore('--if-missing');
       expect(code).toBe(1);
@@ -98,24 +98,24 @@ describe('restore', () => {
   });
 
   test('with --history fetches what the next sync needs, and readers say what they lack', async () => {
-    const { code, stdout } = await restore('--history', '30d');
+    const { code, stdout } = await restore('--history', '1d');
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/\d+ files before 20..-..-.. were left there/);
     const data = () => [...copiedFiles(warehouse()).keys()].filter((key) => key.startsWith('parquet/coverage/'));
-    expect(data()).toEqual([]);
+    expect(data()).toMatchObject([expect.stringContaining('date=2025-03-05')]);
     expect(await differences()).toEqual([]);
 
     const sql = 'select count(*)::int as pages, (select count(*)::int from coverage) as listed from pages';
     const asked = await run(['query', '--sql', sql, '--json', '--config', config]);
-    expect(JSON.parse(asked.stdout)).toEqual([{ pages: 3, listed: 0 }]);
+    expect(JSON.parse(asked.stdout)).toEqual([{ pages: 3, listed: 2 }]);
     expect(asked.code).toBe(0);
-    expect(asked.stderr).toMatch(/data before 20..-..-.. stayed in s3:\/\/lake\/nights/);
+    expect(asked.stderr).toMatch(/reports before 2025-03-04 stayed in s3:\/\/lake\/nights/);
 
     service.list(ODD, [page('p'), page('q')]);
     const receipt = await syncAt({
       baseUrl: service.baseUrl,
       warehouse: warehouse(),
-      at: '2025-03-03T02:00:00Z',
+      at: '2025-03-06T02:00:00Z',
       websites: [ODD],
     });
     expect(receipt.websites).toMatchObject([{ status: 'committed', pages: { listed: 2 } }]);

@@ -6,6 +6,7 @@ import type { CheckResult } from '../../src/doctor/check-result.js';
 import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
+import { summedJson } from '../../src/storage/summed-json.js';
 import { testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { type GivenConfig, writeConfig } from '../given/config-file.js';
@@ -157,7 +158,7 @@ describe('doctor', () => {
     mkdirSync(join(folder, 'warehouse'));
     writeFileSync(
       join(folder, 'warehouse', 'warehouse.json'),
-      JSON.stringify({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' }),
+      summedJson({ warehouse_format: 1, id: randomUUID(), time_zone: 'Europe/Berlin' }),
     );
     const findings = await doctor({ baseUrl: url, websites: ['site-a'] }, {}, folder);
     expect(of(findings, 'warehouse')).toMatchObject([

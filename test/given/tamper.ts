@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Engine, withEngine } from '../../src/storage/engine.js';
 import { literal } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
+import { copyRows } from '../../src/warehouse/sums.js';
 import { DATA_TABLES, type Table } from '../../src/warehouse/tables.js';
 
 const MEMORY_BYTES = 256e6;
@@ -15,11 +16,11 @@ export async function newestFile(warehouse: string, table: Table): Promise<strin
   return file;
 }
 
-/** Rewrites a Parquet file from a query over itself, which is named `self`. */
+/** Rewrites a Parquet file from a query over itself, which is named `self`, as if it had been written so. */
 export async function rewrite(file: string, query: string, format = 'format parquet'): Promise<void> {
   await withEngine({ memoryLimit: MEMORY_BYTES, temporary: dirname(file) }, async (engine) => {
     await engine.view('self', `select * from read_parquet(${literal(file)}, hive_partitioning = false)`);
-    await engine.copy(query, `${file}.tmp`, format);
+    await copyRows(engine, query, { file: `${file}.tmp`, format });
   });
   renameSync(`${file}.tmp`, file);
 }

@@ -1,11 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../program.js';
-import { columnNames, prefix, repeated, WAREHOUSE } from './flag-values.js';
+import { columnNames, HISTORY, PLACE, prefix, repeated, WAREHOUSE } from './flag-values.js';
 
-const PLACE = [
-  '--warehouse <place>',
-  'the warehouse, instead of the configured one: a folder, or s3://name/prefix',
-] as const;
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];
 
 const STATUS_HELP = `
@@ -95,6 +91,7 @@ export function answerCommands(define: Define): Command[] {
       .option('--since <date>', 'first date (default: six days before the last)')
       .option('--until <date>', 'last date (default: that of the newest snapshot)')
       .option(...PLACE)
+      .option(...HISTORY)
       .addHelpText('after', REPORT_HELP),
     define('analytics', () => import('../analytics.js'))
       .description('write views for BI tools that see the warehouse under another path')
@@ -111,10 +108,12 @@ export function answerCommands(define: Define): Command[] {
         new Option('--prefix <path>', 'path in front of /v1, e.g. /tenant/api').argParser(prefix).default('', 'none'),
       )
       .option(...PLACE)
+      .option(...HISTORY)
       .addHelpText('after', SERVE_HELP),
     define('mcp', () => import('../mcp.js'))
       .description('let an AI assistant ask the warehouse, read-only, over stdin and stdout (Model Context Protocol)')
       .option(...PLACE)
+      .option(...HISTORY)
       .addHelpText('after', MCP_HELP),
     keysCommand(define),
   ];
@@ -140,6 +139,7 @@ function queryCommand(define: Define): Command {
     .option('--raw-csv', 'do not escape text that a spreadsheet would run as a formula')
     .option('--describe <name>', 'what an analysis answers, its parameters and its SQL')
     .option(...PLACE)
+    .option(...HISTORY)
     .addHelpText('after', QUERY_HELP);
 }
 

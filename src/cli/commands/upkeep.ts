@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Define } from '../program.js';
-import { WAREHOUSE } from './flag-values.js';
+import { HISTORY, PLACE, WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `
 Reads every committed file, so it takes as long as reading the whole warehouse. You can run it during a sync.
@@ -46,8 +46,8 @@ Examples:
   indexhouse backup /mnt/backup/warehouse --keys     with the keys of \`indexhouse serve\``;
 
 const RESTORE_HELP = `
-Fetches what the section \`bucket\` of the configuration sent to a bucket: all of it, or with --history the data of so
-many days and what the next sync needs. Interrupted, run it again. With --from and --warehouse it needs no configuration;
+Fetches what the section \`bucket\` of the configuration sent to a bucket, and checks every object: all of it, or with
+--history the listings and reports of so many days, and all else. Interrupted, run it again. With --from and --warehouse it needs no configuration;
 the credentials are then those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the server that of AWS_ENDPOINT_URL.
 
 Examples:
@@ -72,7 +72,8 @@ export function upkeepCommands(define: Define): Command[] {
     define('verify', () => import('../verify.js'))
       .description('prove that nothing is lost: files, counts, keys, state, and every row of indexhouse.duckdb')
       .option('--repair', 'repair what is safe to repair')
-      .option(...WAREHOUSE)
+      .option(...PLACE)
+      .option(...HISTORY)
       .addHelpText('after', VERIFY_HELP),
     define('rebuild', () => import('../rebuild.js'))
       .description('rebuild indexhouse.duckdb from the Parquet files')
@@ -102,7 +103,10 @@ export function upkeepCommands(define: Define): Command[] {
       .option('--from <address>', 'the bucket, such as s3://name/prefix, instead of the configured one')
       .option('--if-missing', 'do nothing if there is a warehouse already')
       .option('--take-over', 'make this machine the one that writes to the bucket')
-      .option('--history <days>', 'fetch only the data files of the last days, such as 30d (default: all)')
+      .option(
+        '--history <days>',
+        'leave listings and reports in the bucket that are older, such as 30d (default: fetch all)',
+      )
       .option(...WAREHOUSE)
       .addHelpText('after', RESTORE_HELP),
   ];

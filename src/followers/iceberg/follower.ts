@@ -5,7 +5,7 @@ import { withBucketOf } from '../../bucket/lease.js';
 import type { BucketConfig } from '../../config/bucket.js';
 import { crashPoint } from '../../storage/crash-point.js';
 import { identifier } from '../../storage/sql.js';
-import { websiteOf } from '../../warehouse/damage.js';
+import { websiteOf } from '../../warehouse/layout.js';
 import { dataFilesOf, fileOf, newestMarkers, stateFileOf, tableOf } from '../../warehouse/markers.js';
 import type { OpenWarehouse } from '../../warehouse/open.js';
 import { columnsOf, DATA_TABLES, MARKER_TABLES, type Table } from '../../warehouse/tables.js';
