@@ -9,6 +9,7 @@ import { temporaryFolder } from '../given/folder.js';
 import { asTaken, ObservedWorld, ODD_STATE } from '../given/observed.js';
 import { type Row, readParquet } from '../given/parquet.js';
 import { type PageKnown, Recomputed } from '../given/recomputed.js';
+import { findingsOf } from '../given/verified.js';
 import { noFollowers, syncWebsite } from '../given/warehouse.js';
 
 const NIGHTS = atLength(3, 5);
@@ -72,6 +73,8 @@ describe('nights of faults and of pages that come, go and stand in the listing t
       expect(doubled).toBeGreaterThanOrEqual(observed.doubled.least);
       expect(doubled).toBeLessThanOrEqual(observed.doubled.most);
     }
+    const wrong = (await findingsOf(warehouse)).filter(({ level }) => level !== 'lag');
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 
 const IS_FULL = process.env['INDEXHOUSE_TEST_MODE'] === 'full';
 /** `INDEXHOUSE_TEST_SEEDS=500 npm run test:full -- kill-anywhere` takes more. */
-const SEEDS = Number(process.env['INDEXHOUSE_TEST_SEEDS'] ?? 25);
+const SEEDS = Number(process.env['INDEXHOUSE_TEST_SEEDS'] ?? 12);
 
 /** What `npm test` does, or all of it in `npm run test:full`. */
 export function atLength<T>(aFew: T, all: T): T {
@@ -19,7 +19,7 @@ export function describeAtLength(name: string, define: () => void): void {
   if (IS_FULL) describe(name, define);
 }
 
-/** Numbers from 1: so many seeds in `npm test`; in `npm run test:full` 25 or another number, times a factor. */
+/** Numbers from 1: so many seeds in `npm test`; in `npm run test:full` 12 or another number, times a factor. */
 export function seeds(aFew: number, factor = 1): number[] {
   return Array.from({ length: atLength(aFew, Math.ceil(SEEDS * factor)) }, (_, at) => at + 1);
 }

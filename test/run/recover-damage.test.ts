@@ -14,9 +14,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readStatus } from '../../src/analysis/status.js';
 import { checkJournals } from '../../src/doctor/warehouse.js';
+import { journalFolder } from '../../src/journal/folder.js';
+import { readHeader } from '../../src/journal/header.js';
+import { setAsideIfDamaged } from '../../src/journal/set-aside.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { atLength, casesAtLength, describeAtLength, testAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
@@ -160,6 +163,19 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
   ['a page that is gone from the plan', /plan.ndjson is damaged/, editLine('plan.ndjson', 30, () => '')],
 ];
 
+test.each(DAMAGES)('a journal is set aside because of %s', async (_, says, damage) => {
+  const [runId = ''] = home.unfinished();
+  const journal = journalFolder(home.warehouse, runId, 'w');
+  const header = await readHeader(journal);
+  if (!header) throw new Error('the journal has no header');
+  damage(journal.path);
+  const damaged = bytesIn(journal.path);
+  const found = await setAsideIfDamaged(journal, { warehouse: home.warehouse, newHeader: () => header });
+  expect(found?.damage).toMatch(says);
+  expect(bytesIn(join(home.warehouse, found?.folder ?? ''))).toEqual(damaged);
+  expect(Object.keys(bytesIn(journal.path))).toEqual(['run.json']);
+});
+
 /** One of each file. */
 const A_FEW = [
   'a flipped bit in a value of a report',
@@ -168,24 +184,24 @@ const A_FEW = [
   'a page that is gone from the plan',
 ];
 
-test.each(casesAtLength(DAMAGES, ...A_FEW))(
-  'sets a journal aside that is damaged by %s, and starts the run over',
-  async (_, says, damage) => {
-    const journal = home.journal('w');
-    const runId = home.unfinished()[0];
-    damage(journal);
-    const damaged = bytesIn(journal);
-    const receipt = await home.sync({ follow: false });
-    const [website] = receipt.websites;
-    expect(receipt.run_id).toBe(runId);
-    expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
-    expect(website?.error).toMatch(says);
-    expect(exitCodeOf(receipt, 1)).toBe(3);
-    expect(bytesIn(join(home.warehouse, website?.set_aside ?? ''))).toEqual(damaged);
-    expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
-    expect(await contentOf(home.warehouse)).toEqual(unbroken);
-  },
-);
+test.each(
+  casesAtLength(
+    DAMAGES.filter(([name]) => A_FEW.includes(name)),
+    'a window that is gone',
+    'a header that is gone',
+  ),
+)('the run of a journal with %s starts over, and commits what an undamaged run would have', async (_, says, damage) => {
+  const [runId] = home.unfinished();
+  damage(home.journal('w'));
+  const receipt = await home.sync({ follow: false });
+  const [website] = receipt.websites;
+  expect(receipt.run_id).toBe(runId);
+  expect(website).toMatchObject({ status: 'committed', listing_status: 'complete', reports_status: 'complete' });
+  expect(website?.error).toMatch(says);
+  expect(exitCodeOf(receipt, 1)).toBe(3);
+  expect((await readTable(home.warehouse, 'runs'))[0]?.['error']).toContain(website?.set_aside);
+  expect(await contentOf(home.warehouse)).toEqual(unbroken);
+});
 
 function bytesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -247,41 +263,24 @@ test('a journal that cannot be read is not set aside: the error is reported, and
   expect(home.unfinished()).toHaveLength(1);
 });
 
-describeAtLength('a run over two websites', () => {
-  beforeEach(() => {
-    home = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w', 'other']);
-  });
-
-  testAtLength('that died behind the commit of one goes on with the other alone', async () => {
-    const step = 'dropped the journal';
-    await leftBehind(home.folder, [step], leftAt, () => home.sync({ follow: false }));
-    home = new Home(leftAt(step), simulator, ['w', 'other']);
-    const [committed] = await readTable(home.warehouse, 'snapshots');
-    simulator.requests.reset();
-    const { run_id, websites } = await home.sync();
-    expect(run_id).toBe(committed?.['run_id']);
-    expect(websites).toHaveLength(1);
-    expect(websites[0]?.website_id).not.toBe(committed?.['website_id']);
-    const again = [...simulator.requests.windows().keys()].filter((window) =>
-      window.startsWith(`${committed?.['website_id']}?`),
-    );
-    expect(again).toEqual([]);
-    const snapshots = await readTable(home.warehouse, 'snapshots');
-    expect(snapshots.map(({ website_id }) => website_id).sort()).toEqual(['other', 'w']);
-    expect(await home.wrong()).toEqual([]);
-  });
-
-  testAtLength('whose one journal cannot be read goes on with the other', async () => {
-    await expect(home.sync({ stopAfter: { reports: 20 } })).rejects.toThrow('resumes the run');
-    const listing = join(home.journal('w'), 'listing.ndjson');
-    rmSync(listing);
-    symlinkSync(listing, listing);
-    const { websites } = await home.sync({ follow: false });
-    expect(websites).toMatchObject([
-      { website_id: 'w', status: 'failed' },
-      { website_id: 'other', status: 'committed' },
-    ]);
-  });
+testAtLength('a run that died after the commit of one of two websites is resumed for the other', async () => {
+  home = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w', 'other']);
+  const step = 'dropped the journal';
+  await leftBehind(home.folder, [step], leftAt, () => home.sync({ follow: false }));
+  home = new Home(leftAt(step), simulator, ['w', 'other']);
+  const [committed] = await readTable(home.warehouse, 'snapshots');
+  simulator.requests.reset();
+  const { run_id, websites } = await home.sync();
+  expect(run_id).toBe(committed?.['run_id']);
+  expect(websites).toHaveLength(1);
+  expect(websites[0]?.website_id).not.toBe(committed?.['website_id']);
+  const again = [...simulator.requests.windows().keys()].filter((window) =>
+    window.startsWith(`${committed?.['website_id']}?`),
+  );
+  expect(again).toEqual([]);
+  const snapshots = await readTable(home.warehouse, 'snapshots');
+  expect(snapshots.map(({ website_id }) => website_id).sort()).toEqual(['other', 'w']);
+  expect(await home.wrong()).toEqual([]);
 });
 
 testAtLength('what is no journal stays where it is, and stops nothing', async () => {
@@ -300,7 +299,6 @@ describe('a commit that was interrupted', () => {
 
   const damages: [string, string, () => void][] = [
     ['a staged file is gone', 'moved coverage', () => rmSync(staged('url_reports.staged'))],
-    ['a staged file is damaged', 'wrote the manifest', () => edit('', () => 'x')(staged('coverage.staged'))],
     ['the staged state is damaged', 'moved coverage', () => edit('', () => 'x')(staged('page_state.staged'))],
     ['the marker is damaged', 'wrote the manifest', () => edit('', () => 'x')(staged('snapshots.staged'))],
     [
@@ -310,12 +308,11 @@ describe('a commit that was interrupted', () => {
     ],
   ];
   const aFew = ['a staged file is gone'];
-  test.each(casesAtLength(damages, ...aFew))('is made anew from the journal where %s', async (_, step, damage) => {
+  test.each(casesAtLength(damages, ...aFew))('is staged again from the journal if %s', async (_, step, damage) => {
     died(step);
     damage();
-    expect(await home.syncOne()).toMatchObject({ status: 'committed' });
+    expect(await home.syncOne({ follow: false })).toMatchObject({ status: 'committed' });
     expect(await contentOf(home.warehouse)).toEqual(unbroken);
-    expect(await home.wrong()).toEqual([]);
     expect(home.asked()).toEqual([]);
   });
 
