@@ -39,8 +39,7 @@ export const ERRORS_ANYWHERE = [401, 405, 408, 414, 421, 431, 500, 503] as const
 
 /** The description of an answer and the names of its headers, by status. */
 export const ANSWERS: Readonly<Record<number, { description: string; headers?: readonly HeaderName[] }>> = {
-  200: { description: 'The answer.' },
-  304: { description: 'The client has this answer already: its `If-None-Match` names it.' },
+  304: { description: 'The client has this answer already: its `If-None-Match` names it.', headers: CACHE_HEADERS },
   400: { description: 'The request is invalid; the message names the parameter.' },
   401: { description: 'The key is missing or invalid.', headers: ['WWW-Authenticate'] },
   403: { description: 'The key has no access to this website.' },
@@ -68,8 +67,8 @@ type Content = Record<string, { schema: z.ZodType<unknown> }>;
  */
 export function answersOf(content: z.ZodType<unknown> | Content, errors: readonly number[] = []) {
   const body = content instanceof z.ZodType ? { 'application/json': { schema: content } } : content;
-  const failed = errors.map((status) => [status, described(status, { 'application/json': { schema: servedError } })]);
-  return { 200: described(200, body), ...Object.fromEntries(failed) };
+  const failed = errors.map((status) => [status, servedError]);
+  return { 200: { description: 'The answer.', content: body }, ...Object.fromEntries(failed) };
 }
 
 /** OpenAPI links from a 200: which operations take its values, and as which parameters. */
@@ -79,8 +78,4 @@ export function linksTo(operations: Readonly<Record<string, Record<string, strin
     { operationId, parameters },
   ]);
   return { 200: Object.fromEntries(links) };
-}
-
-function described(status: number, content: Content) {
-  return { description: ANSWERS[status]?.description ?? '', content };
 }

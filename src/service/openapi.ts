@@ -86,7 +86,7 @@ function completed(generated: object, described: Described) {
     const operations = Object.entries(methods).map(([method, each]) => [method, operation(method, each, described)]);
     return [path, Object.fromEntries(operations)] as const;
   });
-  const used = { ...components, ...sharedParts(paths, described) };
+  const used = { ...components, ...shared(described) };
   const schemas = referred([paths, used.responses], components.schemas);
   return { ...rest, paths: Object.fromEntries(finished), components: { ...used, schemas } };
 }
@@ -118,37 +118,6 @@ function operation(method: string, { 'x-headers': own, ...rest }: DescribedOpera
   };
 }
 
-type Paths = z.infer<typeof documentSchema>['paths'];
-
-/** The answers and headers that operations refer to. */
-function sharedParts(paths: Paths, { isRateLimited, isCacheable, keyHeaders }: Described) {
-  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-  const errors = operations.flatMap(({ responses }) => Object.keys(responses).map(Number));
-  const statuses = [...new Set([...errors, ...ERRORS_ANYWHERE, ...(isRateLimited ? [429] : [])])];
-  const kept = isCacheable ? [...CACHE_HEADERS, ...operations.flatMap((each) => each['x-headers'])] : [];
-  const headersOf = (status: number): HeaderName[] => [
-    ...(ANSWERS[status]?.headers ?? []),
-    ...(BEFORE_KEYS.has(status) ? [] : keyHeaders),
-  ];
-  const responses = statuses
-    .filter((status) => status !== 200)
-    .map((status) => {
-      const { description = '' } = ANSWERS[status] ?? {};
-      return [nameOf(status), { description, headers: headerRefs(headersOf(status)), content: ERROR_CONTENT }];
-    });
-  const unchanged = { description: ANSWERS[304]?.description, headers: headerRefs([...keyHeaders, ...kept]) };
-  const names = new Set([...statuses.flatMap(headersOf), ...kept, ...keyHeaders]);
-  return {
-    responses: { ...(isCacheable ? { [nameOf(304)]: unchanged } : {}), ...Object.fromEntries(responses) },
-    headers: Object.fromEntries([...names].map((name) => [name, HEADERS[name]])),
-  };
-}
-
-/** Errors of checks that come before the key. */
-const BEFORE_KEYS: ReadonlySet<number> = new Set([401, 405, 408, 414, 421, 431]);
-
-const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Error') } };
-
 function headerRefs(names: readonly HeaderName[]): object {
   return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
 }
@@ -160,4 +129,19 @@ function reference(kind: string, name: string): { $ref: string } {
 /** A status as the name of a component, e.g. `NotFound`. */
 function nameOf(status: number): string {
   return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
+}
+
+const ERROR_CONTENT = { 'application/json': { schema: reference('schemas', 'Error') } };
+
+/** Errors of checks that come before the key. */
+const BEFORE_KEYS: ReadonlySet<string> = new Set(['401', '405', '408', '414', '421', '431']);
+
+/** The answers and headers that operations refer to. */
+function shared({ keyHeaders }: Described) {
+  const responses = Object.entries(ANSWERS).map(([status, { description, headers = [] }]) => {
+    const named = headerRefs([...headers, ...(BEFORE_KEYS.has(status) ? [] : keyHeaders)]);
+    const content = status === '304' ? {} : { content: ERROR_CONTENT };
+    return [nameOf(Number(status)), { description, headers: named, ...content }];
+  });
+  return { headers: HEADERS, responses: Object.fromEntries(responses) };
 }
