@@ -29,7 +29,7 @@ describe('what is hard to encode comes back byte for byte', () => {
         await expectWebsite(app, world, id);
         await app.close();
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addressesIn } from '../../src/service/addresses.js';
+import { addressesIn, isLoopback } from '../../src/service/addresses.js';
 import { refuseOtherHosts } from '../../src/service/hosts.js';
 import { buildServer, type ServerOptions } from '../../src/service/http.js';
 import { storeOf } from '../given/service.js';
@@ -51,6 +51,13 @@ describe('a request to another host', () => {
     };
     expect([await status('192.0.2.9'), await status('198.51.100.1')]).toEqual([200, 421]);
   });
+});
+
+it('takes this machine alone for local, however it is written', () => {
+  const local = ['127.0.0.1', '127.8.9.10', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost', 'LocalHost'];
+  expect(local.filter(isLoopback)).toEqual(local);
+  const others = ['0.0.0.0', '::', '0', '', '128.0.0.1', '192.168.0.1', '127.0.0.1.example', '::ffff:10.0.0.1'];
+  expect(others.filter(isLoopback)).toEqual([]);
 });
 
 it('knows addresses by their ranges, as IPv6 writes them too', () => {

@@ -1,54 +1,37 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorBodySchema } from '../../src/contract/key.js';
 import { buildServer } from '../../src/service/http.js';
+import { paginationOf } from '../../src/service/pagination.js';
 import type { Store } from '../../src/service/store.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { startSimulator } from '../../src/simulator/simulator.js';
 
-const SHARED = { domain: 'shared.example', pages: 30 };
-let simulator: Simulator;
-
-beforeAll(async () => {
-  simulator = await startSimulator({
+it('answers a page of two websites from the one that the key may read', async () => {
+  const shared = { domain: 'shared.example', pages: 30 };
+  const simulator = await startSimulator({
     websites: [
-      { id: 'own', pages: 30 },
-      { id: 'foreign', pages: 30 },
-      { id: 'shared-own', ...SHARED },
-      { id: 'shared-foreign', ...SHARED },
+      { id: 'foreign', ...shared },
+      { id: 'own', ...shared },
     ],
-    keys: [{ token: 'good', label: 'one', websites: ['own', 'shared-own', 'gone'] }],
-    maxLimit: 50,
+    keys: [{ token: 'good', label: 'one', websites: ['own'] }],
   });
+  const url = encodeURIComponent(simulator.world.listing('own', 1, 1).entries[0]?.url ?? '');
+  const headers = { authorization: 'Bearer good' };
+  const answer = await fetch(`${simulator.url}/v1/url-report?url=${url}`, { headers });
+  expect(await answer.json()).toMatchObject({ service_link: expect.stringContaining('/websites/own/') });
+  await simulator.close();
 });
-afterAll(() => simulator.close());
 
-async function get(path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown; headers: Headers }> {
-  const answer = await fetch(simulator.url + path, { headers: { authorization: 'Bearer good' }, ...init });
-  return { status: answer.status, body: await answer.json(), headers: answer.headers };
-}
-
-function firstUrl(website: string): string {
-  return encodeURIComponent(simulator.world.listing(website, 1, 1).entries[0]?.url ?? '');
-}
-
-describe('statuses', () => {
-  it.each(['/v1', '/v1/urls/own', '/v1/urls/nowhere', '/v1/url-report'])(
-    '401 at %s without a known key',
-    async (path) => {
-      for (const authorization of ['', 'Bearer', 'Bearer bad', 'Basic good', 'good', 'Bearer good good']) {
-        const answer = await get(path, { headers: { authorization } });
-        expect([answer.status, answer.body]).toEqual([
-          401,
-          { error: 'unauthorized', message: expect.any(String), status: 401 },
-        ]);
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-      }
-    },
-  );
-
-  it('answers a page of two websites from the one that the key may read', async () => {
-    const answer = await get(`/v1/url-report?url=${firstUrl('shared-own')}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ service_link: expect.stringContaining('/websites/shared-own/') });
+it.each([
+  [0, 10, 25, { next: 10, prev: null, end: false, current: 1, total: 3 }],
+  [15, 10, 25, { next: null, prev: 5, end: true, current: 2, total: 3 }],
+  [5, 10, 25, { next: 15, prev: 0, end: false, current: 1, total: 3 }],
+  [0, 10, 0, { next: null, prev: null, end: true, current: 1, total: 1 }],
+  [90, 10, 25, { next: null, prev: 80, end: true, current: 10, total: 3 }],
+])('the pagination object of skip %i, limit %i of %i', (skip, limit, count, { next, prev, end, current, total }) => {
+  const link = (from: number | null): string | null => (from === null ? null : `/v1/urls/w?skip=${from}&limit=10`);
+  expect(paginationOf('/v1/urls/w', { skip, limit }, count)).toEqual({
+    ...{ next_page: link(next), prev_page: link(prev), end, count, skip, limit },
+    ...{ current_page: current, total_page: total },
   });
 });
 
