@@ -23,7 +23,7 @@ let database: string;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'indexhouse-repair-'));
-  simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 60 }] });
+  simulator = await startSimulator({ seed: 6, nights: 2, websites: [{ id: 'w', pages: 20 }] });
   clean = new Home(mkdtempSync(join(root, 'home-')), simulator, ['w']);
   for (let night = 0; night < 2; night++) {
     await clean.sync({ follow: night === 1 });
@@ -74,14 +74,6 @@ describe('verify --repair', () => {
     expect(existsSync(orphan)).toBe(false);
     expect(await truth(home.warehouse)).toEqual(before);
     expect((await home.verify()).findings).toEqual([]);
-  });
-
-  testAtLength('makes a missing state and a missing indexhouse.duckdb', async () => {
-    const expected = await contents();
-    rmSync(database);
-    rmSync(join(home.warehouse, 'state'), { recursive: true });
-    expect((await home.verify(true)).findings).toEqual([]);
-    expect(await contents()).toEqual(expected);
   });
 
   test('cannot mend a file that is the truth', async () => {
