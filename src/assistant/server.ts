@@ -1,12 +1,11 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { type CallToolResult, ErrorCode, type GetPromptResult, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Stopped, UsageError } from '../exit.js';
 import { ServiceError } from '../service/errors.js';
 import { WarehouseError } from '../warehouse/prepare.js';
 import { analysisTools } from './analysis-tools.js';
 import { withBasis } from './basis.js';
 import { pageTool } from './page-tool.js';
-import { prompts } from './prompts.js';
 import { reportTool } from './report-tool.js';
 import { addResources } from './resources.js';
 import { sqlTool } from './sql-tool.js';
@@ -47,19 +46,12 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
       return answered;
     });
   }
-  for (const { name, title, description, input: argsSchema, text } of prompts) {
-    server.registerPrompt(name, { title, description, argsSchema }, (given) => message(text(given)));
-  }
   addResources(server, client, (read) =>
     read().catch((error: unknown) => {
       throw new McpError(ErrorCode.InvalidParams, reasonFor(error, client, observer.onError));
     }),
   );
   return server;
-}
-
-function message(text: string): GetPromptResult {
-  return { messages: [{ role: 'user', content: { type: 'text', text } }] };
 }
 
 interface Call {
