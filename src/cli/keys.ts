@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { namedWebsites, websiteIds } from '../config/websites.js';
 import { UsageError } from '../exit.js';
 import { readKeys } from '../keys/key-file.js';
-import { readLastUses } from '../keys/last-uses.js';
 import { type AddedKey, addKey, type KnownKey, known, revokeKey } from '../keys/manage-keys.js';
 import { safe } from '../observe/terminal.js';
 import { encodeId } from '../storage/names.js';
@@ -53,23 +52,10 @@ export async function list(flags: Flags, io: Io): Promise<number> {
 
 async function listed(warehouse: string, flags: Flags, io: Io): Promise<number> {
   await checkWarehouseThere(warehouse);
-  const uses = await readLastUses(warehouse);
-  const keys = (await readKeys(warehouse)).map((key) => ({
-    ...shown(known(key)),
-    last_used_at: uses[key.id] ?? null,
-  }));
+  const keys = (await readKeys(warehouse)).map((key) => shown(known(key)));
   if (flags.json) return print(keys, io);
-  const rows = keys.map((key) => [
-    key.label,
-    grantText(key),
-    key.created_at,
-    expiryText(key.expires_at),
-    key.last_used_at ?? 'never',
-    key.id,
-  ]);
-  const table = formatTable(['label', 'websites', 'created', 'expires', 'last used', 'id'], rows, {
-    width: widthOf(io.stdout),
-  });
+  const rows = keys.map((key) => [key.label, grantText(key), key.created_at, expiryText(key.expires_at), key.id]);
+  const table = formatTable(['label', 'websites', 'created', 'expires', 'id'], rows, { width: widthOf(io.stdout) });
   const none = 'No keys yet. Add one: indexhouse keys add --label reader --website all\n';
   io.stdout.write(keys.length === 0 ? none : table);
   return EXIT.done;

@@ -8,7 +8,6 @@ import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
 import { Preparation } from '../dashboard/prepare.js';
-import { LastUses } from '../keys/last-uses.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
@@ -25,8 +24,6 @@ import { addMetrics, drained, listen, remembered } from './http-server.js';
 import { refreshing } from './refreshing.js';
 import { packageVersion } from './version.js';
 
-/** How often the last uses of keys are written. */
-const WRITE_USES_MS = 60_000;
 const METRICS_FOR_MS = 10_000;
 /** How often the dashboard looks for a new commit, to make its pages before somebody opens them. */
 const PREPARE_MS = 10_000;
@@ -68,12 +65,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const queue = new QuestionQueue();
   const reader = new LiveReader({ ...options, ageRule: options.status, queue, onUnreadable });
   const keys = new LiveKeys(options.warehouse, () => reader.websites());
-  const uses = new LastUses(options.warehouse);
-  const findKey = async (token: string): Promise<KeyDetails | null> => {
-    const key = await keys.find(token);
-    if (key) uses.note(key._id);
-    return key;
-  };
+  const findKey = (token: string): Promise<KeyDetails | null> => keys.find(token);
   const store = new WarehouseStore({ ...options, reader, findKey });
   const { service, prefix, cache } = options;
   const log = requestLog(options.log, TOKENS, service.access_log ? 'info' : 'debug');
@@ -101,7 +93,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
     },
   });
-  const writing = setInterval(() => void uses.write(), WRITE_USES_MS).unref();
   const preparation = new Preparation(reader);
   const closing = new AbortController();
   // Whoever opens a page that cannot be read sees the error.
@@ -109,7 +100,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const preparing = setInterval(prepare, PREPARE_MS).unref();
   const refresh = cache && refreshing(cache, options.log, options.refreshMs);
   const close = async (): Promise<void> => {
-    clearInterval(writing);
     clearInterval(preparing);
     clearInterval(refresh);
     closing.abort();
@@ -117,7 +107,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     reader.interrupt();
     clients.close();
     reader.close();
-    await uses.write();
   };
   try {
     const websites = await reader.websites();

@@ -28,8 +28,6 @@ export function warehouseFolder(path: string) {
     cacheOf: join(path, 'cache-of'),
     /** The keys that give access to the HTTP service. */
     keys: join(path, 'service-keys.json'),
-    /** When each key was last used. */
-    keyUses: join(path, 'service-keys-used.json'),
     /** Held open while the keys are changed. */
     keysLock: join(path, 'service-keys.lock.duckdb'),
     /** Which notices were sent to which channel, and which wait for one that is down. */

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
 import { readKeys, type StoredKey } from '../../src/keys/key-file.js';
-import { LastUses, readLastUses } from '../../src/keys/last-uses.js';
 import { LiveKeys } from '../../src/keys/live-keys.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
@@ -211,49 +210,5 @@ describe('expiry', () => {
     expect(await keys.find(token)).not.toBeNull();
     now++;
     expect(await keys.find(token)).toBeNull();
-  });
-});
-
-describe('last uses', () => {
-  const AT = '2026-01-31T12:00:00.000Z';
-  const noting = (warehouse: string, at = AT) => new LastUses(warehouse, () => Date.parse(at));
-
-  it('are written together, beside those of others, the later one kept, and never the token', async () => {
-    const warehouse = emptyWarehouse();
-    const [one, two] = [
-      await addKey(warehouse, { label: 'one', websites: 'all' }),
-      await addKey(warehouse, { label: 'two', websites: 'all' }),
-    ];
-    const before = readFileSync(keyFile(warehouse), 'utf8');
-    const [early, late] = [noting(warehouse), noting(warehouse, '2026-01-31T13:00:00.000Z')];
-    for (const { key } of [one, two]) early.note(key.id);
-    late.note(two.key.id);
-    expect(await readLastUses(warehouse)).toEqual({});
-    await late.write();
-    await early.write();
-    expect(await readLastUses(warehouse)).toEqual({ [one.key.id]: AT, [two.key.id]: '2026-01-31T13:00:00.000Z' });
-    const file = join(warehouse, 'service-keys-used.json');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8')).not.toMatch(/ih_|sha256/);
-    expect(readFileSync(keyFile(warehouse), 'utf8')).toBe(before);
-  });
-
-  it('forget keys that were revoked, and do no harm where they cannot be written or read', async () => {
-    const warehouse = emptyWarehouse();
-    const { key } = await addKey(warehouse, { label: 'one', websites: 'all' });
-    await revokeKey(warehouse, key.id);
-    const file = join(warehouse, 'service-keys-used.json');
-    for (const place of [warehouse, join(warehouse, 'gone')]) {
-      const uses = noting(place);
-      uses.note(key.id);
-      await uses.write();
-    }
-    expect(await readLastUses(warehouse)).toEqual({});
-    rmSync(file);
-    mkdirSync(file);
-    const uses = noting(warehouse);
-    uses.note(key.id);
-    await uses.write();
-    expect(await readLastUses(warehouse)).toEqual({});
   });
 });
