@@ -1,8 +1,9 @@
 import { COVERAGE_STATES, type CoverageState } from '../contract/known-values.js';
 
-/** State codes beyond the coverage states: monitored without inspection data, and no longer monitored. */
-export const NO_DATA = COVERAGE_STATES.length;
-export const REMOVED = NO_DATA + 1;
+/** States beyond the coverage states: monitored without inspection data, and no longer monitored. */
+export const NO_DATA = 'no data';
+export const REMOVED = 'removed';
+export type PageState = CoverageState | typeof NO_DATA | typeof REMOVED;
 
 /** A canonical is absent, the page itself, or another page. */
 export type Canonical = 'none' | 'self' | 'other';
@@ -27,7 +28,12 @@ export interface StateTraits {
 type Next = StateTraits['next'];
 
 const INDEXED = 'Submitted and indexed';
-const NOT_INDEXED = 'Crawled - currently not indexed';
+const INDEXED_UNSUBMITTED = 'Indexed, not submitted in sitemap';
+export const NOT_INDEXED = 'Crawled - currently not indexed';
+export const UNKNOWN = 'URL is unknown';
+export const DISCOVERED = 'Discovered - currently not indexed';
+export const BLOCKED = 'Blocked by robots.txt';
+export const NOINDEX = "Excluded by 'noindex' tag";
 const DUPLICATE = 'Duplicate, search engine chose different canonical than user';
 
 const LEAVING_THE_INDEX: Next = {
@@ -80,77 +86,52 @@ const TRAITS: Readonly<Record<CoverageState, StateTraits>> = {
   [DUPLICATE]: fetched(0.009, 'other', 'self', { [INDEXED]: 0.05 }),
 };
 
-const BY_CODE: readonly StateTraits[] = COVERAGE_STATES.map((state) => TRAITS[state]);
-const NEXT_BY_CODE = BY_CODE.map(({ next }) => cumulative(next));
+const NEXT = new Map(COVERAGE_STATES.map((state) => [state, cumulative(TRAITS[state].next)]));
 const INITIAL = cumulative(Object.fromEntries(COVERAGE_STATES.map((state) => [state, TRAITS[state].share])));
 
-const INDEXED_SUBMITTED = codeOf(INDEXED);
-const INDEXED_UNSUBMITTED = codeOf('Indexed, not submitted in sitemap');
-export const CRAWLED_NOT_INDEXED = codeOf(NOT_INDEXED);
-export const UNKNOWN = codeOf('URL is unknown');
-export const DISCOVERED = codeOf('Discovered - currently not indexed');
-export const BLOCKED = codeOf('Blocked by robots.txt');
-export const NOINDEX = codeOf("Excluded by 'noindex' tag");
-
-/** The traits of a state code, or null for the codes beyond the coverage states. */
-export function traitsOf(code: number): StateTraits | null {
-  return BY_CODE[code] ?? null;
+/** The traits of a state, or null for the two beyond the coverage states. */
+export function traitsOf(state: PageState): StateTraits | null {
+  return state === NO_DATA || state === REMOVED ? null : TRAITS[state];
 }
 
-export function isIndexed(code: number): boolean {
-  return code === INDEXED_SUBMITTED || code === INDEXED_UNSUBMITTED;
+export function isIndexed(state: PageState): boolean {
+  return state === INDEXED || state === INDEXED_UNSUBMITTED;
 }
 
-/** The code of an indexed page: its text says whether a sitemap lists it. */
-export function indexedCode(inSitemap: boolean): number {
-  return inSitemap ? INDEXED_SUBMITTED : INDEXED_UNSUBMITTED;
+/** The state of an indexed page: its text says whether a sitemap lists it. */
+export function indexedState(inSitemap: boolean): CoverageState {
+  return inSitemap ? INDEXED : INDEXED_UNSUBMITTED;
 }
 
 /** The state that a new world gives to the page which drew `u` (0 to 1), or `NO_DATA` beyond all shares. */
-export function initialCode(u: number): number {
+export function initialState(u: number): PageState {
   return draw(INITIAL, u) ?? NO_DATA;
 }
 
 /** The state after this one for the page which drew `u` (0 to 1): mostly the same. */
-export function nextCode(code: number, u: number): number {
-  return draw(NEXT_BY_CODE[code] ?? [], u) ?? code;
+export function nextState(state: CoverageState, u: number): CoverageState {
+  return draw(NEXT.get(state) ?? [], u) ?? state;
 }
 
 /** The canonicals of a page in a state. */
-export function canonicalsOf(code: number, declares: boolean): Canonicals {
-  const traits = traitsOf(code);
+export function canonicalsOf(state: PageState, declares: boolean): Canonicals {
+  const traits = traitsOf(state);
   if (!traits) return NO_CANONICALS;
   const { engine, user } = traits;
   return { engine, user: user === 'declared' ? (declares ? 'self' : 'none') : user };
 }
 
-const CANONICAL_CODES: readonly Canonical[] = ['none', 'self', 'other'];
-
-/** Both canonicals in one byte, and back. */
-export function packCanonicals({ engine, user }: Canonicals): number {
-  return CANONICAL_CODES.indexOf(engine) * 4 + CANONICAL_CODES.indexOf(user);
-}
-
-export function unpackCanonicals(packed: number): Canonicals {
-  return { engine: CANONICAL_CODES[packed >> 2] ?? 'none', user: CANONICAL_CODES[packed & 3] ?? 'none' };
-}
-
-function codeOf(state: CoverageState): number {
-  return COVERAGE_STATES.indexOf(state);
-}
-
-type Thresholds = readonly { below: number; code: number }[];
+type Thresholds = readonly { below: number; state: CoverageState }[];
 
 function cumulative(chances: Readonly<Record<string, number>>): Thresholds {
   let below = 0;
-  return COVERAGE_STATES.flatMap((state, code) => {
+  return COVERAGE_STATES.flatMap((state) => {
     const chance = chances[state] ?? 0;
     below += chance;
-    return chance > 0 ? [{ below, code }] : [];
+    return chance > 0 ? [{ below, state }] : [];
   });
 }
 
-function draw(thresholds: Thresholds, u: number): number | undefined {
-  for (const { below, code } of thresholds) if (u < below) return code;
-  return undefined;
+function draw(thresholds: Thresholds, u: number): CoverageState | undefined {
+  return thresholds.find(({ below }) => u < below)?.state;
 }

@@ -1,20 +1,19 @@
 import {
   BLOCKED,
-  CRAWLED_NOT_INDEXED,
+  type Canonicals,
   canonicalsOf,
   DISCOVERED,
-  indexedCode,
-  initialCode,
+  indexedState,
+  initialState,
   isIndexed,
   NO_DATA,
-  nextCode,
-  packCanonicals,
+  NOT_INDEXED,
+  nextState,
+  type PageState,
   REMOVED,
   traitsOf,
   UNKNOWN,
-  unpackCanonicals,
 } from './lifecycle.js';
-import { DECLARES_CANONICAL, IN_SITEMAP, JOINED_SITEMAP, NEVER, type PageTable } from './page-table.js';
 import type { PageUrls } from './page-urls.js';
 import { hash, unit } from './random.js';
 
@@ -62,6 +61,26 @@ export interface Submission {
   directory: string;
 }
 
+/** What a page is, and the nights on which something last happened to it; those before the first one are negative. */
+export interface Page {
+  /** Never changes, and is never reused. */
+  readonly number: number;
+  state: PageState;
+  inSitemap: boolean;
+  /** Joined its sitemap when that was submitted, and is crawled and indexed sooner for it. */
+  joinedSitemap: boolean;
+  declaresCanonical: boolean;
+  detected: number;
+  crawled: number | null;
+  inspected: number | null;
+  /** Night of the last inspection that found the page indexed, before it left the index. */
+  lastIndexed: number | null;
+  canonicalChanged: (Canonicals & { night: number }) | null;
+  blocked: number | null;
+}
+
+const NO_PAST = { crawled: null, inspected: null, lastIndexed: null, canonicalChanged: null, blocked: null };
+
 /** What a website's owner and the crawler do to it. */
 export interface Story {
   deindexing: Deindexing | null;
@@ -70,12 +89,11 @@ export interface Story {
   recrawled: number;
 }
 
-/** What one night does to one page: to its state, its flags and its history. */
+/** What one night does to one page: to its state and its history. */
 export class PageLife {
   readonly #seed: number;
 
   constructor(
-    private readonly table: PageTable,
     private readonly urls: PageUrls,
     private readonly story: Story,
     seed: number,
@@ -83,160 +101,146 @@ export class PageLife {
     this.#seed = seed;
   }
 
-  /** Starts monitoring a page, or starts again, without data and without a past. */
-  begin(page: number, night: number): void {
-    const { table } = this;
-    table.clearHistory(page);
-    table.state[page] = NO_DATA;
-    table.detected[page] = night;
-    table.flags[page] = hash(this.#seed, page, night) & (IN_SITEMAP | DECLARES_CANONICAL);
+  /** A page that is monitored from this night on, perhaps again, without data and without a past. */
+  begin(number: number, night: number): Page {
+    const drawn = hash(this.#seed, number, night);
+    const inSitemap = (drawn & 1) !== 0;
+    const declaresCanonical = (drawn & 2) !== 0;
+    const page = { number, state: NO_DATA, inSitemap, joinedSitemap: false, declaresCanonical } as const;
+    return { ...page, detected: night, ...NO_PAST };
   }
 
   /** Takes one page through one night. */
-  live(page: number, night: number): void {
-    const { table } = this;
-    const before = table.state[page] ?? NO_DATA;
-    const flagsBefore = table.flags[page] ?? 0;
-    const joins = this.#joins(page, night, before);
-    const after = joins
-      ? this.#toggle(page, IN_SITEMAP | JOINED_SITEMAP, before)
-      : (this.#event(page, night) ?? this.#next(page, night));
+  live(page: Page, night: number): void {
+    const before = { ...page };
+    const joins = this.#joins(page, night);
+    if (joins) page.joinedSitemap = true;
+    const after = joins ? toggleSitemap(page) : (this.#event(page, night) ?? this.#next(page, night));
     if (after === REMOVED) {
-      table.state[page] = REMOVED;
+      page.state = REMOVED;
       return;
     }
-    this.#enter(page, night, before, flagsBefore, after);
-    if (after < NO_DATA && (page + night) % INSPECTION_CYCLE_NIGHTS === 0) table.inspected[page] = night;
+    enter(page, night, before, after);
+    if (after !== NO_DATA && (page.number + night) % INSPECTION_CYCLE_NIGHTS === 0) page.inspected = night;
     const drawn = this.#unit(page, night, SALT.recrawl) < this.story.recrawled;
-    const recrawled = traitsOf(after)?.visited && (joins || drawn);
-    if (recrawled) this.#visit(page, night);
+    if (traitsOf(after)?.visited && (joins || drawn)) visit(page, night);
   }
 
   /** The page's state after an event from outside, such as its removal; null if there is none. */
-  #event(page: number, night: number): number | null {
-    const { table } = this;
-    const code = table.state[page] ?? NO_DATA;
+  #event(page: Page, night: number): PageState | null {
+    const { state } = page;
     let u = this.#unit(page, night, SALT.event);
     if (u < EVENTS.removed) return REMOVED;
-    if (code === NO_DATA) return null;
+    if (state === NO_DATA) return null;
     u -= EVENTS.removed;
-    if (u < EVENTS.sitemap) return this.#toggle(page, IN_SITEMAP, code);
+    if (u < EVENTS.sitemap) return toggleSitemap(page);
     u -= EVENTS.sitemap;
-    if (u < EVENTS.canonical && traitsOf(code)?.visited) return this.#toggle(page, DECLARES_CANONICAL, code);
+    if (u < EVENTS.canonical && traitsOf(state)?.visited) {
+      page.declaresCanonical = !page.declaresCanonical;
+      return isIndexed(state) ? indexedState(page.inSitemap) : state;
+    }
     u -= EVENTS.canonical;
     return u >= 0 && u < EVENTS.dataLost ? NO_DATA : null;
   }
 
-  #toggle(page: number, flag: number, code: number): number {
-    const flags = (this.table.flags[page] ?? 0) ^ flag;
-    this.table.flags[page] = flags;
-    return isIndexed(code) ? indexedCode((flags & IN_SITEMAP) !== 0) : code;
-  }
-
-  #next(page: number, night: number): number {
-    const code = this.table.state[page] ?? NO_DATA;
+  #next(page: Page, night: number): PageState {
+    const { state, inSitemap } = page;
     const u = this.#unit(page, night, SALT.next);
-    if (code === NO_DATA) return u < FIRST_DATA_A_NIGHT ? this.#firstData(page, u / FIRST_DATA_A_NIGHT) : code;
-    if (isIndexed(code) && this.#isDeindexed(page, night)) return CRAWLED_NOT_INDEXED;
-    if (this.#isHelped(page, night, code)) return indexedCode(true);
-    const next = nextCode(code, u);
-    return next !== code && isIndexed(next) ? this.#toIndex(page, code) : next;
+    if (state === NO_DATA) return u < FIRST_DATA_A_NIGHT ? firstData(page, u / FIRST_DATA_A_NIGHT) : state;
+    if (state === REMOVED) return state;
+    if (isIndexed(state) && this.#isDeindexed(page, night)) return NOT_INDEXED;
+    if (this.#isHelped(page, night)) return indexedState(true);
+    const next = nextState(state, u);
+    return next !== state && isIndexed(next) && !isIndexed(state) ? indexedState(inSitemap) : next;
   }
 
-  #toIndex(page: number, code: number): number {
-    return isIndexed(code) ? code : indexedCode(((this.table.flags[page] ?? 0) & IN_SITEMAP) !== 0);
-  }
-
-  /** A page that was visited before its data was lost does not become unknown again. */
-  #firstData(page: number, u: number): number {
-    if (this.table.crawled[page] !== NEVER) return u < 0.5 ? CRAWLED_NOT_INDEXED : this.#toIndex(page, NO_DATA);
-    return u < 0.4 ? UNKNOWN : DISCOVERED;
-  }
-
-  #isDeindexed(page: number, night: number): boolean {
+  #isDeindexed(page: Page, night: number): boolean {
     const { deindexing } = this.story;
-    if (deindexing?.night !== night || this.urls.directory(page) !== deindexing.directory) return false;
+    if (deindexing?.night !== night || this.urls.directory(page.number) !== deindexing.directory) return false;
     return this.#unit(page, night, SALT.deindexing) < deindexing.share;
   }
 
-  #joins(page: number, night: number, code: number): boolean {
+  #joins({ number, state, inSitemap }: Page, night: number): boolean {
     const { submission } = this.story;
-    if (submission?.night !== night || this.urls.directory(page) !== submission.directory) return false;
-    return code !== NO_DATA && ((this.table.flags[page] ?? 0) & IN_SITEMAP) === 0;
+    if (submission?.night !== night || this.urls.directory(number) !== submission.directory) return false;
+    return state !== NO_DATA && !inSitemap;
   }
 
-  #isHelped(page: number, night: number, code: number): boolean {
-    const waits = code === DISCOVERED || code === CRAWLED_NOT_INDEXED;
-    if (!waits || ((this.table.flags[page] ?? 0) & JOINED_SITEMAP) === 0) return false;
-    return this.#unit(page, night, SALT.helped) < HELPED_A_NIGHT;
+  #isHelped(page: Page, night: number): boolean {
+    const waits = page.state === DISCOVERED || page.state === NOT_INDEXED;
+    return waits && page.joinedSitemap && this.#unit(page, night, SALT.helped) < HELPED_A_NIGHT;
   }
 
-  /** Sets a page's state, and records in its history what a change of state or flags means. */
-  #enter(page: number, night: number, before: number, flagsBefore: number, after: number): void {
-    const { table } = this;
-    const flags = table.flags[page] ?? 0;
-    if (before === after && flagsBefore === flags) return;
-    table.state[page] = after;
-    if (isIndexed(before) && !isIndexed(after)) table.lastIndexed[page] = table.inspected[page] ?? NEVER;
-    if (after === NO_DATA) return;
-    const declaredAnew = ((flagsBefore ^ flags) & DECLARES_CANONICAL) !== 0;
-    const moved = before !== after && !(isIndexed(before) && isIndexed(after));
-    if (declaredAnew || (moved && traitsOf(after)?.visited)) this.#visit(page, night);
-    table.inspected[page] = night;
-    if (after === BLOCKED && before !== BLOCKED) table.blocked[page] = night;
-    this.#compareCanonicals(page, night, packedCanonicals(before, flagsBefore), packedCanonicals(after, flags));
-  }
-
-  /** Canonicals count as changed only between two choices of the engine, not where one appears or disappears. */
-  #compareCanonicals(page: number, night: number, before: number, after: number): void {
-    const known = unpackCanonicals(before).engine !== 'none' && unpackCanonicals(after).engine !== 'none';
-    if (!known || before === after) return;
-    this.table.canonicalChanged[page] = night;
-    this.table.canonicalsAtChange[page] = after;
-  }
-
-  #visit(page: number, night: number): void {
-    this.table.crawled[page] = night;
-    this.table.inspected[page] = night;
-  }
-
-  #unit(page: number, night: number, salt: number): number {
-    return unit(this.#seed, page, night, salt);
+  #unit({ number }: Page, night: number, salt: number): number {
+    return unit(this.#seed, number, night, salt);
   }
 }
 
-function packedCanonicals(code: number, flags: number): number {
-  return packCanonicals(canonicalsOf(code, (flags & DECLARES_CANONICAL) !== 0));
+function toggleSitemap(page: Page): PageState {
+  page.inSitemap = !page.inSitemap;
+  return isIndexed(page.state) ? indexedState(page.inSitemap) : page.state;
 }
 
-/** Gives a page of night 0 a past that fits its state: detected, then visited, then inspected. */
-export function foundPage(table: PageTable, page: number, seed: number): void {
-  const u = (salt: number): number => unit(seed, page, 0, -salt);
-  const code = initialCode(u(FOUNDING_SALT.state));
-  const inSitemap = isIndexed(code) ? code === indexedCode(true) : u(FOUNDING_SALT.sitemap) < LISTED_ELSEWHERE;
-  table.flags[page] = (inSitemap ? IN_SITEMAP : 0) | (u(FOUNDING_SALT.declares) < DECLARING ? DECLARES_CANONICAL : 0);
-  table.state[page] = code;
-  table.clearHistory(page);
-  table.detected[page] = -YOUNGEST_NIGHTS - Math.floor(u(FOUNDING_SALT.age) * OLDEST_NIGHTS);
-  if (code === NO_DATA) return;
-  table.inspected[page] = -(page % INSPECTION_CYCLE_NIGHTS);
-  if (code !== UNKNOWN && code !== DISCOVERED) rememberPast(table, page, code, u);
+/** A page that was visited before its data was lost does not become unknown again. */
+function firstData({ crawled, inSitemap }: Page, u: number): PageState {
+  if (crawled !== null) return u < 0.5 ? NOT_INDEXED : indexedState(inSitemap);
+  return u < 0.4 ? UNKNOWN : DISCOVERED;
 }
 
-/** Gives a crawled page its last visit and, now and then, an event before the latest inspection. */
-function rememberPast(table: PageTable, page: number, code: number, u: (salt: number) => number): void {
-  const detected = table.detected[page] ?? NEVER;
-  const inspected = table.inspected[page] ?? 0;
+/** Sets a page's state, and records in its history what a change means. */
+function enter(page: Page, night: number, before: Page, after: PageState): void {
+  const declaredAnew = before.declaresCanonical !== page.declaresCanonical;
+  if (before.state === after && before.inSitemap === page.inSitemap && !declaredAnew) return;
+  page.state = after;
+  if (isIndexed(before.state) && !isIndexed(after)) page.lastIndexed = page.inspected;
+  if (after === NO_DATA) return;
+  const moved = before.state !== after && !(isIndexed(before.state) && isIndexed(after));
+  if (declaredAnew || (moved && traitsOf(after)?.visited)) visit(page, night);
+  page.inspected = night;
+  if (after === BLOCKED && before.state !== BLOCKED) page.blocked = night;
+  // Canonicals count as changed only between two choices of the engine, not where one appears or disappears.
+  const [was, is] = [before, page].map(({ state, declaresCanonical }) => canonicalsOf(state, declaresCanonical));
+  if (!was || !is || was.engine === 'none' || is.engine === 'none') return;
+  if (was.engine !== is.engine || was.user !== is.user) page.canonicalChanged = { ...is, night };
+}
+
+function visit(page: Page, night: number): void {
+  page.crawled = night;
+  page.inspected = night;
+}
+
+/** A page of night 0 with a past that fits its state: detected, then visited, then inspected. */
+export function foundPage(number: number, seed: number): Page {
+  const u = (salt: number): number => unit(seed, number, 0, -salt);
+  const state = initialState(u(FOUNDING_SALT.state));
+  const page: Page = {
+    number,
+    state,
+    inSitemap: isIndexed(state) ? state === indexedState(true) : u(FOUNDING_SALT.sitemap) < LISTED_ELSEWHERE,
+    joinedSitemap: false,
+    declaresCanonical: u(FOUNDING_SALT.declares) < DECLARING,
+    detected: -YOUNGEST_NIGHTS - Math.floor(u(FOUNDING_SALT.age) * OLDEST_NIGHTS),
+    ...NO_PAST,
+  };
+  if (state === NO_DATA) return page;
+  const inspected = -(number % INSPECTION_CYCLE_NIGHTS);
+  return { ...page, inspected, ...(state === UNKNOWN || state === DISCOVERED ? {} : pastOf(page, inspected, u)) };
+}
+
+/** The last visit of a crawled page and, now and then, an event before the latest inspection. */
+function pastOf(page: Page, inspected: number, u: (salt: number) => number): Partial<Page> {
+  const { state, detected, declaresCanonical } = page;
   const earlier = (salt: number): number =>
     detected + Math.floor(u(salt + FOUNDING_SALT.when) * (inspected - detected));
   const age = Math.floor(-Math.log(1 - u(FOUNDING_SALT.crawl)) * MEAN_CRAWL_AGE_NIGHTS);
-  table.crawled[page] = Math.max(detected, inspected - age);
-  if (u(FOUNDING_SALT.indexed) < (isIndexed(code) ? 0.1 : 0.55))
-    table.lastIndexed[page] = earlier(FOUNDING_SALT.indexed);
-  if (code === BLOCKED) table.blocked[page] = inspected;
-  else if (u(FOUNDING_SALT.blocked) < 0.03) table.blocked[page] = earlier(FOUNDING_SALT.blocked);
-  const canonicals = canonicalsOf(code, ((table.flags[page] ?? 0) & DECLARES_CANONICAL) !== 0);
-  if (canonicals.engine === 'none' || u(FOUNDING_SALT.canonical) >= 0.12) return;
-  table.canonicalChanged[page] = earlier(FOUNDING_SALT.canonical);
-  table.canonicalsAtChange[page] = packCanonicals(canonicals);
+  const wasIndexed = u(FOUNDING_SALT.indexed) < (isIndexed(state) ? 0.1 : 0.55);
+  const wasBlocked = u(FOUNDING_SALT.blocked) < 0.03;
+  const canonicals = canonicalsOf(state, declaresCanonical);
+  const hasChanged = canonicals.engine !== 'none' && u(FOUNDING_SALT.canonical) < 0.12;
+  return {
+    crawled: Math.max(detected, inspected - age),
+    lastIndexed: wasIndexed ? earlier(FOUNDING_SALT.indexed) : null,
+    blocked: state === BLOCKED ? inspected : wasBlocked ? earlier(FOUNDING_SALT.blocked) : null,
+    canonicalChanged: hasChanged ? { ...canonicals, night: earlier(FOUNDING_SALT.canonical) } : null,
+  };
 }

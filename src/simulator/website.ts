@@ -1,6 +1,5 @@
 import { REMOVED } from './lifecycle.js';
-import { type Deindexing, foundPage, PageLife, type Submission } from './page-life.js';
-import { PageTable } from './page-table.js';
+import { type Deindexing, foundPage, type Page, PageLife, type Submission } from './page-life.js';
 import { PageUrls } from './page-urls.js';
 import { hash, hashText, unit } from './random.js';
 
@@ -31,12 +30,13 @@ export type WebsiteSettings = Readonly<Required<WebsiteOptions>>;
 
 /** One website whose pages evolve night by night. Knows states and nights, but neither times nor the API. */
 export class SimulatedWebsite {
-  readonly table = new PageTable();
   readonly urls: PageUrls;
   readonly #seed: number;
   readonly #life: PageLife;
-  /** Page numbers in the listing's stable order. */
-  #order = new Uint32Array(0);
+  /** By number, those that are no longer monitored included. */
+  readonly #pages: Page[];
+  /** Monitored pages in the listing's stable order. */
+  #order: Page[];
 
   constructor(
     readonly settings: WebsiteSettings,
@@ -44,10 +44,10 @@ export class SimulatedWebsite {
   ) {
     this.#seed = hashText(seed, settings.id);
     this.urls = new PageUrls(seed, settings.domain, settings.nasty);
-    this.#life = new PageLife(this.table, this.urls, settings, this.#seed);
-    this.table.add(settings.pages + this.urls.nastyCount);
-    this.#order = Uint32Array.from({ length: this.table.size }, (_, page) => page);
-    for (let page = 0; page < this.table.size; page++) foundPage(this.table, page, this.#seed);
+    this.#life = new PageLife(this.urls, settings, this.#seed);
+    const length = settings.pages + this.urls.nastyCount;
+    this.#pages = Array.from({ length }, (_, number) => foundPage(number, this.#seed));
+    this.#order = [...this.#pages];
   }
 
   /** Number of monitored pages. */
@@ -55,71 +55,61 @@ export class SimulatedWebsite {
     return this.#order.length;
   }
 
-  /** Page numbers of a window of the listing. */
-  window(skip: number, limit: number): Uint32Array {
-    return this.#order.subarray(skip, skip + limit);
+  /** A window of the listing. */
+  window(skip: number, limit: number): Page[] {
+    return this.#order.slice(skip, skip + limit);
   }
 
-  /** The number of a monitored page, or null. */
-  find(url: string): number | null {
-    const page = this.urls.number(url);
-    return page === null || page >= this.table.size || this.table.state[page] === REMOVED ? null : page;
+  /** A monitored page, or null. */
+  find(url: string): Page | null {
+    const page = this.#pages[this.urls.number(url) ?? -1];
+    return page && page.state !== REMOVED ? page : null;
   }
 
   /** Takes all pages through one night. */
   advance(night: number): void {
     const returning: number[] = [];
-    for (let page = 0; page < this.table.size; page++) {
-      if (this.table.state[page] !== REMOVED) this.#life.live(page, night);
-      else if (this.#unit(page, night, SALT.returning) < RETURNING_A_NIGHT) returning.push(page);
+    for (const page of this.#pages) {
+      if (page.state !== REMOVED) this.#life.live(page, night);
+      else if (this.#unit(page.number, night, SALT.returning) < RETURNING_A_NIGHT) returning.push(page.number);
     }
-    this.#order = this.#order.filter((page) => this.table.state[page] !== REMOVED);
+    this.#dropRemoved();
     const arrivals = Math.floor(this.settings.pages * APPEARING_A_NIGHT + this.#unit(-1, night, SALT.arrivals));
-    const inside = this.#appear(arrivals, night);
-    for (const page of returning) this.#life.begin(page, night);
-    this.#insert(this.#order.length, returning);
-    for (const page of inside) this.#insert(hash(this.#seed, page, night, SALT.position) % (this.count + 1), [page]);
+    const fresh = this.#begin(arrivals, night);
+    const isInside = ({ number }: Page) => this.#unit(number, night, SALT.arrivals) < INSERTED_INSIDE;
+    this.#order.push(...fresh.filter((page) => !isInside(page)));
+    for (const number of returning) this.#order.push(this.#beginOne(number, night));
+    for (const page of fresh.filter(isInside)) {
+      this.#order.splice(hash(this.#seed, page.number, night, SALT.position) % (this.count + 1), 0, page);
+    }
   }
 
   /** Starts monitoring `count` more pages, without data, from this position of the listing on (default: its end). */
   add(count: number, night: number, at = this.count): void {
-    this.#insert(at, this.#begin(count, night));
+    this.#order.splice(at, 0, ...this.#begin(count, night));
   }
 
   /** Stops monitoring the pages at these positions of the listing. */
   remove(at: number, count: number): void {
-    for (const page of this.window(at, count)) this.table.state[page] = REMOVED;
-    this.#order = this.#order.filter((page) => this.table.state[page] !== REMOVED);
+    for (const page of this.window(at, count)) page.state = REMOVED;
+    this.#dropRemoved();
   }
 
-  /** Adds new pages at the end and returns the few that belong elsewhere. */
-  #appear(count: number, night: number): number[] {
-    const pages = this.#begin(count, night);
-    const inside = pages.filter((page) => this.#unit(page, night, SALT.arrivals) < INSERTED_INSIDE);
-    this.#insert(
-      this.count,
-      pages.filter((page) => !inside.includes(page)),
-    );
-    return inside;
+  #dropRemoved(): void {
+    this.#order = this.#order.filter(({ state }) => state !== REMOVED);
   }
 
-  /** Adds new pages, without data, and returns their numbers. */
-  #begin(count: number, night: number): number[] {
-    const first = this.table.add(count);
-    const pages = Array.from({ length: count }, (_, i) => first + i);
-    for (const page of pages) this.#life.begin(page, night);
-    return pages;
+  #begin(count: number, night: number): Page[] {
+    return Array.from({ length: count }, () => this.#beginOne(this.#pages.length, night));
   }
 
-  #insert(at: number, pages: readonly number[]): void {
-    const order = new Uint32Array(this.#order.length + pages.length);
-    order.set(this.#order.subarray(0, at));
-    order.set(pages, at);
-    order.set(this.#order.subarray(at), at + pages.length);
-    this.#order = order;
+  #beginOne(number: number, night: number): Page {
+    const page = this.#life.begin(number, night);
+    this.#pages[number] = page;
+    return page;
   }
 
-  #unit(page: number, night: number, salt: number): number {
-    return unit(this.#seed, page, night, salt);
+  #unit(number: number, night: number, salt: number): number {
+    return unit(this.#seed, number, night, salt);
   }
 }

@@ -78,15 +78,15 @@ export class World {
     const website = this.#websites.get(websiteId);
     if (!website) return { entries: [], count: 0 };
     const renderer = this.#renderer(website);
-    const entries = Array.from(website.window(skip, limit), (page) => renderer.entry(page));
+    const entries = website.window(skip, limit).map((page) => renderer.entry(page));
     return { entries, count: website.count };
   }
 
   /** The report of a page as one website has it, or null when that website does not monitor it. */
   report(websiteId: string, url: string): UrlReport | null {
     const website = this.#websites.get(websiteId);
-    const page = website?.find(url) ?? null;
-    return website && page !== null ? this.#renderer(website).report(page) : null;
+    const page = website?.find(url);
+    return website && page ? this.#renderer(website).report(page) : null;
   }
 
   /** Every page of a website in the listing's order, rendered one by one. Empty for an unknown website. */

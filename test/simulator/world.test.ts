@@ -61,7 +61,7 @@ describe('the contract', () => {
   });
 
   it('uses known values only, and each coverage state', () => {
-    const held = world({ pages: 5000 });
+    const held = world({ pages: 3000 });
     held.advance(5);
     const reports = truth(held).map(({ report }) => report);
     for (const [field, known] of Object.entries(KNOWN_VALUES.url_report)) {
@@ -103,7 +103,7 @@ function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
 
 describe('evolution', () => {
   it('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
-    const held = world({ pages: 20_000 });
+    const held = world({ pages: 8000 });
     const before = [...byUrl(held).keys()];
     held.advance(3);
     const after = [...byUrl(held).keys()];
