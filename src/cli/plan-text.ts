@@ -14,8 +14,6 @@ export interface PlanTextOptions {
   program: string;
   /** Cells of the terminal; left out for a file or a pipe, where nothing is shortened or wrapped. */
   width?: number | undefined;
-  /** Where every wanted page was written. */
-  out: string | undefined;
 }
 
 /** The plan for people: how many requests, how long, when everything is fresh, and what comes first. */
@@ -53,7 +51,7 @@ export function planText(plan: NextRun, config: Config, options: PlanTextOptions
         })),
       { width, right: ['report age'] },
     ),
-    paragraphs(noteLines(plan, options)),
+    paragraphs(noteLines(plan)),
   ];
   return blocks.filter((block) => block !== '').join('\n');
 }
@@ -72,12 +70,9 @@ function costLine({ totals, websites }: NextRun, { api, schedule }: Config): str
   const { requests, listing_requests: listing, reached, duration_seconds: takes, ends_at } = totals;
   const cost = `The next run takes ${counted(requests, 'request')}: ${count(listing)} for the listing, ${count(reached)} for reports.`;
   if (takes === null || ends_at === null) {
-    return `${cost} How long that takes is unknown: the rate is unlimited, and no run was measured yet.`;
+    return `${cost} How long that takes is unknown, because the rate is unlimited.`;
   }
-  const pace = api.requests_per_minute;
-  const at = Number.isFinite(pace)
-    ? `At ${counted(pace, 'request')} a minute${keysText(websites)}`
-    : 'At the pace of the last run';
+  const at = `At ${counted(api.requests_per_minute, 'request')} a minute${keysText(websites)}`;
   return `${cost} ${at} that is ${duration(takes * 1000)}: started now, it ends at ${localTime(ends_at, schedule)}.`;
 }
 
@@ -112,7 +107,7 @@ function ageText({ report_age_days: days }: PlannedPage): string {
   return days === null ? 'none' : counted(days, 'day');
 }
 
-function noteLines({ websites, unfinished_run }: NextRun, { out }: PlanTextOptions): string[] {
+function noteLines({ websites, unfinished_run }: NextRun): string[] {
   const total = (of: 'pages_keep_failing' | 'pages_never_fetched') =>
     websites.reduce((all, website) => all + website[of], 0);
   const failing = total('pages_keep_failing');
@@ -121,6 +116,5 @@ function noteLines({ websites, unfinished_run }: NextRun, { out }: PlanTextOptio
     ...(never > 0 ? [`${counted(never, 'report')} never fetched, by reports.priority.never.`] : []),
     ...(failing > 0 ? [`${counted(failing, 'report')} kept failing: last in the plan.`] : []),
     ...(unfinished_run ? ['A run is in progress or was interrupted: the next sync resumes it first.'] : []),
-    ...(out === undefined ? [] : [`Wrote every page to fetch to ${out}.`]),
   ];
 }

@@ -10,7 +10,7 @@ import { sql } from '../storage/sql.js';
 import { DAY_MS, SECOND_MS } from '../time.js';
 import { checkIdentity } from '../warehouse/prepare.js';
 import type { StateOptions } from '../warehouse/state.js';
-import { fairShares, type Limits, listingRequests, reportsInTime } from './cost.js';
+import { fairShares, listingRequests, reportsInTime } from './cost.js';
 
 /** Beyond this many nights, no date is computed. */
 const MOST_NIGHTS_DATED = 1000;
@@ -19,10 +19,6 @@ const knownRow = z.object({
   website_id: z.string(),
   website_name: z.string().nullable(),
   snapshot_id: z.string(),
-  /** Of the newest run; null if it was interrupted. */
-  requests_per_minute: z.number().nullable(),
-  /** Of the newest complete listing. */
-  listing_requests: z.int().nullable(),
 });
 type Known = z.infer<typeof knownRow>;
 
@@ -53,10 +49,6 @@ export interface NextRunInput extends Pick<StateOptions, 'onRebuilt'> {
   first: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** Writes every page that is wanted, website by website, in the plan's order, and whether the run reaches it. */
-  writePages?:
-    | ((pages: AsyncIterable<PlannedPage & { website_id: string; reached: boolean }>) => Promise<void>)
-    | undefined;
 }
 
 /** What the next run does, under the names of `plan --json`. Times are ISO 8601 in UTC. */
@@ -91,7 +83,6 @@ export async function nextRun(input: NextRunInput) {
       ),
     );
     const websites = plans.flatMap((plan) => plan.websites);
-    if (reader) await input.writePages?.(pagesOf(reader, websites));
     const planned = {
       planned_at: new Date(now).toISOString(),
       warehouse: path,
@@ -132,18 +123,15 @@ type Counted = Awaited<ReturnType<typeof countedWebsite>>;
 
 /** How many pages a website has and wants, and which come first. */
 async function countedWebsite(reader: Reader, known: Known, { config, first }: NextRunInput) {
-  const { website_id, website_name, requests_per_minute } = known;
+  const { website_id, website_name } = known;
   const website = websiteOf(config, website_id);
   await reader.engine.set({ website_id });
   const counts = await reader.rows(countRow, sql('plan/planned_counts'));
   const total = (of: 'pages' | 'wanted' | 'never_fetched' | 'keep_failing') => sum(counts.map((row) => row[of]));
   const wantedFor = (reason: Reason) => sum(counts.filter((row) => row.reason === reason).map((row) => row.wanted));
-  const firstPages: PlannedPage[] = [];
-  for await (const page of plannedPages(reader, website_id, first)) firstPages.push(page);
+  await reader.engine.set({ first });
   return {
     key: keyLabel(website),
-    /** Requests per minute; null if the pace is unlimited and no run was measured. */
-    pace: finite(config.api.requests_per_minute) ?? requests_per_minute,
     written: {
       website_id,
       website_name: website.name ?? website_name,
@@ -151,22 +139,18 @@ async function countedWebsite(reader: Reader, known: Known, { config, first }: N
       pages: total('pages'),
       pages_never_fetched: total('never_fetched'),
       pages_keep_failing: total('keep_failing'),
-      listing_requests: known.listing_requests ?? listingRequests(total('pages'), config.api.page_size),
+      listing_requests: listingRequests(total('pages'), config.api.page_size),
       wanted: { ...byReason(wantedFor), total: total('wanted') },
-      first_pages: firstPages,
+      first_pages: await reader.rows(plannedPage, sql('plan/planned_pages')),
     },
   };
 }
 
 /** A run with one API key, whose websites share the requests that it may send until the deadline. */
 function planOfKey(counted: readonly Counted[], { api, reports }: Config) {
-  const paces = counted.map(({ pace }) => pace ?? Number.POSITIVE_INFINITY);
-  // An unlimited key is as fast as its websites were side by side.
-  const pace = Number.isFinite(api.requests_per_minute) ? api.requests_per_minute : sum(paces);
-  const limits: Limits = { ...reports, requests_per_minute: pace };
   const listing = sum(counted.map(({ written }) => written.listing_requests));
   const shares = fairShares(
-    reportsInTime(listing, limits),
+    reportsInTime(listing, { ...api, ...reports }),
     counted.map(({ written }) => Math.min(written.wanted.total, reports.max_per_run)),
   );
   const websites = counted.map(({ key, written }, at) => {
@@ -183,6 +167,7 @@ function planOfKey(counted: readonly Counted[], { api, reports }: Config) {
     };
   });
   const requests = sum(websites.map((website) => website.requests));
+  const pace = api.requests_per_minute;
   return { websites, seconds: Number.isFinite(pace) ? Math.ceil((requests * 60) / pace) : null };
 }
 
@@ -224,19 +209,6 @@ function totalsOf(plans: readonly ReturnType<typeof planOfKey>[], { schedule }: 
     /** When the last of these nights begins by the schedule. */
     fresh_after: starts?.toISOString() ?? null,
   };
-}
-
-async function* pagesOf(reader: Reader, websites: readonly NextRunOfWebsite[]) {
-  for (const { website_id, reached } of websites) {
-    for await (const page of plannedPages(reader, website_id, Number.MAX_SAFE_INTEGER)) {
-      yield { website_id, ...page, reached: page.place <= reached };
-    }
-  }
-}
-
-async function* plannedPages({ engine }: Reader, website_id: string, first: number): AsyncGenerator<PlannedPage> {
-  await engine.set({ website_id, first });
-  yield* engine.stream(plannedPage, sql('plan/planned_pages'));
 }
 
 function sum(numbers: readonly number[]): number {

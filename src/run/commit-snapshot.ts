@@ -138,7 +138,6 @@ export async function commit(run: WebsiteRun, manifest: Manifest, fetched: Fetch
 /** The receipt of a commit, from what was staged of it. */
 export function committedReceipt({ snapshot, run, set_aside }: Manifest, reused: number, now: number): WebsiteReceipt {
   const number = (name: string) => Number(snapshot[name] ?? 0);
-  // It may have been staged by a version without these columns.
   const numberIfKnown = (name: string) => (snapshot[name] == null ? null : number(name));
   const wanted = numberIfKnown('reports_wanted');
   return {

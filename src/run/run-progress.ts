@@ -5,7 +5,7 @@ import type { Waiting } from '../journal/run-file.js';
 import { count, duration, moment } from '../observe/format.js';
 import type { Logger } from '../observe/log.js';
 import type { Progress } from '../observe/progress.js';
-import type { Client, RequestCounts } from '../source/client.js';
+import type { Client } from '../source/client.js';
 import type { Effects } from '../source/effects.js';
 import type { PaceNotice } from '../source/pacer.js';
 
@@ -13,8 +13,7 @@ import type { PaceNotice } from '../source/pacer.js';
 interface PacedRun {
   website: Website;
   config: Config;
-  client: Pick<Client, 'utilisation' | 'othersPerMinute'>;
-  requests: RequestCounts;
+  client: Pick<Client, 'utilisation'>;
   effects: Pick<Effects, 'now'>;
 }
 
@@ -27,7 +26,6 @@ const SHOW_EVERY_MS = 100;
  */
 export class RunProgress {
   readonly #totals = { pages: new Map<string, number>(), reports: new Map<string, number>() };
-  readonly #throttled = new Map<string, number>();
   /** Reports that are answered, and that failed: of each website, and of all. */
   readonly #endedOf = new Map<string, { answered: number; failed: number }>();
   readonly #ended = { answered: 0, failed: 0 };
@@ -75,7 +73,6 @@ export class RunProgress {
     const now = run.effects.now();
     if (now - this.#shownAt < SHOW_EVERY_MS && left > 0) return;
     this.#shownAt = now;
-    this.#throttled.set(run.website.id, run.requests.throttled);
     const apart = failed === 0 ? [] : [`${count(failed)} failed`];
     this.progress.note([...apart, ...this.#pace(run), this.#whose(run.website)].join('  '));
     this.progress.advance(0, { requestsLeft: left });
@@ -91,15 +88,9 @@ export class RunProgress {
     this.#phase = null;
   }
 
-  /** How well the key is used, and what slows it down. */
-  #pace({ client, config }: PacedRun): string[] {
-    const { utilisation } = client;
-    const throttled = sumOf(this.#throttled);
-    return [
-      utilisation === null ? '' : `${Math.round(utilisation * 100)}% of ${config.api.requests_per_minute}/min`,
-      throttled === 0 ? '' : `${throttled} throttled`,
-      client.othersPerMinute === null ? '' : 'shared key',
-    ].filter((text) => text !== '');
+  /** How well the key is used. */
+  #pace({ client: { utilisation }, config }: PacedRun): string[] {
+    return utilisation === null ? [] : [`${Math.round(utilisation * 100)}% of ${config.api.requests_per_minute}/min`];
   }
 
   #whose(website: Website): string {
@@ -156,7 +147,16 @@ export function reportPace(
     return;
   }
   if (notice.kind === 'learned_pace') {
-    reportLearnedPace(log, notice.perMinute, key);
+    const { perMinute } = notice;
+    const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
+    const isBack = perMinute === Number.POSITIVE_INFINITY;
+    const message =
+      `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
+      'minute and tries more from time to time; set api.requests_per_minute to what the service allows';
+    log.info(
+      { key, learned_per_minute: isBack ? null : rounded },
+      isBack ? `${key} is back at the configured pace` : message,
+    );
     return;
   }
   const { kind, waitMs } = notice;
@@ -166,17 +166,4 @@ export function reportPace(
     `${SAYS[kind]}: ${key} waits ${duration(waitMs)}, until ${until}; then one request probes`,
   );
   onWaiting({ for: `the service (it pauses ${key})`, error: SAYS[kind], since: new Date(now).toISOString(), until });
-}
-
-function reportLearnedPace(log: Logger, perMinute: number, key: string): void {
-  if (perMinute === Number.POSITIVE_INFINITY) {
-    log.info({ key, learned_per_minute: null }, `${key} is back at the configured pace`);
-    return;
-  }
-  const rounded = perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute);
-  log.info(
-    { key, learned_per_minute: rounded },
-    `the service refused requests (429) and seems to allow fewer than configured: ${key} slows down to ${rounded} requests a ` +
-      'minute and tries more from time to time; set api.requests_per_minute to what the service allows',
-  );
 }

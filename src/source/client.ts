@@ -121,11 +121,6 @@ export class Client {
     return this.#pacer.utilisation;
   }
 
-  /** Requests per minute that others send with the same key; null while no others are known. */
-  get othersPerMinute(): number | null {
-    return this.#pacer.othersPerMinute;
-  }
-
   async close(): Promise<void> {
     this.#pacer.close();
     await this.#transport.close();

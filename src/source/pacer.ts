@@ -108,11 +108,6 @@ export class Pacer {
     return Math.min(1, answered / (1 + ((lastAt - firstAt) / MINUTE_MS) * requestsPerMinute));
   }
 
-  /** Requests per minute that others send with the same key; null while no others are known. */
-  get othersPerMinute(): number | null {
-    return this.#allowance.othersPerMinute;
-  }
-
   /** Cancels the pending timer. */
   close(): void {
     this.#sleepingUntil = null;

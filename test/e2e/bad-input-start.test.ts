@@ -8,15 +8,6 @@ import { temporaryFolder } from '../given/folder.js';
 import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { readTable } from '../given/parquet.js';
 
-it('a configuration that cannot be used ends the command with 2, and prints nothing to stdout', async () => {
-  const cwd = temporaryFolder();
-  expect(await run(['sync', '--json', '--config', 'indexhouse.yaml'], { cwd })).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(/indexhouse\.yaml: there is no such file\. Run `indexhouse init`/),
-  });
-});
-
 describe('a key', () => {
   it('that is wrong stops everything, and says where to look', async () => {
     const simulator = await startSimulator({
@@ -84,39 +75,6 @@ describe('a key', () => {
     expect(JSON.parse(stdout)).toMatchObject({ websites: [], error: expect.stringMatching(why) });
     expect(stderr).toMatch(why);
   });
-
-  testAtLength(
-    'whose websites the service no longer lists fails the run of each website that the warehouse knows',
-    async () => {
-      const simulator = await startSimulator({
-        websites: [
-          { id: 'one', pages: 2 },
-          { id: 'two/ü', pages: 2 },
-        ],
-      });
-      onTestFinished(() => simulator.close());
-      const cwd = temporaryFolder();
-      const sync = (token: string) =>
-        run(['sync', '--json', '--config', writeConfig(cwd, { baseUrl: simulator.url, token })]);
-      expect((await sync('demo-token')).code).toBe(0);
-      const { code, stdout, stderr } = await sync('revoked-token');
-      expect(code).toBe(1);
-      const failed = { status: 'failed', error: expect.stringMatching(/401 .*check api\.token/) };
-      expect(JSON.parse(stdout).websites).toMatchObject([
-        { website_id: 'one', ...failed },
-        { website_id: 'two/ü', ...failed },
-      ]);
-      expect(stderr).toContain('401');
-      const runs = await readTable(join(cwd, 'warehouse'), 'runs');
-      expect(runs.map(({ website_id, outcome }) => `${website_id} ${outcome}`).sort()).toEqual([
-        'one committed',
-        'one failed',
-        'two/ü committed',
-        'two/ü failed',
-      ]);
-      expect((await run(['status', '--config', join(cwd, 'indexhouse.yaml')])).code).toBe(1);
-    },
-  );
 });
 
 testAtLength('a process that waits for a throttled key stops on SIGTERM, and asks for no report again', async () => {

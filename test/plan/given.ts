@@ -18,21 +18,17 @@ export interface GivenPlan {
 /** The next run at a time of the test's choosing, and every page that it wants. */
 export async function plan({ warehouse, at, websites, sections = {} }: GivenPlan): Promise<{
   planned: NextRun;
-  wanted: (PlannedPage & { reached: boolean })[];
+  wanted: PlannedPage[];
   damaged: readonly DamagedFile[];
 }> {
   const config = configFor({ baseUrl: NOBODY, warehouse, sections });
-  const wanted: (PlannedPage & { reached: boolean })[] = [];
   const found = await nextRun({
     config: websites ? { ...config, websites: websites.map((id) => ({ id })) } : config,
     websites: [],
-    first: 10,
+    first: 1000,
     now: at.getTime(),
-    writePages: async (pages) => {
-      for await (const page of pages) wanted.push(page);
-    },
   });
-  return { ...found, wanted };
+  return { ...found, wanted: found.planned.websites.flatMap(({ first_pages }) => first_pages) };
 }
 
 /** Every file below a folder, with its size and when it was written. */

@@ -46,7 +46,7 @@ async function givenHome(clock?: () => number) {
 
 const NOTHING = { journals: 0, runs: 0, snapshots: [] };
 
-test.each([9, -9, 11, -11, 59, -59, 61, -61, 3 * 1440, -3 * 1440, 365 * 1440])(
+test.each([9, -11, 59, 61, -61, 365 * 1440])(
   'a clock that is %i minutes ahead of that of the service',
   async (minutes) => {
     const { sync, said, left, service } = await givenHome();
@@ -61,7 +61,7 @@ test.each([9, -9, 11, -11, 59, -59, 61, -61, 3 * 1440, -3 * 1440, 365 * 1440])(
   },
 );
 
-test.each([{ token: 'wrong', websites: ['w'] }, {}, { token: 'wrong' }])(
+test.each([{ token: 'wrong', websites: ['w'] }, {}])(
   'under a wrong clock nothing is recorded, whatever else is wrong: %o',
   async (given) => {
     const { home, sync, left, service } = await givenHome();

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
-import { committedReceipt } from '../../src/run/commit-snapshot.js';
 import { failedReceipt } from '../../src/run/receipt.js';
 import { Client } from '../../src/source/client.js';
 import { givenNights } from '../given/nights.js';
@@ -66,15 +65,6 @@ describe('what a run spent, and why', () => {
         utilisation: 0.75,
       },
     ]);
-  });
-
-  test('a commit that a version staged which counted none of this has a receipt all the same', async () => {
-    const run = { started_at: '2025-03-01T02:00:00.000Z', error: null };
-    const place = { website_id: 'w', date: '2025-03-01', commit_id: 'c' };
-    const staged = { ...place, files: {}, others: {}, marker: 'snapshots' as const };
-    const snapshot = { website_id: 'w', snapshot_id: 'c', listing_status: 'complete', reports_planned: 3 };
-    const receipt = committedReceipt({ ...staged, snapshot, run }, 0, Date.parse(run.started_at));
-    expect(receipt).toMatchObject({ utilisation: null, reports: { planned: 3, left: null, by_reason: NONE } });
   });
 
   test('a website without a snapshot has the same fields, with nothing in them', () => {

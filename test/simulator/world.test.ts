@@ -103,7 +103,7 @@ function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
 
 describe('evolution', () => {
   it('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
-    const held = world({ pages: 8000 });
+    const held = world({ pages: 12_000 });
     const before = [...byUrl(held).keys()];
     held.advance(3);
     const after = [...byUrl(held).keys()];

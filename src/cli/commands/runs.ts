@@ -10,8 +10,7 @@ pages come first. Reads the newest snapshots and sends no request; before the fi
 
 Examples:
   indexhouse plan                                 before any run
-  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later
-  indexhouse plan --out plan.csv                  every page to fetch, in order, and whether the run reaches it`;
+  indexhouse plan --max-reports 500 --deadline 2h what a smaller run would leave for later`;
 
 const SYNC_HELP = `
 Examples:
@@ -43,8 +42,6 @@ export function runCommands(define: Define): Command[] {
   return [
     withRunFlags(define('plan', () => import('../plan.js')))
       .description('what the next run costs, when everything is fresh, and what comes first')
-      .option('-o, --out <file>', 'write every page to fetch there, as CSV; - for stdout')
-      .option('--force', 'overwrite an existing file')
       .addHelpText('after', PLAN_HELP),
     withRunFlags(define('sync', () => import('../sync.js')))
       .description('fetch the listing and the reports of each website, and commit a snapshot')
