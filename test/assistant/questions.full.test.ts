@@ -10,9 +10,6 @@ import { temporaryFolder } from '../given/folder.js';
 import { asked, call } from './given.js';
 
 const GUIDE = readFileSync(join(packageFolder(), 'docs', 'assistants.md'), 'utf8');
-const CHARACTERS_A_TOKEN = 4;
-/** Dates and ids differ from day to day. */
-const MOST_DEVIATION = 0.1;
 
 const scratch = temporaryFolder(afterAll);
 const callSchema = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
@@ -63,39 +60,4 @@ function addValues(value: unknown, known: Set<string>): void {
     known.add(percent(value));
   } else if (typeof value === 'string') known.add(value);
   else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) addValues(each, known);
-}
-
-it('the costs are as documented', async () => {
-  const [, table = ''] = /<!-- tokens -->([\s\S]*?)<!-- end -->/.exec(GUIDE) ?? [];
-  const documented = [...table.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, , tokens = '']) =>
-    Number(tokens.replace(',', '')),
-  );
-  const { tools } = await client.listTools();
-  const answers = [
-    tools.map(({ name, title, description, inputSchema }) => ({ name, title, description, inputSchema })),
-    await contentOf('list_analyses'),
-    await contentOf('run_analysis', { name: 'deindexed_pages' }),
-    await contentOf('run_analysis', { name: 'compare' }),
-    await contentOf('run_analysis', { name: 'events' }),
-    await contentOf('page', { url: 'https://www.example.com/blog/quick-guide-2295' }),
-    await contentOf('query_sql', {
-      sql: 'select index_coverage_state, count(*) as pages from pages where is_monitored group by all order by pages desc',
-    }),
-    await contentOf('status'),
-    await contentOf('report'),
-    await fileOf('indexhouse://schema'),
-    await fileOf('indexhouse://data-dictionary'),
-  ].map((answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer)).length / CHARACTERS_A_TOKEN);
-  const off = answers.map((tokens, at) => Math.abs((documented[at] ?? 0) - tokens) / tokens);
-  expect([answers.map(Math.round), off.filter((share) => share > MOST_DEVIATION)]).toEqual([expect.anything(), []]);
-  expect(documented).toHaveLength(answers.length);
-});
-
-async function contentOf(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-  return (await call(client, name, given)).content;
-}
-
-async function fileOf(uri: string): Promise<string> {
-  const [first] = (await client.readResource({ uri })).contents;
-  return first && 'text' in first ? first.text : '';
 }

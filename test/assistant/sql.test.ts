@@ -10,7 +10,7 @@ import { readRows } from '../../src/assistant/rows.js';
 import { runSql } from '../../src/assistant/run-sql.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { atLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
@@ -162,16 +162,4 @@ it.each(atLength([], BOMBS))('survives a bomb: %s', async (sql) => {
   await expect(run(sql, null, { timeLimitMs: 2000 })).rejects.toThrow(
     /^query_sql: (the statement need(s|ed)|stopped after)/,
   );
-});
-
-testAtLength('hostile statements change nothing in the process of their own either', async () => {
-  const before = fingerprint(built.path);
-  // Each takes a process: one of fifty.
-  for (const hostile of REFUSED.filter((_, at) => at % 50 === 0)) {
-    await expect([hostile, await run(written(hostile), ['shop']).catch((error) => error)]).toEqual([
-      hostile,
-      expect.any(QuestionError),
-    ]);
-  }
-  expect(fingerprint(built.path)).toBe(before);
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { UnreachableError } from '../../src/exit.js';
 import { follow, followersOf } from '../../src/followers/follow.js';
 import type { Compared, FollowerLag } from '../../src/followers/follower.js';
@@ -215,15 +215,6 @@ testAtLength('Iceberg tables in the bucket have the sizes of the states there, n
   }
   expect(await catchUp(warehouse, both)).toEqual(upToDate(both));
   expect(await both.rows(warehouse)).toEqual(all);
-});
-
-test('the log is read once for all followers', async () => {
-  const read = vi.spyOn(OpenWarehouse, 'readIndexed');
-  onTestFinished(() => read.mockRestore());
-  const names = ['duckdb', 'analytics', 'bucket', 'iceberg'];
-  const all = { ...(CASES['Iceberg tables in the bucket'] ?? expect.fail()), names };
-  expect(await catchUp(copyOf(built.path), all)).toEqual(upToDate(all));
-  expect(read).toHaveBeenCalledTimes(1);
 });
 
 function upToDate({ names }: Case) {

@@ -4,20 +4,18 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { atLength, seeds, testAtLength } from '../given/at-length.js';
+import { atLength, seeds } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
-import { holdOpen } from '../given/holder.js';
 import { type Nights, urlOf } from '../given/nights.js';
 import { seededRandom } from '../given/random.js';
 import { randomNight, removeNow, warehouseOf } from '../given/removed.js';
-import { replayNow } from '../given/replayed.js';
 import { startScriptedService } from '../given/service.js';
 import { buildNights, filesBelow, maintainAt } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
-import { type BuiltWarehouse, configFor, syncAt } from '../given/warehouse.js';
+import { type BuiltWarehouse, syncAt } from '../given/warehouse.js';
 
 const BASE_URL = 'http://127.0.0.1:1';
 const NIGHTS = atLength(3, 4);
@@ -64,23 +62,6 @@ describe('a removed snapshot', () => {
     expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
     const ask = ({ warehouse }: Nights) => run(['query', 'index_balance', '--json', '--warehouse', warehouse]);
     expect(await ask(whole)).toEqual(await ask(never));
-  });
-
-  testAtLength('is dropped by indexhouse.duckdb once its reader has closed it', async () => {
-    const { warehouse, indexhouse } = given();
-    const { release } = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
-    const sections = { warehouse: { lock_timeout: '0s' } };
-    const target = { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-05') };
-    const { followers } = await removeNow(warehouse, target, sections);
-    expect(followers.map(({ name, behind }) => [name, behind])).toEqual([
-      ['duckdb', 1],
-      ['analytics', 0],
-    ]);
-    expect((await indexhouse('status')).stdout).toContain('indexhouse.duckdb is 1 behind');
-    await release();
-    expect((await findingsOf(warehouse)).map(({ level }) => level)).toEqual(['lag']);
-    await replayNow(configFor({ baseUrl: BASE_URL, warehouse }));
-    expect(await findingsOf(warehouse)).toEqual([]);
   });
 
   test('does not leave a running service degraded that was just reading it', async () => {

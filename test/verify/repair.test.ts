@@ -120,15 +120,6 @@ describe('rebuild', () => {
     expect(await contents()).toEqual(expected);
   });
 
-  testAtLength('refuses while a reader holds the file', async () => {
-    const before = hashOf(database);
-    const reader = await holdOpen(database, 'READ_ONLY');
-    const { code, stderr } = await run(['rebuild', '--config', home.config]);
-    expect([code, stderr]).toEqual([4, expect.stringContaining(`process ${reader.pid}`)]);
-    await reader.release();
-    expect(hashOf(database)).toBe(before);
-  });
-
   test('leaves the old file in place where a snapshot cannot be read', async () => {
     const before = hashOf(database);
     const broken = await newestFile(home.warehouse, 'coverage');
