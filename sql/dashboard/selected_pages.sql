@@ -6,7 +6,7 @@ select
   -- Texts may be megabytes long.
   left(url, 17000) as url,
   index_summary,
-  left(index_coverage_state, 2000) as index_coverage_state,
+  nullif(left(index_coverage_state, 2000), '') as index_coverage_state,
   canonicals_compared(searchengine_selected_canonical, user_selected_canonical) as canonicals,
   left(searchengine_selected_canonical, 17000) as searchengine_selected_canonical,
   iso_time(coalesce(last_crawl_time, report_last_crawl_time)) as last_crawl_time,
@@ -75,7 +75,7 @@ where
         and if($changed::varchar = 'any', not is_noise(change, from_value), change = $changed::varchar)
     )
   )
-  and ($any_state::boolean or index_coverage_state is not distinct from $state::varchar)
+  and ($state::varchar is null or coalesce(nullif(index_coverage_state, ''), '-') = $state::varchar)
   and case $indexed::varchar
     when 'yes' then coalesce(index_summary = 'Indexed', false)
     when 'no' then coalesce(index_summary <> 'Indexed', false)

@@ -7,7 +7,6 @@ import type { BucketCache } from '../bucket/cache.js';
 import type { Config } from '../config/schema.js';
 import type { KeyDetails } from '../contract/key.js';
 import { addDashboard } from '../dashboard/dashboard.js';
-import { Preparation } from '../dashboard/prepare.js';
 import { LiveKeys } from '../keys/live-keys.js';
 import { TOKENS } from '../keys/token.js';
 import type { Logger } from '../observe/log.js';
@@ -25,8 +24,6 @@ import { refreshing } from './refreshing.js';
 import { packageVersion } from './version.js';
 
 const METRICS_FOR_MS = 10_000;
-/** How often the dashboard looks for a new commit, to make its pages before somebody opens them. */
-const PREPARE_MS = 10_000;
 
 export interface ServiceOptions {
   warehouse: string;
@@ -93,16 +90,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       addDashboard(server, { reader, findKey, onKey: log.onKey, prefix, secureCookie, onError });
     },
   });
-  const preparation = new Preparation(reader);
-  const closing = new AbortController();
-  // Whoever opens a page that cannot be read sees the error.
-  const prepare = () => void preparation.prepare(closing.signal).catch(() => null);
-  const preparing = setInterval(prepare, PREPARE_MS).unref();
   const refresh = cache && refreshing(cache, options.log, options.refreshMs);
   const close = async (): Promise<void> => {
-    clearInterval(preparing);
     clearInterval(refresh);
-    closing.abort();
     await app.close();
     reader.interrupt();
     clients.close();

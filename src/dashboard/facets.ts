@@ -5,7 +5,6 @@ import { type Html, html, type Part, shortened } from '../html/html.js';
 import { count } from '../observe/format.js';
 import { SPANS } from '../report/section.js';
 import type { Parameters } from '../storage/engine.js';
-import { stateLabel, stateText } from './state-text.js';
 
 const VALUES_LISTED = 12;
 const VALUE_CHARACTERS = 80;
@@ -32,7 +31,7 @@ const CANONICALS: Readonly<Record<string, string>> = {
 
 const FACETS: readonly Facet[] = [
   { name: 'indexed', heading: 'Indexed', label: (value) => INDEXED[value] ?? value },
-  { name: 'state', heading: 'State', label: stateLabel },
+  { name: 'state', heading: 'State', label: (value) => (value === UNKNOWN_VALUE ? 'unknown' : value) },
   { name: 'directory', heading: 'Directory', label: (value) => value },
   { name: 'sitemap', heading: 'Sitemap', label: (value) => (value === UNKNOWN_VALUE ? 'in none' : value) },
   { name: 'canonical', heading: 'Canonical', label: (value) => CANONICALS[value] ?? value },
@@ -63,13 +62,13 @@ export function facetLinks(
             facet === name ? [valueLink(name, value, pages)] : [],
           )
         : [
-            html`<li><a href="${linkOf(name, undefined)}" data-live="${name}">${shownValue(label(active))} <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span></a></li>`,
+            html`<li><a href="${linkOf(name, undefined)}">${shownValue(label(active))} <span aria-hidden="true">✕</span><span class="unseen"> (take back)</span></a></li>`,
           ];
     return items.length === 0 ? null : html`<div><h2>${heading}</h2><ul>${items}</ul></div>\n`;
 
     function valueLink(facet: Facet['name'], known: string | null, pages: number): Html {
-      const value = facet === 'state' ? stateText(known) : (known ?? UNKNOWN_VALUE);
-      return html`<li><a href="${linkOf(facet, value)}" data-live="${`${facet}-${value}`}">${shownValue(label(value))}</a> <span>${count(pages)}</span></li>\n`;
+      const value = known ?? UNKNOWN_VALUE;
+      return html`<li><a href="${linkOf(facet, value)}">${shownValue(label(value))}</a> <span>${count(pages)}</span></li>\n`;
     }
   });
   return html`<details class="facets"><summary>Narrow down</summary><nav aria-label="Narrow down">

@@ -25,7 +25,7 @@ export interface FilterFields {
   fields?: readonly Field[];
   selects: readonly Select[];
   boxes?: Boxes;
-  kept?: Readonly<Record<string, string>>;
+  kept?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Check boxes, folded away. Their values share one name. */
@@ -47,10 +47,10 @@ export interface Boxes {
  * @param kept other parameters of the address
  */
 export function filterForm(action: string, { q, fields = [], selects, boxes, kept = {} }: FilterFields): Html {
-  const hidden = Object.entries(kept).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  const hidden = Object.entries(kept).flatMap(([name, value]) =>
+    value === undefined ? [] : [html`<input type="hidden" name="${name}" value="${value}">`],
   );
-  return html`<form method="get" action="${action}" class="filter" role="search" autocomplete="off" data-live-form="">
+  return html`<form method="get" action="${action}" class="filter" role="search" autocomplete="off">
 ${hidden}
 ${q === undefined ? null : fieldOf({ name: 'q', label: 'Address contains', type: 'search', value: q })}${fields.map(fieldOf)}
 ${selects.map(selectOf)}

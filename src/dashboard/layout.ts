@@ -40,7 +40,6 @@ export function layout({ base, title, keyLabel, at, age = null }: Layout, conten
 <title>${title} · indexhouse</title>
 <link rel="icon" href="${base}/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${base}/assets/style.css">
-<script type="module" src="${base}/assets/dashboard.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>

@@ -27,9 +27,8 @@ export function list<Row>(content: ListContent<Row>): Html {
   const { columns, rows, show, beside } = content;
   const body = html`${show && rows.length > 0 ? show(rows) : table(columns, rows, content)}
 ${links(content)}`;
-  return html`<p id="announcement" class="unseen" role="status"></p>
-<div id="results">
-<p class="shown" id="shown">${shown(content)}</p>
+  return html`<div id="results">
+<p class="shown">${shown(content)}</p>
 ${content.above}
 ${beside ? html`<div class="narrowed">${beside}<div>${body}</div></div>` : body}
 </div>`;
@@ -50,7 +49,7 @@ function links<Row>({ count: rows, query: { page, per }, linkOf }: ListContent<R
   const to = (target: number, label: string): Part =>
     target === page || target < 1 || target > last
       ? html`<li><span class="off">${label}</span></li>`
-      : html`<li><a href="${linkOf(target)}" data-live="${label.toLowerCase()}">${label}</a></li>`;
+      : html`<li><a href="${linkOf(target)}#results">${label}</a></li>`;
   return html`<nav class="paging" aria-label="Pages of the list"><ul>
 ${to(1, 'First')}
 ${to(page - 1, 'Previous')}

@@ -66,28 +66,18 @@ main .action:hover{background:var(--ground);color:var(--link)}
 .facts{margin:.4rem 0}
 .facts div{display:grid;grid-template-columns:11rem 1fr;gap:.2rem .9rem;padding:.3rem 0;border-bottom:1px solid var(--line);font-size:.9rem}
 .facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}.facts ul{margin:0;padding-left:1.1rem}
-[aria-busy=true]{opacity:.6}
 .filter details[open]{flex-basis:100%}.filter summary{padding:.55rem 0}
 fieldset{border:1px solid var(--line);border-radius:6px;margin:0;padding:.5rem .8rem .7rem;min-width:0}
 legend{color:var(--soft);font-size:.83rem;padding:0 .3rem}
 fieldset label{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.2rem 0;width:13rem;max-width:100%;font-size:.9rem;color:var(--text)}
 input[type=checkbox]{min-height:0;width:1.05rem;height:1.05rem;margin:0;padding:0;flex:none;accent-color:var(--link)}
 .few{margin:0;padding:0;list-style:none;min-width:12rem}
-.readable{position:relative}
-.reader{position:absolute;inset:0;cursor:crosshair;touch-action:pan-y}
-.marker{stroke:var(--text);stroke-width:1;vector-effect:non-scaling-stroke}.marker[hidden]{display:none}
-.reading{display:flex;flex-wrap:wrap;gap:0 1.1rem;min-height:1.5em;margin:.3rem 0;color:var(--soft);font-size:.87rem;font-variant-numeric:tabular-nums}
-.reading b{color:var(--text);font-weight:600;white-space:nowrap}
-@media (max-width:60rem){.reading{min-height:3em;align-content:flex-start}}
 @media screen and (max-width:640px){
 .cards caption{display:block}.cards .sorts{display:block}
 .sorts tr{border:0;padding:0;gap:0 1rem}.sorts tr::before{content:"Sort by";color:var(--soft);padding:.35rem 0}
 .sorts th{display:none}.sorts th:has(a){display:block;border:0;padding:.35rem 0}
 .filter p{flex:1 1 45%}.filter p:first-of-type{flex-basis:100%}.filter p input,.filter select{width:100%;max-width:none}
-fieldset label{width:calc(50% - .3rem)}.reading{min-height:4.5em}
+fieldset label{width:calc(50% - .3rem)}
 .facts div,.timeline li{grid-template-columns:1fr;gap:0}
 }
-@media (max-width:23rem){.reading{min-height:6em}}
-@media print{.reading,.marker{display:none}}
-@media (prefers-reduced-motion:no-preference){#results{transition:opacity .15s}}
 `;

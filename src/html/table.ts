@@ -51,7 +51,7 @@ function headOf<Row>(column: Column<Row>, sort: TableOptions['sort']): Part {
   const order = sort.by === name ? 'ascending' : sort.by === `-${name}` ? 'descending' : null;
   const link = sort.linkOf(order === 'ascending' ? `-${name}` : name);
   const mark = html`<span aria-hidden="true">${order && ORDERS[order]}</span>`;
-  return html`<th scope="col"${numeric(column)}${order && html` aria-sort="${order}"`}><a href="${link}" data-live="sort-${name}">${head}${mark}</a></th>`;
+  return html`<th scope="col"${numeric(column)}${order && html` aria-sort="${order}"`}><a href="${link}">${head}${mark}</a></th>`;
 }
 
 function numeric<Row>({ isNumber }: Column<Row>): Part {

@@ -19,14 +19,12 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; ba
 const BEGINNING = '<!doctype html>\n<html lang="en">\n<head>\n';
 /** Marks a report as ours, so that a later one may overwrite it. */
 const MARK = '<meta name="generator" content="indexhouse ';
-/** Earlier versions wrote no mark. */
-const UNMARKED = '<title>Index report: ';
 /** The mark is within this many bytes from the beginning. */
 export const MARK_BYTES = 2048;
 
 /** Whether a file with this beginning is a report. */
 export function isReport(beginning: string): boolean {
-  return beginning.startsWith(BEGINNING) && (beginning.includes(MARK) || beginning.includes(UNMARKED));
+  return beginning.startsWith(BEGINNING) && beginning.includes(MARK);
 }
 
 /** The beginning of a report's HTML, up to its title. */

@@ -10,9 +10,7 @@ export const websiteRow = z.object({
   website_id: text,
   website_name: maybeText,
   first_date: text,
-  now_id: maybeText,
   now_date: maybeText,
-  before_id: maybeText,
   before_date: maybeText,
 });
 export type WebsiteRow = z.infer<typeof websiteRow>;
@@ -82,14 +80,13 @@ export const transitionRow = z.object({
 });
 export type TransitionRow = z.infer<typeof transitionRow>;
 
+/** Of the analysis `coverage_by_directory`; the change is null if there is no listing before. */
 export const directoryRow = z.object({
   website_id: text,
   directory: text,
   pages: whole,
   indexed: whole,
-  indexed_before: whole.nullable(),
-  deindexed: whole,
-  newly_indexed: whole,
+  indexed_change: maybeWhole,
 });
 export type DirectoryRow = z.infer<typeof directoryRow>;
 

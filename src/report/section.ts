@@ -32,8 +32,6 @@ import { trendOf } from './trend.js';
 
 const FLIPS_LISTED = 15;
 const STALE_PAGES_LISTED = 10;
-/** More than the 500 directories that a listing names, for several websites. */
-const DIRECTORIES_READ = 5000;
 const SITEMAPS_READ = 1000;
 const FALLEN_STATES = 8;
 const FALLEN_SAMPLES = 5;
@@ -106,13 +104,10 @@ export async function readMoves(reader: Reader, websites: WebsiteFacts[], period
     balance: await askOf(reader, 'index_balance', balanceRow, website, { since, until, total: 'true' }),
     states: statesTogether(await askOf(reader, 'coverage_by_state', stateRow, website, { since: compared, until })),
     sitemaps: await askRows(reader, 'report/sitemaps', sitemapRow, { website, since, until, limit: SITEMAPS_READ }),
-    directories: await askRows(reader, 'report/directories', directoryRow, {
-      website,
-      since,
+    directories: await askOf(reader, 'coverage_by_directory', directoryRow, website, {
+      since: compared,
       until,
-      limit: DIRECTORIES_READ,
-      now: websites.flatMap(({ website: { now_id } }) => now_id ?? []),
-      before: websites.flatMap(({ website: { before_id } }) => before_id ?? []),
+      limit: 'none',
     }),
   };
 }

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { LiveReader } from '../../src/store/live-reader.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
 import {
   type Dashboard,
   EMPTY_TOKEN,
-  FIRST_NIGHT,
+  NIGHTS,
   NOW,
   ONLY_TOKEN,
   OTHER_TOKEN,
@@ -29,22 +29,31 @@ const ROOMS = [
   '/runs',
 ];
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; " +
-  "base-uri 'none'; frame-ancestors 'none'; connect-src 'self'";
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 let shop: BuiltWarehouse;
+let reader: LiveReader;
 let dashboard: Dashboard;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  shop = await buildWarehouse([FIRST_NIGHT]);
+  shop = await buildWarehouse(NIGHTS);
+  reader = new LiveReader({ warehouse: shop.path, memoryLimit: 256_000_000 });
 });
-afterAll(() => shop.remove());
+afterAll(() => {
+  reader.close();
+  shop.remove();
+});
 beforeEach(async () => {
-  dashboard = await startDashboard(shop.path);
+  dashboard = await start();
   visitor = new Visitor(dashboard.origin);
 });
 afterEach(() => dashboard.close());
+
+/** All of them ask one reader, which remembers what it has read. */
+function start(options: Parameters<typeof startDashboard>[1] = {}): Promise<Dashboard> {
+  return startDashboard(shop.path, { reader, ...options });
+}
 
 describe('signing in', () => {
   it('opens a session that no script reads and no other site uses, and that does not hold the key', async () => {
@@ -57,10 +66,7 @@ describe('signing in', () => {
     expect(home.status).toBe(200);
     expect(home.text).toContain('Key &lt;b&gt;of&lt;/b&gt; shop');
     for (const text of [cookie, answer.text, home.text]) expect(text).not.toContain(SHOP_TOKEN);
-  });
-
-  it('gives every session an id of its own, and ends the one before', async () => {
-    await visitor.signIn(SHOP_TOKEN);
+    // Signing in again ends the session before.
     const first = visitor.cookies.get('indexhouse_session') ?? '';
     await visitor.signIn(SHOP_TOKEN);
     expect(visitor.cookies.get('indexhouse_session')).not.toBe(first);
@@ -90,28 +96,20 @@ describe('signing in', () => {
     expect((await visitor.signIn(ONLY_TOKEN, { to })).headers.get('location')).toBe(to);
   });
 
-  it('refuses a wrong key without a session', async () => {
+  it('refuses a wrong key without a session, and keeps where somebody wanted to go', async () => {
     for (const token of ['wrong', '', `${SHOP_TOKEN}x`, '__proto__']) {
-      const answer = await visitor.signIn(token);
+      const answer = await visitor.signIn(token, { to: '/dashboard/websites/shop/pages?q=a&sort=-url' });
       expect([answer.status, answer.text.includes('This API key is not known.')]).toEqual([401, true]);
+      expect(answer.text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
       expect(visitor.cookies.has('indexhouse_session')).toBe(false);
       if (token.length > 3) expect(answer.text).not.toContain(token);
     }
     expect((await visitor.get('/dashboard/')).status).toBe(303);
   });
 
-  it('keeps where somebody wanted to go when the key is wrong, and asks for it again', async () => {
-    const asked = '/dashboard/websites/shop/pages?q=a&sort=-url';
-    const { text } = await visitor.signIn('wrong', { to: asked });
-    expect(text).toContain('value="/dashboard/websites/shop/pages?q=a&amp;sort=-url"');
-    const { attributes } = parsed(text);
-    expect(attributes.filter(({ name }) => name === 'autofocus' || name === 'aria-invalid')).toHaveLength(2);
-    expect((await visitor.signIn('wrong', { to: 'https://evil.example/' })).text).not.toContain('evil');
-  });
-
   it('sets secure cookies if a trusted proxy reports TLS, or if configured', async () => {
     const isSecure = async (options: Parameters<typeof startDashboard>[1], headers: Record<string, string> = {}) => {
-      const started = await startDashboard(shop.path, options);
+      const started = await start(options);
       onTestFinished(() => started.close());
       const there = new Visitor(started.origin);
       await there.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
@@ -126,7 +124,7 @@ describe('signing in', () => {
   });
 
   it('counts wrong keys by the address that a trusted proxy reports', async () => {
-    const started = await startDashboard(shop.path, { trustProxy: (address) => address === '127.0.0.1' });
+    const started = await start({ trustProxy: (address) => address === '127.0.0.1' });
     onTestFinished(() => started.close());
     const there = new Visitor(started.origin);
     const guess = (from: string) => there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from });
@@ -143,18 +141,20 @@ describe('signing in', () => {
     const refused = await visitor.signIn(SHOP_TOKEN);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
     vi.setSystemTime(NOW + 61_000);
-    for (let times = 0; times < 20; times++) expect((await visitor.signIn(SHOP_TOKEN)).status).toBe(303);
+    for (let times = 0; times < 12; times++) expect((await visitor.signIn(SHOP_TOKEN)).status).toBe(303);
   });
 
-  it.each([
-    ['another origin', { origin: 'https://evil.example' }],
-    ['another port', { origin: 'http://127.0.0.1:1' }],
-    ['another site, as the browser says', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-    ['a page that hides its origin', { origin: 'null' }],
-    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
-  ])('refuses a form from %s', async (_name, headers) => {
-    expect((await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers)).status).toBe(403);
-    expect(visitor.cookies.has('indexhouse_session')).toBe(false);
+  it('refuses a form of another site', async () => {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'http://127.0.0.1:1' },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'same-site' },
+    ] satisfies Record<string, string>[]) {
+      const { status } = await visitor.post('/dashboard/sign-in', { token: SHOP_TOKEN }, headers);
+      expect([headers, status, visitor.cookies.size]).toEqual([headers, 403, 0]);
+    }
   });
 
   it('takes its own form as browsers send it: without a referrer, over TLS and without', async () => {
@@ -196,29 +196,26 @@ describe('a session', () => {
     expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
   });
 
-  testAtLength('is not ended by other keys that sign in again and again, only by its own', async () => {
+  it('is not ended by other keys that sign in again and again, only by its own', async () => {
     await visitor.signIn(SHOP_TOKEN);
-    const other = new Visitor(dashboard.origin);
-    const again = async (token: string) => {
-      other.cookies.clear();
-      await other.signIn(token);
+    const again = async (token: string, times: number) => {
+      for (let time = 0; time < times; time++) await new Visitor(dashboard.origin).signIn(token);
     };
-    for (let times = 0; times < 101; times++) await again(OTHER_TOKEN);
-    for (let times = 0; times < 99; times++) await again(SHOP_TOKEN);
+    await again(OTHER_TOKEN, 101);
+    await again(SHOP_TOKEN, 99);
     expect((await visitor.get('/dashboard/')).status).toBe(200);
-    await again(SHOP_TOKEN);
+    await again(SHOP_TOKEN, 1);
     expect((await visitor.get('/dashboard/')).status).toBe(303);
   });
 
-  it('ends with its key', async () => {
+  it('ends with its key, and no cookie opens one', async () => {
     await visitor.signIn(SHOP_TOKEN);
     dashboard.revoked.add(SHOP_TOKEN);
     expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
-  });
-
-  it.each(['', 'x', 'undefined', '"; DROP', '__proto__'])('is not opened by the cookie %o', async (id) => {
-    visitor.cookies.set('indexhouse_session', id);
-    expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+    for (const id of ['', 'x', 'undefined', '"; DROP', '__proto__']) {
+      visitor.cookies.set('indexhouse_session', id);
+      expect((await visitor.get('/dashboard/websites/shop')).status).toBe(303);
+    }
   });
 });
 
@@ -230,7 +227,7 @@ describe('a key', () => {
     expect(home.text).not.toContain('other');
     expect(rowsOf(home, 'websites')).toEqual([
       ['empty.example', '–', '–', '–', 'none yet'],
-      ['https://shop.example', '124', '86', '69.4%', '2025-03-01'],
+      ['https://shop.example', '123', '77', '62.6%', '2025-03-04'],
     ]);
     expect((await visitor.get('/dashboard/websites/empty')).status).toBe(404);
     for (const room of ROOMS) {
@@ -276,9 +273,8 @@ describe('a key', () => {
     await visitor.signIn(OTHER_TOKEN);
     const link = linksOf(await visitor.get('/dashboard/')).find((one) => one.includes('%23')) ?? '';
     expect(link).toBe('/dashboard/websites/a%20b%2F%C3%BC%3F%23%25');
-    for (const room of atLength(['/runs'], ['', '/changes', '/pages', '/runs']))
-      expect((await visitor.get(link + room)).status).toBe(200);
-    expect(rowsOf(await visitor.get(`${link}/pages`), 'pages')[0]?.[0]).toBe('https://x.example/');
+    expect((await visitor.get(link)).status).toBe(200);
+    expect(rowsOf(await visitor.get(`${link}/pages`), 'pages')[0]?.[0]).toBe(pageAt(201));
   });
 });
 
@@ -292,10 +288,8 @@ describe('every answer', () => {
       '/dashboard/nothing',
       '/dashboard/websites/none',
     ];
-    const files = ['style.css', 'dashboard.js', 'lists.js', 'chart-reader.js', 'icon.svg'].map(
-      (name) => `/dashboard/assets/${name}`,
-    );
-    const rooms = atLength(ROOMS.slice(-3), ROOMS).map((room) => `/dashboard/websites/shop${room}`);
+    const files = ['/dashboard/assets/style.css', '/dashboard/assets/icon.svg'];
+    const rooms = ROOMS.map((room) => `/dashboard/websites/shop${room}`);
     const bad = ['/dashboard/websites/shop/pages?page=x', '/dashboard/websites/shop/pages?page=99'];
     for (const isIn of [false, true]) {
       if (isIn) await visitor.signIn(SHOP_TOKEN);
@@ -314,25 +308,22 @@ describe('every answer', () => {
     expect(wrong.headers.get('content-security-policy')).toBe(POLICY);
   });
 
-  it('holds no inline script or style, and asks nobody else for anything', async () => {
+  it('holds no script and no inline style, and asks nobody else for anything', async () => {
     await visitor.signIn(SHOP_TOKEN);
-    const rooms = atLength(ROOMS.slice(-3), ROOMS).filter((room) => !room.startsWith('/pages.'));
+    const rooms = ROOMS.filter((room) => !room.startsWith('/pages.'));
     for (const path of ['/', '/sign-in', ...rooms.map((room) => `/websites/shop${room}`)]) {
       const { text } = await visitor.get(`/dashboard${path}`);
       const { tags, attributes } = parsed(text);
       expect(attributes.filter(({ name }) => name === 'style' || name.startsWith('on'))).toEqual([]);
-      expect(tags).not.toContain('style');
-      expect(text.match(/<script[^>]*>[^<]*/g)).toEqual([
-        '<script type="module" src="/dashboard/assets/dashboard.js">',
-      ]);
-      expect(text).not.toMatch(/<(?:img|iframe|object|embed|base)\b/);
+      const foreign = ['style', 'script', 'img', 'iframe', 'object', 'embed', 'base'];
+      expect(foreign.filter((tag) => tags.has(tag))).toEqual([]);
     }
     const style = await visitor.get('/dashboard/assets/style.css');
     expect(style.text).not.toMatch(/url\(|@import/);
   });
 
   it('stands under the prefix of the interface', async () => {
-    const prefixed = await startDashboard(shop.path, { prefix: '/tenant/api' });
+    const prefixed = await start({ prefix: '/tenant/api' });
     const there = new Visitor(prefixed.origin);
     expect((await there.get('/tenant/api/')).headers.get('location')).toBe('/tenant/api/dashboard/');
     const answer = await there.post('/tenant/api/dashboard/sign-in', { token: SHOP_TOKEN });

@@ -17,11 +17,12 @@ export const OTHER_TOKEN = 'other-token-91ab';
 export const ONLY_TOKEN = 'only-token-77c0';
 /** May read `empty` alone. */
 export const EMPTY_TOKEN = 'empty-token-0d13';
+const ODD_ID = 'a b/ü?#%';
 const GRANTED: Readonly<Record<string, readonly string[]>> = {
   [SHOP_TOKEN]: ['shop', 'empty'],
   [ONLY_TOKEN]: ['shop'],
   [EMPTY_TOKEN]: ['empty'],
-  [OTHER_TOKEN]: ['other', 'a b/ü?#%'],
+  [OTHER_TOKEN]: ['other', ODD_ID],
 };
 
 export const MARKUP = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
@@ -73,22 +74,44 @@ function givenPage(number: number, night: number): GivenPage {
   return { ...page, entry: { ...page.entry, ...crawled, ...undeclared }, report };
 }
 
-/** What both tokens may read between them, after the first night; the listing of `other` is partial. */
-export const FIRST_NIGHT: Night = {
-  at: '2025-03-01T02:00:00Z',
-  lists: {
-    shop: shopPages(1),
-    other: [indexed(SECRET), indexed(SHARED), broken('https://other.example/broken')],
-    'a b/ü?#%': [indexed('https://x.example/')],
+/** Pages of a website with an odd id: one of which everything is known, one of strangers' texts, one without a report. */
+const ODD_PAGES: GivenPage[] = [
+  {
+    ...indexed(pageAt(201), pageAt(202)),
+    report: {
+      page_fetch_status: 'Soft 404',
+      blocked_by_robots_txt: 'No',
+      indexing_allowed: 'Yes',
+      searchenginebot_primary_crawler: 'MOBILE',
+      sitemaps: [1, 2, 3, 4, 5].map((number) => `https://shop.example/${number}.xml`),
+      inspection_date: '2025-02-27T10:30:00Z',
+      page_detection: '2024-12-01T00:00:00Z',
+    },
   },
-  sections: STRICT,
-};
+  {
+    ...indexed(pageAt(202)),
+    entry: { ...indexed(pageAt(202)).entry, user_selected_canonical: HOSTILE[0] },
+    report: {
+      page_fetch_status: MARKUP,
+      blocked_by_robots_txt: MARKUP,
+      indexing_allowed: MARKUP,
+      searchenginebot_primary_crawler: `${MARKUP}\u202e`,
+      sitemaps: [...HOSTILE],
+    },
+  },
+  { ...out(pageAt(203)), report: null },
+  // A text that a spreadsheet would run.
+  { url: pageAt(204), report: { searchenginebot_primary_crawler: '=1+1' } },
+];
 
-/** Four nights of `shop`. */
-export const SHOP_NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
+/** Four nights of `shop`; in the first one the other websites are listed, too, `other` only partially. */
+export const NIGHTS: Night[] = [1, 2, 3, 4].map((night) => ({
   at: `2025-03-0${night}T02:00:00Z`,
-  lists: { shop: shopPages(night) },
-  sections: { quality: { max_reject_ratio: 1 } },
+  lists: {
+    shop: shopPages(night),
+    ...(night === 1 ? { other: [indexed(SECRET), indexed(SHARED), broken(`${SECRET}x`)], [ODD_ID]: ODD_PAGES } : {}),
+  },
+  sections: night === 1 ? STRICT : { quality: { max_reject_ratio: 1 } },
 }));
 
 export interface Dashboard {

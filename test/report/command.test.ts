@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
-import { atLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenWarehouse, indexed, out } from './given.js';
@@ -42,11 +41,11 @@ describe('indexhouse report', () => {
     const printed: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));
     expect(printed).toMatchObject({
       file,
-      since: '2025-02-24',
       total: { indexed: { now: 1, before: 2 }, deindexed: { now: 1 } },
       websites: [{ website_id: 'shop', pages: { now: 2, before: 2 } }],
     });
-    expect(readFileSync(file, 'utf8')).toContain('compared with the listing of 2025-03-01');
+    expect(existsSync(file)).toBe(true);
+    await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);
   });
 
   it('begins with the story, in a mail without charts, too', async () => {
@@ -56,47 +55,25 @@ describe('indexhouse report', () => {
     expect(mail).not.toMatch(/<svg|<style|class=/);
   });
 
-  testAtLength('writes to stdout, and nothing else then', async () => {
-    expect(await report('--warehouse', shop.path, '--out', '-')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
-    await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);
-  });
-
-  it('refuses a folder and a place that is not there, and leaves nothing behind', async () => {
+  it('writes over nothing but a report and an empty file, and leaves nothing behind', async () => {
     const folder = temporaryFolder();
+    const page = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Something else</title>\n';
     mkdirSync(join(folder, 'taken'));
+    writeFileSync(join(folder, 'page.html'), page);
     for (const [out, reason] of [
       ['taken', /is not a file/],
       ['missing/r.html', /does not exist/],
+      ['page.html', /exists and is not an indexhouse report: choose another name, or delete it first/],
     ] as const) {
       await expect(report('--warehouse', shop.path, '--out', join(folder, out))).rejects.toThrow(reason);
     }
-    expect(readdirSync(folder)).toEqual(['taken']);
-  });
-
-  testAtLength('writes over nothing but a report, and an empty file', async () => {
-    const folder = temporaryFolder();
-    const page = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n';
-    for (const [name, precious] of [
-      ['indexhouse.yaml', 'warehouse: {}\n'],
-      ['page.html', `${page}<title>Something else</title>\n<p>Made by indexhouse`],
-    ] as const) {
-      const out = join(folder, name);
-      writeFileSync(out, precious);
-      await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
-        new UsageError(`--out ${out} exists and is not an indexhouse report: choose another name, or delete it first`),
-      );
-      expect(readFileSync(out, 'utf8')).toBe(precious);
-    }
-    const replaced = [
-      ['of-an-earlier-version.html', `${page}<title>Index report: shop</title>\n`],
-      ['empty.html', ''],
-    ] as const;
-    for (const [name, gone] of replaced.slice(0, atLength(1, 2))) {
-      const out = join(folder, name);
-      writeFileSync(out, gone);
-      await report('--warehouse', shop.path, '--out', out);
-      expect(readFileSync(out, 'utf8')).toContain('<meta name="generator" content="indexhouse ');
-    }
+    expect(readFileSync(join(folder, 'page.html'), 'utf8')).toBe(page);
+    expect(readdirSync(folder)).toEqual(['page.html', 'taken']);
+    const out = join(folder, 'empty.html');
+    writeFileSync(out, '');
+    // The second time over its own report.
+    for (const _ of [1, 2]) await report('--warehouse', shop.path, '--out', out);
+    expect(readFileSync(out, 'utf8')).toContain('<meta name="generator" content="indexhouse ');
   });
 
   it('touches no file of the warehouse, by whatever name it goes there', async () => {
@@ -117,14 +94,7 @@ describe('indexhouse report', () => {
     }
     expect(readFileSync(marker).equals(before)).toBe(true);
     expect(existsSync(join(shop.path, 'new.html'))).toBe(false);
-    await expect(report('--warehouse', linked, '--out', join(shop.path, 'new.html'))).rejects.toThrow(/is inside/);
-    const { code, stderr } = await run(['report', '--warehouse', shop.path, '--out', marker]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is inside the warehouse')]);
-  });
-
-  testAtLength('goes beside a warehouse that is named by a link', async () => {
-    const linked = join(temporaryFolder(), 'linked');
-    symlinkSync(shop.path, linked);
+    // Beside one that is named by a link it goes.
     await report('--warehouse', linked, '--out', join(temporaryFolder(), 'r.html'));
   });
 

@@ -25,27 +25,9 @@ const evil = givenWarehouse([
   },
 ]);
 
-const TAGS = [
-  ...[
-    'html',
-    'head',
-    'meta',
-    'title',
-    'style',
-    'body',
-    'header',
-    'main',
-    'footer',
-    'section',
-    'div',
-    'span',
-    'p',
-    'br',
-  ],
-  ...['h1', 'h2', 'h3', 'h4', 'a', 'b', 'small', 'code', 'ul', 'li', 'dl', 'dt', 'dd', 'details', 'summary'],
-  ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
-  ...['svg', 'g', 'path', 'polygon', 'polyline', 'rect', 'text', 'desc', 'defs', 'clippath'],
-];
+const TAGS =
+  'html head meta title style body header main footer section div span p br h1 h2 h3 h4 a b small code ul li dl dt dd ' +
+  'details summary table thead tbody tr th td svg g path polygon polyline rect text desc defs clippath';
 
 let page = '';
 let mail = '';
@@ -59,7 +41,7 @@ describe('a report on hostile pages', () => {
 
   it('holds no script, no handler and nothing from elsewhere, in HTML and in its drawings', () => {
     const { tags, attributes, text } = parsed(page);
-    expect([...tags].filter((tag) => !TAGS.includes(tag))).toEqual([]);
+    expect([...tags].filter((tag) => !TAGS.split(' ').includes(tag))).toEqual([]);
     expect(
       attributes.filter(({ name }) => name.startsWith('on') || name === 'src' || name.startsWith('xlink')),
     ).toEqual([]);
@@ -69,6 +51,8 @@ describe('a report on hostile pages', () => {
     // A style may use what the document itself defines, and load nothing.
     expect(page.replace(/url\(#[\w-]+\)/g, '')).not.toMatch(/url\(|@import/);
     expect(text).toContain('<script>alert(1)</script>');
+    const policy = expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline'; img-src data:/);
+    expect(attributes).toContainEqual({ tag: 'meta', name: 'content', value: policy });
     expect(text).toContain('\\u202egnp.exe');
     expect(text).toContain(SCRIPT_LINK);
     expect(page).not.toMatch(/[\u202e\u009b]/);
@@ -82,15 +66,6 @@ describe('a report on hostile pages', () => {
     expect(names.filter((name) => !['lang', 'charset', 'name', 'content', 'style'].includes(name))).toEqual([]);
     expect(text).toContain('How ');
     expect(mail).not.toMatch(/[\u202e\u009b]/);
-  });
-
-  it('lets a browser load and run nothing, whatever else might stand in it', () => {
-    const { attributes } = parsed(page);
-    expect(attributes).toContainEqual({
-      tag: 'meta',
-      name: 'content',
-      value: expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline'; img-src data:/),
-    });
   });
 
   it('stays small where addresses are long', () => {

@@ -1,28 +1,25 @@
 import { z } from 'zod';
-import { askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { dated, number } from '../../html/cells.js';
-import type { Drawing } from '../../html/charts/draw.js';
-import { type Counts, type Day, shareDrawings, UNLISTED } from '../../html/charts/trend-chart.js';
+import { type Counts, shareChart } from '../../html/charts/trend-chart.js';
 import { type Html, html, type Part } from '../../html/html.js';
 import { type Column, table } from '../../html/table.js';
 import { count, counted, percent, points, shareOf, signed } from '../../observe/format.js';
 import { OTHER_DIRECTORIES, type PagesLinks, placesPart, reasonsPart } from '../../report/parts/moves.js';
 import { readStory } from '../../report/report.js';
-import { type EventRow, snapshotRow, type TrendRow } from '../../report/rows.js';
+import type { EventRow, TrendRow } from '../../report/rows.js';
 import { eventSentence, eventsIn } from '../../report/story.js';
 import { addDays } from '../../time.js';
 import { type Content, linkTo, type WebsiteContext } from '../context.js';
+import { UNKNOWN_VALUE } from '../facets.js';
 import { nameOf } from '../layout.js';
 import { readQuery } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { stateText } from '../state-text.js';
 import { periodLinks } from '../values.js';
 import { newestDates } from './changes.js';
 
 const DAYS = ['1', '7', '30', '90'] as const;
 const EVENTS_LISTED = 6;
-const NUMBERS_ID = 'trend-numbers';
 /** What the analysis `coverage_by_state` calls pages without a state. */
 const NO_STATE = '(none)';
 
@@ -62,14 +59,13 @@ async function readOverview(reader: Reader, website: string, days: number) {
   const until = newestDates(reader.markers, website, 1)[0] ?? reader.today;
   const story = await readStory(reader, website, { since: addDays(until, 1 - days), until });
   const { shown } = story.period;
-  const [newest] = await askRows(reader, 'report/snapshots', snapshotRow, { website, from: until, until });
   // Dates with a complete listing, oldest first.
   const all = story.websites.flatMap(({ trend }) => trend);
   return {
     ...story,
     all,
     listings: all.filter(({ snapshot_date }) => snapshot_date >= shown.since),
-    newest: newest ?? null,
+    newest: story.websites[0]?.snapshots.at(-1),
   };
 }
 
@@ -160,11 +156,11 @@ function share(context: WebsiteContext, { trend, events, period, listings }: Ove
   const inShown = eventsIn(events, period.shown);
   const marks = inShown.filter(({ what }) => what === 'website');
   const caption = 'Numbers of the chart, newest first';
-  return html`${chart(trend, { period, marks })}
+  return html`${shareChart('share', trend, { period, marks })}
 ${marks.length > 0 ? html`<p class="note">▼ and ▲ mark nights that broke the trend, with the change in indexed pages.</p>` : null}
 ${eventList(context, inShown)}
 <details><summary>Numbers of the chart</summary>
-${table(TREND_COLUMNS, listings.toReversed(), { id: NUMBERS_ID, caption, empty: '' })}</details>`;
+${table(TREND_COLUMNS, listings.toReversed(), { id: 'trend-numbers', caption, empty: '' })}</details>`;
 }
 
 /** The nights that broke a trend, newest first, each with the changes of that night. */
@@ -183,22 +179,9 @@ function eventList(context: WebsiteContext, events: readonly EventRow[]): Part {
 ${items}</ul>`;
 }
 
-/** The chart with what the script needs to read it: the dates, their positions, and the table with the numbers. */
-function chart(days: readonly Day[], shown: Parameters<typeof shareDrawings>[2]): Html {
-  const { wide, narrow } = shareDrawings('share', days, shown);
-  const dates = days.map(({ date }) => date).join(' ');
-  return html`<div class="readable" data-readable="${NUMBERS_ID}" data-dates="${dates}" data-unlisted="${UNLISTED}">
-<div class="chart wide"${placesOf(wide)}>${wide.svg}</div><div class="chart narrow"${placesOf(narrow)}>${narrow.svg}</div>
-</div>`;
-}
-
-function placesOf({ across, top, bottom }: Drawing): Html {
-  return html` data-across="${across.join(' ')}" data-top="${top}" data-bottom="${bottom}"`;
-}
-
 function pagesLinks(context: WebsiteContext): PagesLinks {
   return {
-    state: (state) => linkTo(context, 'pages', { state: stateText(state === NO_STATE ? null : state) }),
+    state: (state) => linkTo(context, 'pages', { state: state === NO_STATE ? UNKNOWN_VALUE : state }),
     directory: (directory) => (directory === OTHER_DIRECTORIES ? null : linkTo(context, 'pages', { directory })),
     sitemap: (sitemap) => linkTo(context, 'pages', { sitemap }),
   };

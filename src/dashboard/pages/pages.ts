@@ -29,7 +29,6 @@ import {
   skipOf,
 } from '../query.js';
 import { Remembered } from '../remembered.js';
-import { stateOf } from '../state-text.js';
 import { sharedOrigin } from '../values.js';
 
 const MOST_STATE_CHARACTERS = 4000;
@@ -48,7 +47,6 @@ export const pagesQuery = z.object({
   ...pagingQuery,
   ...datesQuery,
   q: filterText,
-  /** As `stateText` writes it. */
   state: z.string().max(MOST_STATE_CHARACTERS).optional(),
   indexed: z.enum(['yes', 'no', '-']).optional(),
   directory: filterText,
@@ -81,8 +79,7 @@ ${filterForm(linkTo(context, 'pages'), {
   fields: fieldsOf(query),
   selects: selectsOf(query),
   boxes: boxesOf(shown),
-  // Including empty ones, so that the form always has the same fields.
-  kept: { sort, ...mapped(narrowed, (value) => value ?? '') },
+  kept: { sort, ...narrowed },
 })}
 ${list({
   id: 'pages',
@@ -93,8 +90,8 @@ ${list({
   query,
   ...pages,
   above: downloads(context, { ...asked, sort }, pages.count),
-  beside: facetLinks(pages.facets, narrowed, (facet, value) => linkWith({ [facet]: value })),
-  sort: { by: sort, linkOf: (by) => linkWith({ sort: by }) },
+  beside: facetLinks(pages.facets, narrowed, (facet, value) => `${linkWith({ [facet]: value })}#results`),
+  sort: { by: sort, linkOf: (by) => `${linkWith({ sort: by })}#results` },
   linkOf: (page) => `${linkWith({})}&page=${page}`,
 })}`;
   return { title, content };
@@ -120,18 +117,21 @@ export async function readPages(reader: Reader, website: string, query: PagesQue
 
 /** Which pages of a website, as `selected_pages.sql` takes it. */
 export function selectionOf(website: string, query: PagesQuery) {
-  const { q = null, state, directory = null, sitemap = null, crawl = null, indexed = null, canonical = null } = query;
+  const {
+    q = null,
+    state = null,
+    directory = null,
+    sitemap = null,
+    crawl = null,
+    indexed = null,
+    canonical = null,
+  } = query;
   const { from = null, to = null, sort } = query;
   const changed = query.changed ?? (from === null && to === null ? null : 'any');
   // Pages that disappeared are among those that are gone.
   const monitored = query.monitored ?? (changed === 'disappeared' ? 'all' : null);
-  const [any_state, wanted] = [state === undefined, state === undefined ? null : stateOf(state)];
-  const narrowed = { directory, sitemap, crawl, any_state, state: wanted, indexed, canonical, monitored };
+  const narrowed = { directory, sitemap, crawl, state, indexed, canonical, monitored };
   return { website, url_contains: q, ...narrowed, changed, from, to, sort };
-}
-
-function mapped<T, U>(values: Readonly<Record<string, T>>, form: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, form(value)]));
 }
 
 /** Links to the same pages, with the same columns, as files. */

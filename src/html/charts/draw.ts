@@ -3,6 +3,7 @@ import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption, Scatt
 import { GridComponent, type GridComponentOption, MarkAreaComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
+import { z } from 'zod';
 import { count } from '../../observe/format.js';
 import { escaped, Html, html } from '../html.js';
 import { colour } from './palette.js';
@@ -26,9 +27,6 @@ const WIDTHS = { wide: 800, narrow: 360 } as const;
 
 /** The widths of texts are estimated: the style sheet shows them a little smaller, for fonts that are wider. */
 const FONT_PX = 12;
-
-/** Height of the names of an axis below a chart. */
-const NAMES_HEIGHT = 22;
 
 /** The room inside a chart, around which the labels of the axes still fit. */
 export const GRID = {
@@ -60,28 +58,21 @@ export const NAMES = {
 /** Options of a series without interaction. */
 export const STILL = { silent: true, animation: false, emphasis: { disabled: true } } as const;
 
-/** A drawing, and the positions of its names, in units of the drawing. */
-export interface Drawing {
-  svg: Html;
-  /** How far from the left each name of the horizontal axis is centred, in their order. */
-  across: number[];
-  /** How far from the top its values begin and end. */
-  top: number;
-  bottom: number;
-}
-
-export interface Drawings {
-  wide: Drawing;
-  narrow: Drawing;
-}
-
 /**
  * A chart as two drawings, of which the style sheet shows the one that fits: scaled down to a phone, the wide one's
  * text could not be read.
+ *
+ * @param readings what a pointer shows above each name of the horizontal axis of the wide one
  */
-export function figure(naming: Naming, height: number, option: (narrow: boolean) => ChartOption): Html {
-  const { wide, narrow } = drawings(naming, height, option, 0);
-  return html`<div class="chart wide">${wide.svg}</div><div class="chart narrow">${narrow.svg}</div>`;
+export function figure(
+  naming: Naming,
+  height: number,
+  option: () => ChartOption,
+  readings: readonly string[] = [],
+): Html {
+  const wide = draw(option(), { ...naming, id: `${naming.id}-w` }, { width: WIDTHS.wide, height }, readings);
+  const narrow = draw(option(), { ...naming, id: `${naming.id}-n` }, { width: WIDTHS.narrow, height });
+  return html`<div class="chart wide">${wide}</div><div class="chart narrow">${narrow}</div>`;
 }
 
 /** What the colours of a chart mean, by the names of their classes. */
@@ -90,43 +81,31 @@ export function legend(...entries: readonly (readonly [swatch: string, meaning: 
   return html`<ul class="legend">${items}</ul>`;
 }
 
-/** Both drawings, with the positions of `names` names on the horizontal axis. */
-export function drawings(
-  naming: Naming,
-  height: number,
-  option: (narrow: boolean) => ChartOption,
-  names: number,
-): Drawings {
-  return {
-    wide: draw(option(false), { ...naming, id: `${naming.id}-w` }, { width: WIDTHS.wide, height, names }),
-    narrow: draw(option(true), { ...naming, id: `${naming.id}-n` }, { width: WIDTHS.narrow, height, names }),
-  };
-}
-
 function draw(
   option: ChartOption,
   naming: Naming,
-  { width, height, names }: { width: number; height: number; names: number },
-): Drawing {
-  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
+  size: { width: number; height: number },
+  readings: readonly string[] = [],
+): Html {
+  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, ...size });
   try {
     chart.setOption({ ...option, animation: false });
-    const svg = new Html(tidied(chart.renderToSVGString({ useViewBox: true }), naming));
-    return { svg, ...placesIn(chart, names) };
+    const svg = tidied(chart.renderToSVGString({ useViewBox: true }), naming);
+    return new Html(svg.replace(/<\/svg>$/, `${readable(chart, readings).text}</svg>`));
   } finally {
     // Its timer would keep the process alive.
     chart.dispose();
   }
 }
 
-/** Call it before the chart is disposed of. */
-function placesIn(chart: echarts.EChartsType, names: number): Omit<Drawing, 'svg'> {
-  const place = (value: number): number => {
-    const placed = chart.convertToPixel({ xAxisIndex: 0 }, value);
-    return typeof placed === 'number' ? Math.round(placed * 100) / 100 : 0;
-  };
-  const across = Array.from({ length: names }, (_, at) => place(at));
-  return { across, top: GRID.top, bottom: chart.getHeight() - GRID.bottom - NAMES_HEIGHT };
+/** An invisible area over each name of the horizontal axis, with a tooltip. Call it before the chart is disposed of. */
+function readable(chart: echarts.EChartsType, readings: readonly string[]): Html {
+  const width = chart.getWidth() / Math.max(readings.length, 1);
+  const areas = readings.map((reading, at) => {
+    const middle = z.number().parse(chart.convertToPixel({ xAxisIndex: 0 }, at));
+    return html`<rect x="${(middle - width / 2).toFixed(1)}" y="0" width="${width.toFixed(1)}" height="${chart.getHeight()}" fill="none" pointer-events="all"><title>${reading}</title></rect>`;
+  });
+  return html`${areas}`;
 }
 
 /**

@@ -1,25 +1,13 @@
 import { counted, dayOfMonth, percent, shareOf, signed } from '../../observe/format.js';
 import type { Html } from '../html.js';
-import {
-  type ChartOption,
-  type Drawings,
-  drawings,
-  figure,
-  GRID,
-  LABEL,
-  legend,
-  NAMES,
-  type Naming,
-  STILL,
-  VALUES,
-} from './draw.js';
+import { type ChartOption, figure, GRID, LABEL, legend, NAMES, type Naming, STILL, VALUES } from './draw.js';
 import { type Colour, colour } from './palette.js';
 
 const HEIGHT = 240;
 const SHARE_HEIGHT = 180;
 const MOST_DAYS_WITH_DOTS = 31;
 /** Shown for a date without counts. */
-export const UNLISTED = 'no complete listing that night';
+const UNLISTED = 'no complete listing that night';
 /** How far the axis of shares goes below a share that never changed. */
 const SHARE_BELOW = 0.05;
 
@@ -106,28 +94,8 @@ export interface Mark {
   change: number;
 }
 
-/** The share of the pages that is indexed, on a scale that shows small changes. */
-export function shareChart(id: string, days: readonly Day[], shown: ShownShare): Html {
-  const { naming, option } = lineOfShares(id, days, shown);
-  return figure(naming, SHARE_HEIGHT, option);
-}
-
-/** The same as drawings with the position of each day. */
-export function shareDrawings(id: string, days: readonly Day[], shown: ShownShare): Drawings {
-  const { naming, option } = lineOfShares(id, days, shown);
-  return drawings(naming, SHARE_HEIGHT, option, days.length);
-}
-
-interface ShownShare {
-  period: Span;
-  marks?: readonly Mark[];
-}
-
-function lineOfShares(
-  id: string,
-  days: readonly Day[],
-  { period, marks = [] }: ShownShare,
-): { naming: Naming; option: () => ChartOption } {
+/** The share of the pages that is indexed, on a scale that shows small changes; a pointer reads each date. */
+export function shareChart(id: string, days: readonly Day[], { period, marks = [] }: ShownShare): Html {
   const shares = days.map(({ counts }) => shareOf(counts?.indexed ?? null, counts?.pages ?? null));
   const marked = new Map(marks.map(({ snapshot_date, change }) => [snapshot_date, change]));
   const jumps = marks.map(({ snapshot_date, change }) => `${snapshot_date}: ${signed(change)} indexed.`).join(' ');
@@ -184,7 +152,12 @@ function lineOfShares(
       },
     ],
   });
-  return { naming, option };
+  return figure(naming, SHARE_HEIGHT, option, days.map(readingOf));
+}
+
+interface ShownShare {
+  period: Span;
+  marks?: readonly Mark[];
 }
 
 function dates(days: readonly Day[]): NonNullable<ChartOption['xAxis']> {
@@ -204,14 +177,15 @@ function shaded(days: readonly Day[], { since, until }: Span) {
   return { silent: true, itemStyle: { color: colour('period'), opacity: 1 }, data };
 }
 
+function readingOf({ date, counts }: Day): string {
+  if (counts === null) return `${date}: ${UNLISTED}.`;
+  const { indexed, pages } = counts;
+  return `${date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`;
+}
+
 function described(days: readonly Day[]): string {
   const known = days.filter(({ counts }) => counts !== null);
-  const [first, last] = [known[0], known.at(-1)];
-  const texts = [first, ...(last === first ? [] : [last])].flatMap((day) => {
-    if (!day?.counts) return [];
-    const { indexed, pages } = day.counts;
-    return [`${day.date}: ${indexed} of ${counted(pages, 'page')} indexed (${percent(shareOf(indexed, pages))}).`];
-  });
+  const texts = [...new Set([...known.slice(0, 1), ...known.slice(-1)])].map(readingOf);
   const partial = days.filter((day) => day.partial);
   return [
     ...texts,

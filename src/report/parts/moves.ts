@@ -107,6 +107,8 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
           : pageLink(sitemap, DIRECTORY_CHARACTERS),
     },
     ...placeColumns<SitemapRow>('Change', netOf),
+    number('De-indexed', ({ deindexed }) => deindexed),
+    number('Newly indexed', ({ newly_indexed }) => newly_indexed),
   ];
   return part(
     'Directories and sitemaps',
@@ -116,12 +118,12 @@ export function placesPart(section: Moves, period: Period, links?: PagesLinks): 
   );
 }
 
-/** The change in a directory's indexed pages; if the listing before is not kept, from what happened since. */
-export function changeOfDirectory({ indexed, indexed_before, ...moved }: DirectoryRow): number {
-  return indexed_before === null ? netOf(moved) : indexed - indexed_before;
+/** The change in a directory's indexed pages; a website's first listing has changed nothing. */
+export function changeOfDirectory({ indexed_change }: DirectoryRow): number {
+  return indexed_change ?? 0;
 }
 
-function netOf({ newly_indexed, deindexed }: Pick<SitemapRow, 'newly_indexed' | 'deindexed'>): number {
+function netOf({ newly_indexed, deindexed }: SitemapRow): number {
   return newly_indexed - deindexed;
 }
 
@@ -134,8 +136,6 @@ function placeColumns<Row extends SitemapRow | DirectoryRow>(
     number('Pages', ({ pages }) => pages),
     number('Indexed', ({ indexed }) => indexed),
     number('Share', ({ indexed, pages }) => shareOf(indexed, pages), percent),
-    number('De-indexed', ({ deindexed }) => deindexed),
-    number('Newly indexed', ({ newly_indexed }) => newly_indexed),
   ];
 }
 
