@@ -31,7 +31,7 @@ function schemaIn(folder: string): string {
   return schema.startsWith('file:') ? fileURLToPath(schema) : resolve(folder, schema);
 }
 
-test('the package, installed in an empty folder, runs the demo, and init names its schema', (context) => {
+test('the package, installed in a folder, runs the demo; the GitHub workflow installs and runs it globally', async (context) => {
   const folder = installPackage(context);
   const ran = (...words: string[]) =>
     execFileSync('npx', ['indexhouse', ...words], {
@@ -44,10 +44,8 @@ test('the package, installed in an empty folder, runs the demo, and init names i
   ran('init');
   expect(schemaIn(folder)).toBe(join(folder, 'node_modules/indexhouse/docs/indexhouse.schema.json'));
   expect(existsSync(schemaIn(folder))).toBe(true);
-});
 
-test('the GitHub workflow installs the package globally and runs it; init names the schema of that', async (context) => {
-  const prefix = installPackage(context);
+  const prefix = folderOnDisk('global');
   const simulator = await startSimulator({ websites: [{ id: 'w', pages: 20 }] });
   onTestFinished(() => simulator.close());
   const cwd = temporaryFolder();

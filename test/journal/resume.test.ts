@@ -96,19 +96,3 @@ it.each(atLength([2], [1, 2, 7]))(
     for (const each of clean.splice(0)) each();
   },
 );
-
-it('a walk that is killed asks for nothing again that its journal holds', async () => {
-  const listing = new FakeListing(pageUrls(60), { cap: 7 });
-  const { result, walking } = await walkInPieces(listing, [4], MINUTE_MS);
-  expect(result).toMatchObject({ complete: true, walks: 1 });
-  // The window that was asked for when the process died is the only one that is asked for twice.
-  expect(walking.paths.length - new Set(walking.paths).size).toBe(1);
-});
-
-it('a walk that lay for more than ten minutes starts over, as the next walk', async () => {
-  const listing = new FakeListing(pageUrls(30), { cap: 7 });
-  const { result, walking } = await walkInPieces(listing, [3], 11 * MINUTE_MS);
-  expect(result).toMatchObject({ complete: true, walks: 2 });
-  expect(result.kept.startedAt).toBe(NOW + 11 * MINUTE_MS);
-  expect(walking.listed(2)).toEqual(listing.pages);
-});
