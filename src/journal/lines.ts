@@ -8,14 +8,16 @@ const NEWLINE = 0x0a;
 /** Small enough to be garbage before the collector moves it to the old generation. */
 const PIECE_BYTES = 64 * 1024;
 
-/** One line of a journal and the offset after it. */
+/** One line of a journal, counted from 1, and the offset after it. */
 export interface JournalLine<T> {
   value: T;
+  text: string;
   end: number;
+  number: number;
 }
 
 /** One line as it is in the file, and the offset after it. */
-export interface RawLine {
+interface RawLine {
   /** Null if it is not UTF-8: JavaScript would put a replacement character there; DuckDB refuses the whole file. */
   text: string | null;
   end: number;
@@ -25,7 +27,7 @@ export interface RawLine {
  * The lines of a journal, grouped by the piece of the file in which they end. What follows the last newline is left
  * out; a missing file has no lines.
  */
-export async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
+async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
   let offset = 0;
   for await (const piece of wholeLines(file)) {
     yield textsOf(piece).map(({ text, bytes }) => {
@@ -36,11 +38,17 @@ export async function* rawLineGroups(file: string): AsyncGenerator<RawLine[]> {
 }
 
 /**
- * Reads lines of one kind, in the same groups. A damaged last line is left out.
+ * Reads lines of one kind, in the same groups. A damaged last line is left out, because the process may have died while
+ * it wrote that.
  *
+ * @param isWhole whether a line is as it was written, beyond its schema
  * @throws JournalError if any other line is damaged
  */
-export async function* readLineGroups<T>(file: string, schema: z.ZodType<T>): AsyncGenerator<JournalLine<T>[]> {
+export async function* readLineGroups<T>(
+  file: string,
+  schema: z.ZodType<T>,
+  isWhole: (text: string) => boolean = () => true,
+): AsyncGenerator<JournalLine<T>[]> {
   let damaged: number | null = null;
   let number = 0;
   for await (const group of rawLineGroups(file)) {
@@ -49,8 +57,8 @@ export async function* readLineGroups<T>(file: string, schema: z.ZodType<T>): As
       number++;
       if (damaged !== null) throw new JournalError(`line ${damaged} of ${file} is damaged`);
       const value = parseLine(text, schema);
-      if (value === undefined) damaged = number;
-      else lines.push({ value, end });
+      if (text === null || value === undefined || !isWhole(text)) damaged = number;
+      else lines.push({ value, text, end, number });
     }
     yield lines;
   }

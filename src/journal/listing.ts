@@ -16,7 +16,7 @@ import { MINUTE_MS } from '../time.js';
 import { journalLine, payloadText, payloadUrl, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { parseLine, rawLineGroups } from './lines.js';
+import { type JournalLine, readLineGroups } from './lines.js';
 import { openSeal, passOver, seal, seedOf } from './seal.js';
 
 /** A walk that was interrupted for longer starts over: too much of the listing may have moved. */
@@ -169,9 +169,9 @@ export type ListingLeft = { bytes: number; crc: number; windows: number } & (
 export async function readListing(folder: JournalFolder, pageSize: number, now: number): Promise<ListingLeft> {
   const reader = new ListingReader(pageSize);
   const reading = new ListingReading(reader, seedOf(folder));
-  for await (const group of rawLineGroups(folder.listing)) {
-    for (const { text, end } of group) {
-      const damage = reading.line(text, end);
+  for await (const group of readLineGroups(folder.listing, anyLine)) {
+    for (const line of group) {
+      const damage = reading.line(line);
       if (damage !== null) throw new JournalError(`${folder.listing} is damaged: ${damage}`);
     }
   }
@@ -190,9 +190,6 @@ class ListingReading {
   crc: number;
   windows = 0;
   #running: number;
-  #lines = 0;
-  /** The number of a line that cannot be read, which is fine only for the last one. */
-  #unreadable: number | null = null;
 
   constructor(
     private readonly reader: ListingReader,
@@ -203,22 +200,15 @@ class ListingReading {
   }
 
   /** @returns what is wrong, or null */
-  line(text: string | null, end: number): string | null {
-    this.#lines++;
-    if (this.#unreadable !== null) return `line ${this.#unreadable} cannot be read`;
-    if (this.listed) return `line ${this.#lines} comes after its end`;
-    const value = parseLine(text, anyLine);
-    if (text === null || value === undefined) {
-      this.#unreadable = this.#lines;
-      return null;
-    }
+  line({ value, text, end, number }: JournalLine<z.infer<typeof anyLine>>): string | null {
+    if (this.listed) return `line ${number} comes after its end`;
     if (value.kind === 'entry' || value.kind === 'reject') {
       this.#running = passOver(text, this.#running);
       this.reader.entry(value.url ?? null);
       return null;
     }
     const { isWhole, crc } = openSeal(text, this.#running);
-    if (!isWhole) return `line ${this.#lines}, or one since the window before it, is not as it was written`;
+    if (!isWhole) return `line ${number}, or one since the window before it, is not as it was written`;
     this.#running = crc;
     this.crc = crc;
     this.bytes = end;

@@ -4,7 +4,7 @@ import { AppendFile, sizeOf } from '../storage/durable.js';
 import { embeddable, payloadText, storable, stringified, wellFormedJson } from './embed.js';
 import type { JournalFolder } from './folder.js';
 import { JournalError } from './header.js';
-import { parseLine, rawLineGroups } from './lines.js';
+import { readLineGroups } from './lines.js';
 import { openSeal, seal, seedOf } from './seal.js';
 
 /** How the fetching of reports ended, as `snapshots.reports_status` names it. */
@@ -125,19 +125,9 @@ export async function readReports(folder: JournalFolder): Promise<ReportsLeft> {
   const { reports: file } = folder;
   const seed = seedOf(folder);
   const left: ReportsLeft = { counts: { fetched: 0, missing: 0, failed: 0, rejected: 0 }, done: null, bytes: 0 };
-  let lines = 0;
-  /** The number of a line that cannot be read: the process may have died in the middle of its last line. */
-  let unreadable: number | null = null;
-  for await (const group of rawLineGroups(file)) {
-    for (const { text, end } of group) {
-      lines++;
-      if (unreadable !== null) throw new JournalError(`line ${unreadable} of ${file} is damaged`);
+  for await (const group of readLineGroups(file, anyLine, (text) => openSeal(text, seed).isWhole)) {
+    for (const { value, end } of group) {
       if (left.done) throw new JournalError(`there is data after the end of ${file}`);
-      const value = parseLine(text, anyLine);
-      if (text === null || !value || !openSeal(text, seed).isWhole) {
-        unreadable = lines;
-        continue;
-      }
       left.bytes = end;
       if (value.kind !== 'done') left.counts[value.kind]++;
       else if (value.answers === totalOf(left.counts)) left.done = { status: value.status, message: value.message };
