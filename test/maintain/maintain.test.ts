@@ -173,6 +173,9 @@ describe('thinning the Parquet files', () => {
 
 describe('indexhouse.duckdb', () => {
   const KEEP = { duckdb_keep: '10d' };
+  const countsOf = (warehouse: string) =>
+    countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
+
   test('loses old rows only, for good, and verify honours it', async () => {
     const warehouse = copyOf(built.path);
     const parquet = await fileCount(warehouse, 'coverage');
@@ -180,20 +183,24 @@ describe('indexhouse.duckdb', () => {
     const done = await maintainAt(warehouse, { retention: KEEP });
     expect(done.duckdb).toMatchObject({ retained_from: '2025-03-10', reason: null });
     expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
-    const counts = () => countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
-    const left = await counts();
+    const left = await countsOf(warehouse);
     expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
     expect(left['page_changes']).toBeGreaterThan(4);
     expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
     expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
+  });
 
+  testAtLength('is mended to the same, and gets its old rows back if it is rebuilt from the first night', async () => {
+    const warehouse = copyOf(built.path);
+    await maintainAt(warehouse, { retention: KEEP });
+    const left = await countsOf(warehouse);
     await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
     const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
     const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
     expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
-    expect(await counts()).toEqual(left);
+    expect(await countsOf(warehouse)).toEqual(left);
     await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-    expect(await counts()).toMatchObject({ coverage: 36 });
+    expect(await countsOf(warehouse)).toMatchObject({ coverage: 36 });
   });
 
   testAtLength('stays as it is while a reader holds it, and nothing is lost', async () => {
