@@ -15,23 +15,10 @@ export function reportsInTime(listing: number, { requests_per_minute: pace, dead
   return Math.max(0, Math.floor((pace * deadline) / MINUTE_MS) - listing);
 }
 
-/**
- * Shares a capacity among demands, max-min fair: no share exceeds its demand, nothing is left while a demand is unmet,
- * and unmet demands get equal shares (to within one, because shares are whole numbers).
- *
- * @param capacity whole, at least 0; Infinity meets every demand
- * @param demands whole numbers
- */
-export function fairShares(capacity: number, demands: readonly number[]): number[] {
-  const shares = demands.map(() => 0);
-  const rising = demands.map((demand, at) => ({ demand, at })).sort((one, other) => one.demand - other.demand);
-  let left = capacity;
-  for (const [done, { demand, at }] of rising.entries()) {
-    const share = Math.min(demand, Math.floor(left / (rising.length - done)));
-    shares[at] = share;
-    left -= share;
-  }
-  return shares;
+/** Shares a capacity among demands in proportion, rounded down, and never more than is demanded. */
+export function sharesOf(capacity: number, demands: readonly number[]): number[] {
+  const all = demands.reduce((sum, demand) => sum + demand, 0);
+  return demands.map((demand) => Math.floor(all <= capacity ? demand : (capacity * demand) / all));
 }
 
 /** What it takes to list a website's pages and fetch each report once; the nights are Infinity if there is no time. */

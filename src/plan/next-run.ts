@@ -10,7 +10,7 @@ import { sql } from '../storage/sql.js';
 import { DAY_MS, SECOND_MS } from '../time.js';
 import { checkIdentity } from '../warehouse/prepare.js';
 import type { StateOptions } from '../warehouse/state.js';
-import { fairShares, listingRequests, reportsInTime } from './cost.js';
+import { listingRequests, reportsInTime, sharesOf } from './cost.js';
 
 /** Beyond this many nights, no date is computed. */
 const MOST_NIGHTS_DATED = 1000;
@@ -149,7 +149,7 @@ async function countedWebsite(reader: Reader, known: Known, { config, first }: N
 /** A run with one API key, whose websites share the requests that it may send until the deadline. */
 function planOfKey(counted: readonly Counted[], { api, reports }: Config) {
   const listing = sum(counted.map(({ written }) => written.listing_requests));
-  const shares = fairShares(
+  const shares = sharesOf(
     reportsInTime(listing, { ...api, ...reports }),
     counted.map(({ written }) => Math.min(written.wanted.total, reports.max_per_run)),
   );

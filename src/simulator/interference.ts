@@ -50,7 +50,7 @@ export function addInterference(
     const fate = fates.get(request);
     if (!fate) return;
     const unspoilt = fate.kind === null || fate.kind === 'slow';
-    counters.recordAnswer(request.url, reply.statusCode, unspoilt && reply.statusCode === 200);
+    if (unspoilt && reply.statusCode === 200) counters.recordAnswer(request.url);
   });
 }
 

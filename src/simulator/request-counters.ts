@@ -11,8 +11,6 @@ export interface RequestCount {
 export class RequestCounters {
   attempted = 0;
   answered = 0;
-  /** Answers that were sent completely, by status, faulty ones included. */
-  byStatus: Record<string, number> = {};
   /** By path and query as they arrived. */
   byRequest = new Map<string, RequestCount>();
 
@@ -23,16 +21,14 @@ export class RequestCounters {
     if (this.perRequest) countOf(this.byRequest, request).attempted++;
   }
 
-  /** Records an answer that was sent completely; `good` if it was a 200 without a fault. */
-  recordAnswer(request: string, status: number, good: boolean): void {
-    this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
-    if (!good) return;
+  /** Records a 200 that was sent completely and without a fault. */
+  recordAnswer(request: string): void {
     this.answered++;
     if (this.perRequest) countOf(this.byRequest, request).answered++;
   }
 
   reset(): void {
-    Object.assign(this, { attempted: 0, answered: 0, byStatus: {}, byRequest: new Map() });
+    Object.assign(this, { attempted: 0, answered: 0, byRequest: new Map() });
   }
 
   /** Counts per page URL whose report was requested. */

@@ -144,6 +144,6 @@ function state(world: World, faults: Faults, counters: RequestCounters): Record<
   };
 }
 
-function totals({ attempted, answered, byStatus }: RequestCounters): Record<string, unknown> {
-  return { attempted, answered, by_status: byStatus };
+function totals({ attempted, answered }: RequestCounters): Record<string, unknown> {
+  return { attempted, answered };
 }

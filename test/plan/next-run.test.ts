@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planText } from '../../src/cli/plan-text.js';
-import { costSentence, fairShares, listingRequests } from '../../src/plan/cost.js';
+import { costSentence, listingRequests, sharesOf } from '../../src/plan/cost.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';
@@ -149,11 +149,11 @@ describe('the cost', () => {
   });
 
   it.each([
-    [10, [3, 20, 4], [3, 4, 3]],
+    [9, [3, 20, 4], [1, 6, 1]],
     [100, [3, 20, 4], [3, 20, 4]],
     [0, [3, 2], [0, 0]],
     [Number.POSITIVE_INFINITY, [3, 2], [3, 2]],
-  ])('a capacity of %f is shared fairly', (capacity, demands, shares) => {
-    expect(fairShares(capacity, demands)).toEqual(shares);
+  ])('a capacity of %f is shared in proportion', (capacity, demands, shares) => {
+    expect(sharesOf(capacity, demands)).toEqual(shares);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { describeAtLength, testAtLength } from '../given/at-length.js';
+import { testAtLength } from '../given/at-length.js';
 import { givenNights, type NightEnd, type Nights } from '../given/nights.js';
 import type { Row } from '../given/parquet.js';
 
@@ -189,70 +189,25 @@ describe('a page that was only not seen', () => {
     expect(changes.map((change) => change.split(':')[0])).toEqual(['a deindexed']);
     expect(pick(state.get('b'), 'absences', 'disappeared_at', 'last_seen_at')).toEqual([0, null, given.at(1)]);
   });
-
-  testAtLength('by partial listings is no absence; the pages that they hold are compared', async () => {
-    const given = await givenNights(onTestFinished);
-    const sections = LISTING_ONLY;
-    await given.night({ list: { a: INDEXED, b: INDEXED, c: INDEXED }, sections });
-    for (const night of [2, 3]) {
-      const list = { a: { index_summary: night % 2 === 0 ? 'Not Indexed' : 'Indexed' } };
-      const { receipt, changes, state } = await given.night({ list, partial: true, sections });
-      expect(receipt.listing_status).toBe('partial');
-      expect(changes.map((change) => change.split(':')[0])).toEqual([night % 2 === 0 ? 'a deindexed' : 'a indexed']);
-      expect(pick(state.get('b'), 'absences', 'disappeared_at', 'last_seen_at', 'listed_snapshot_id')).toEqual([
-        0,
-        null,
-        given.at(1),
-        given.snapshot(1),
-      ]);
-    }
-    const fifth = await given.night({ list: { a: {}, b: { index_summary: 'Not Indexed' } }, sections });
-    expect(fifth.changes).toEqual([
-      'a data_lost: Indexed → – (since night 3)',
-      'b deindexed: Indexed → Not Indexed (since night 1)',
-    ]);
-    // One complete listing lacks it; a partial one in between changes nothing about that.
-    expect(fifth.state.get('c')).toMatchObject({ absences: 1 });
-    const sixth = await given.night({ list: { a: {} }, partial: true, sections });
-    expect([sixth.changes, pick(sixth.state.get('c'), 'absences')]).toEqual([[], [1]]);
-    const seventh = await given.night({ list: { a: {}, b: { index_summary: 'Not Indexed' } }, sections });
-    expect(seventh.changes).toEqual(['c disappeared: Indexed → – (since night 1)']);
-  });
-
-  testAtLength('appears where a partial listing is the first to hold it, after a complete one lacked it', async () => {
-    const given = await givenNights(onTestFinished);
-    await given.night({ list: { a: {} }, sections: LISTING_ONLY });
-    const second = await given.night({ list: { b: INDEXED }, partial: true, sections: LISTING_ONLY });
-    expect(second.changes).toEqual(['b appeared: – → Indexed (since never)']);
-  });
-
-  testAtLength('has not appeared where no complete listing lacked it', async () => {
-    const given = await givenNights(onTestFinished);
-    const sections = LISTING_ONLY;
-    expect((await given.night({ list: { a: {} }, partial: true, sections })).changes).toEqual([]);
-    expect((await given.night({ list: { a: {}, b: {} }, sections })).changes).toEqual([]);
-    const third = await given.night({ list: { a: {}, b: {}, c: {} }, sections });
-    expect(third.changes).toEqual(['c appeared: – → – (since never)']);
-  });
 });
 
-describeAtLength('a report that could not be had', () => {
-  testAtLength('on a night when all of them fail changes nothing, and is fetched later', async () => {
-    const given = await givenNights(onTestFinished);
-    const blocked = (value: string) => ({ blocked_by_robots_txt: value });
-    await given.night({ list: { a: INDEXED, b: INDEXED }, reports: { a: blocked('No'), b: blocked('No') } });
-    for (const failures of [1, 2]) {
-      const { receipt, changes, state } = await given.night({ list: { a: INDEXED }, reports: () => 500 });
-      const nothing = { planned: 2, fetched: 0, reused: 0, missing: 0, failed: 2, rejected: 0, left: 0 };
-      expect(receipt).toMatchObject({ reports_status: 'complete', reports: nothing });
-      // That b is lacking a second time is what the listing says, whatever its report does.
-      expect(changes).toEqual(failures === 1 ? [] : ['b disappeared: Indexed → – (since night 1)']);
-      expect(pick(state.get('a'), 'consecutive_failures', 'report_fetched_at', 'report_blocked_by_robots_txt')).toEqual(
-        [failures, given.at(1), 'No'],
-      );
-    }
-    const fourth = await given.night({ list: { a: INDEXED }, reports: { a: blocked('Yes') } });
-    expect(fourth.changes).toEqual(['a robots_blocked: No → Yes (since night 1)']);
-    expect(pick(fourth.state.get('a'), 'consecutive_failures', 'last_failure_at')).toEqual([0, null]);
-  });
+testAtLength('reports that all fail on a night change nothing, and are fetched later', async () => {
+  const given = await givenNights(onTestFinished);
+  const blocked = (value: string) => ({ blocked_by_robots_txt: value });
+  await given.night({ list: { a: INDEXED, b: INDEXED }, reports: { a: blocked('No'), b: blocked('No') } });
+  for (const failures of [1, 2]) {
+    const { receipt, changes, state } = await given.night({ list: { a: INDEXED }, reports: () => 500 });
+    const nothing = { planned: 2, fetched: 0, reused: 0, missing: 0, failed: 2, rejected: 0, left: 0 };
+    expect(receipt).toMatchObject({ reports_status: 'complete', reports: nothing });
+    // That b is lacking a second time is what the listing says, whatever its report does.
+    expect(changes).toEqual(failures === 1 ? [] : ['b disappeared: Indexed → – (since night 1)']);
+    expect(pick(state.get('a'), 'consecutive_failures', 'report_fetched_at', 'report_blocked_by_robots_txt')).toEqual([
+      failures,
+      given.at(1),
+      'No',
+    ]);
+  }
+  const fourth = await given.night({ list: { a: INDEXED }, reports: { a: blocked('Yes') } });
+  expect(fourth.changes).toEqual(['a robots_blocked: No → Yes (since night 1)']);
+  expect(pick(fourth.state.get('a'), 'consecutive_failures', 'last_failure_at')).toEqual([0, null]);
 });

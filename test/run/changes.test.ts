@@ -93,33 +93,6 @@ function reportsOf(which: 'was' | 'now') {
 }
 
 describe('what is different about a page', () => {
-  testAtLength('in the listing: each change alone, with what it was and is, there and back', async () => {
-    const given = await givenNights(onTestFinished);
-    const sections = { reports: { max_per_run: 0 } };
-    expect((await given.night({ list: listOf(LISTING, 'was'), sections })).changes).toEqual([]);
-    const { changes, state } = await given.night({ list: listOf(LISTING, 'now'), sections });
-    expect(changes).toEqual(changesOf(LISTING, 'night 1'));
-    expect(Object.fromEntries([...state].map(([name, row]) => [name, row['report_wanted']]))).toEqual({
-      ...Object.fromEntries(Object.keys(LISTING).map((name) => [name, 'changed'])),
-      ...{ same: null, crawled: 'recrawled', uncrawled: null },
-    });
-    const back = await given.night({ list: listOf(LISTING, 'was'), sections });
-    expect(back.changes).toEqual([
-      'crawled crawled: 2025-02-28T01:02:03.004Z → 2025-02-01T00:00:00.000Z (since night 2)',
-      'deindexed indexed: Not Indexed → Indexed (since night 2)',
-      `engine searchengine_canonical: ${OTHER} → https://w.example/c (since night 2)`,
-      'lost indexed: – → Indexed (since night 2)',
-      'match canonicals_match: false → true (since night 2)',
-      'matchless canonicals_match: – → true (since night 2)',
-      'state coverage_state: Soft 404 → Submitted and indexed (since night 2)',
-      'stateless coverage_state: – → Submitted and indexed (since night 2)',
-      `uncrawled crawled: – → 2025-02-01T00:00:00.000Z (since night 2)`,
-      'user user_canonical: – → https://w.example/c (since night 2)',
-    ]);
-    // That it is wanted outlives what made it so.
-    expect(back.state.get('deindexed')).toMatchObject({ report_wanted: 'changed' });
-  });
-
   testAtLength('in its report, compared with its own last one, however long ago that was', async () => {
     const given = await givenNights(onTestFinished);
     const list = listOf(Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }])), 'was');

@@ -207,17 +207,6 @@ test('where nothing but reports fails, one of them is asked for after each wait'
   expect(world.probes).toBe(1);
 });
 
-testAtLength('reports that fail for longer than is waited end the run without further requests', async () => {
-  const world = await new World({ down: { after: 5, forMs: 9 * HOUR_MS }, isOfReports: true }).start();
-  const { websites } = await world.sync(HOUR_MS);
-  expect(websites).toMatchObject([
-    { status: 'committed', reports_status: 'failed', reports: { fetched: 5, failed: 0 } },
-  ]);
-  expect(websites[0]?.error).toContain('503');
-  expect(world.messages).toEqual([BEGAN]);
-  expect(world.reportRequests).toBeLessThan(70);
-});
-
 testAtLength('a report of an earlier run distinguishes an outage from bad pages', async () => {
   const world = await new World({ down: { after: 30, forMs: HOUR_MS }, isOfReports: true }).start();
   await world.sync(6 * HOUR_MS);

@@ -6,21 +6,17 @@ import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { journalFolder } from '../../src/journal/folder.js';
 import { writeHeader } from '../../src/journal/header.js';
-import { realRunEffects } from '../../src/run/context.js';
 import { exitCodeOf, type ReplayOptions, type ReplayReceipt } from '../../src/run/replay.js';
-import { currentContract } from '../../src/run/replay-journal.js';
-import { schemaFile, stateFile } from '../../src/warehouse/layout.js';
+import { stateFile } from '../../src/warehouse/layout.js';
 import { testAtLength } from '../given/at-length.js';
-import { sync } from '../given/client-clock.js';
-import { copyOf, temporaryFolder } from '../given/folder.js';
+import { copyOf } from '../given/folder.js';
 import { givenNights, type Night } from '../given/nights.js';
-import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { type Row, readParquet, readTable } from '../given/parquet.js';
 import { countsIn, mendPayloads, replayIds } from '../given/quarantine.js';
 import { replayNow } from '../given/replayed.js';
 
 import { findingsOf } from '../given/verified.js';
-import { configFor, noFollowers } from '../given/warehouse.js';
+import { configFor } from '../given/warehouse.js';
 
 /** What the service said in the bad nights, and what it would have been under a contract that takes it. */
 const MENDED = {
@@ -274,42 +270,4 @@ describe('replay', () => {
     expect(exitCodeOf(receipt)).toBe(3);
     expect(await replayIds(warehouse)).toEqual([]);
   });
-
-  testAtLength(
-    'of two websites under a laxer contract: numbers as texts; and in a warehouse that knows no replays yet',
-    async () => {
-      const entriesOf = (id: string) =>
-        pagesOf(id, 3).map((url, at) => ({ url, index_summary: at === 1 ? 5 : 'Indexed' }));
-      const service = await startOddService({
-        one: { listing: (window) => windowOf(entriesOf('one'), window) },
-        two: { listing: (window) => windowOf(entriesOf('two'), window) },
-      });
-      onTestFinished(() => service.close());
-      const warehouse = join(temporaryFolder(), 'warehouse');
-      const config = configFor({ baseUrl: service.url, warehouse, sections: { quality: { max_reject_ratio: 1 } } });
-      await sync({
-        config: { ...config, websites: [{ id: 'one' }, { id: 'two' }] },
-        effects: { ...realRunEffects, follow: noFollowers },
-      });
-      rmSync(schemaFile(warehouse, 'replays'));
-      const requests = service.requests.length;
-      const contract = {
-        ...currentContract,
-        judgeEntry: (payload: unknown) =>
-          currentContract.judgeEntry({ ...Object(payload), index_summary: String(Object(payload).index_summary) }),
-      };
-      const receipt = await replayOf(warehouse, { contract });
-      expect(receipt.snapshots).toMatchObject([{ coverage: 1 }, { coverage: 1 }]);
-      expect(new Set(receipt.snapshots.map(({ website_id }) => website_id))).toEqual(new Set(['one', 'two']));
-      expect(service.requests).toHaveLength(requests);
-      const rows = await readTable(warehouse, 'coverage');
-      expect(
-        rows
-          .filter(({ index_summary }) => index_summary === '5')
-          .map(({ website_id }) => website_id)
-          .sort(),
-      ).toEqual(['one', 'two']);
-      expect(await findingsOf(warehouse)).toEqual([]);
-    },
-  );
 });

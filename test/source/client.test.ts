@@ -35,18 +35,6 @@ describe('a request that fails in a way that may pass', () => {
     expect(counts).toEqual({ sent: 3, throttled: 0, retried: 2 });
   });
 
-  it.each([
-    [503, '99999999999'],
-    [429, '99999999999'],
-    [503, 'Fri, 31 Dec 9999 23:59:59 GMT'],
-    [429, 'Fri, 31 Dec 9999 23:59:59 GMT'],
-  ])('does not wait for longer than a day (%i, Retry-After: %s)', async (status, value) => {
-    const server = await startRawServer(({ number }) => http(number < 2 ? status : 200, OK, { 'retry-after': value }));
-    const { get, slept } = given(server.url);
-    expect(await failure(get())).toMatchObject({ kind: 'paused', status, retryable: false, final: false });
-    expect(slept).toEqual([]);
-  });
-
   it('is given up after max_attempts, with what to do', async () => {
     const server = await startRawServer(() => http(500, '{"error":"internal","message":"boom","status":500}'));
     const { get, counts } = given(server.url);
