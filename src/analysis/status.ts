@@ -85,10 +85,9 @@ export async function readStatus(input: StatusInput): Promise<Status> {
     const runFile = await readRunFile(warehouseFolder(warehouse).run);
     const unfinished = await unfinishedRuns({ ...input, isRunning: running !== null, runFile });
     const engine = { memoryLimit: input.memoryLimit, temporary };
-    const { log, websites, drift, pageStates } = await withEngine(engine, (opened) =>
+    const { log, websites, drift, pageStates, damaged } = await withEngine(engine, (opened) =>
       readWebsites(opened, input, temporary),
     );
-    const { markers, damaged } = log;
     // Only the machine that writes knows its followers.
     const known = input.cache ? [] : (input.followers ?? localFollowers({ ...engine, lockTimeout: 0 }));
     const followers: FollowerLag[] = [];
@@ -109,7 +108,7 @@ export async function readStatus(input: StatusInput): Promise<Status> {
       writer: await readWriter(warehouse),
       new_drift: drift,
       page_states: pageStates,
-      quarantine: quarantineOf(markers),
+      quarantine: quarantineOf(log.markers),
       notices: await waitingNotices(warehouse),
       damaged: damaged.map(({ path, table, websiteId, reason }) => ({ path, table, website_id: websiteId, reason })),
     };

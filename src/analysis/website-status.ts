@@ -3,6 +3,8 @@ import { KNOWN_VALUES } from '../contract/known-values.js';
 import { shellWord } from '../observe/format.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
+import { type DamagedFile, DamageError } from '../warehouse/damage.js';
+import { markersOf, newestMarkers } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import type { ReaderOptions } from './reader.js';
@@ -124,19 +126,15 @@ export interface WebsitesInput extends Pick<StateOptions, 'onRebuilt'> {
   cache?: ReaderOptions['cache'];
 }
 
-/** What the Parquet files say about each website, with the log that was read for it. */
-export async function readWebsites(
-  engine: Engine,
-  input: WebsitesInput,
-  temporary: string,
-): Promise<{ log: OpenWarehouse; websites: WebsiteStatus[]; drift: NewDrift[]; pageStates: PageState[] }> {
-  const { warehouse, memoryLimit, onRebuilt } = input;
+/** What the Parquet files that can be read say about each website, the others, and the log that was read for it. */
+export async function readWebsites(engine: Engine, input: WebsitesInput, temporary: string) {
+  const { warehouse } = input;
   const log = await OpenWarehouse.list(engine, warehouse, temporary);
   await log.load(null);
-  log.leaveOut(await log.findTorn());
-  const states = await readStates(engine, log, { memoryLimit, temporary, onRebuilt });
-  log.leaveOut(states.damaged);
-  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) await log.mount(table);
+  const states = await readableStates(log, input, temporary);
+  const found = [...log.damaged, ...(await log.findTorn()), ...states.damaged];
+  for (const table of ['snapshots', 'runs', 'drift_observations'] as const) found.push(...(await log.mount(table)));
+  const damaged = [...new Map(found.map((file) => [file.path, file])).values()];
   await engine.view('page_state', log.query('page_state', states.files));
   const checked_at = new Date(input.now).toISOString();
   const known = await engine.rows(websiteRow, sql('status/websites'), { checked_at });
@@ -153,5 +151,22 @@ export async function readWebsites(
   });
   // Of a mistyped id there are only runs, which say nothing.
   const isShown = ({ is_configured, snapshots }: WebsiteStatus) => is_configured || snapshots > 0;
-  return { log, websites: websites.filter(isShown), drift, pageStates };
+  return { log, websites: websites.filter(isShown), drift, pageStates, damaged };
+}
+
+/** The states of the websites whose log can be read. */
+async function readableStates(log: OpenWarehouse, { memoryLimit, onRebuilt }: WebsitesInput, temporary: string) {
+  const files: string[] = [];
+  const damaged: DamagedFile[] = [];
+  for (const { websiteId } of newestMarkers(log.markers)) {
+    try {
+      log.check(websiteId);
+      const own = { path: log.path, markers: markersOf(log.markers, websiteId) };
+      files.push(...(await readStates(log.engine, own, { memoryLimit, temporary, onRebuilt })));
+    } catch (error) {
+      if (!(error instanceof DamageError)) throw error;
+      damaged.push(...error.damaged);
+    }
+  }
+  return { files, damaged };
 }

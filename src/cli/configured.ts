@@ -14,7 +14,6 @@ import { ago } from '../observe/format.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { DAY_MS } from '../time.js';
-import { type DamagedFile, damageWarning } from '../warehouse/damage.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { EXIT, type Io } from './io.js';
 import type { Globals } from './program.js';
@@ -121,18 +120,12 @@ export function rebuiltLog(flags: Globals, io: Io): (websiteId: string, file: st
   return (website_id, file) => loggerOf(flags, io).info({ website_id, file }, 'rebuilt the state from the log');
 }
 
-/** Warns on stderr about files that an answer left out, and about an old answer; returns the exit code. */
-export function exitFor(damaged: readonly DamagedFile[], { stderr }: Io, cache?: BucketCache): number {
-  const warnings = [
-    ...(damaged.length > 0 ? [damageWarning(damaged)] : []),
-    ...(cache?.failure ? [staleWarning(cache)] : []),
-  ];
-  for (const warning of warnings) stderr.write(`${safeLines(`indexhouse: ${warning}`)}\n`);
-  return warnings.length > 0 ? EXIT.warnings : EXIT.done;
-}
-
-function staleWarning({ readAt, failure }: BucketCache): string {
-  return `answered from what was fetched ${ago(Date.now() - readAt)}: ${failure}`;
+/** The exit code of an answer. Warns on stderr if it is from an old copy of a bucket. */
+export function exitFor(cache: BucketCache | undefined, { stderr }: Io): number {
+  if (!cache?.failure) return EXIT.done;
+  const warning = `answered from what was fetched ${ago(Date.now() - cache.readAt)}: ${cache.failure}`;
+  stderr.write(`${safeLines(`indexhouse: ${warning}`)}\n`);
+  return EXIT.warnings;
 }
 
 /** Says on stderr as of when an answer is; with `--log-level warn`, only if it is too old. */

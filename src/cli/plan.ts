@@ -2,8 +2,8 @@ import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { nextRun } from '../plan/next-run.js';
 import { chosenWebsites } from '../run/choose-websites.js';
-import { configOf, exitFor, rebuiltLog } from './configured.js';
-import { type Io, widthOf } from './io.js';
+import { configOf, rebuiltLog } from './configured.js';
+import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson } from './output.js';
 import { planText } from './plan-text.js';
 import type { Globals } from './program.js';
@@ -21,7 +21,7 @@ export interface RunFlags extends Globals {
 export async function run(flags: RunFlags, io: Io): Promise<number> {
   const { website = [], json } = flags;
   const config = await configFor(flags, io);
-  const { planned, damaged } = await nextRun({
+  const planned = await nextRun({
     config,
     websites: await chosenWebsites(website, config, null),
     first: FIRST_PAGES,
@@ -30,7 +30,7 @@ export async function run(flags: RunFlags, io: Io): Promise<number> {
   });
   const options = { program: io.program, width: widthOf(io.stdout) };
   io.stdout.write(json ? formatJson(planned) : planText(planned, config, options));
-  return exitFor(damaged, io);
+  return EXIT.done;
 }
 
 /** Nothing is requested, so no token is needed: if one cannot be read, all websites are assumed to share a key. */

@@ -26,16 +26,12 @@ export interface Asked {
   hasDefaultLimit: boolean;
 }
 
-/**
- * Opens a reader for `work`, and interrupts its query when the process receives a stop signal.
- *
- * @returns the result of `work`, and the damaged files that it had to leave out
- */
+/** Opens a reader for `work`, and interrupts its query when the process receives a stop signal. */
 export function answered<T>(options: ReaderOptions, io: Io, work: (reader: Reader) => Promise<T>) {
   return withReader(options, (reader) =>
     stoppable(io, async (signal) => {
       try {
-        return { answer: await reader.engine.until(signal, () => work(reader)), damaged: reader.damaged };
+        return await reader.engine.until(signal, () => work(reader));
       } catch (error) {
         throw signal.aborted ? new Stopped('stopped before the answer was complete') : error;
       }

@@ -46,14 +46,14 @@ export async function run(flags: Flags, io: Io, words: string[]): Promise<number
   const asked = await questionTo({ ...flags, name }, given, io.cwd);
   return reading(flags, io, async (options) => {
     if (sink.out !== undefined) await checkOutside(options.warehouse, sink.out);
-    const { damaged } = await answered(options, io, async (reader) => {
+    await answered(options, io, async (reader) => {
       const question = await asked(reader);
       const covered = await reader.newest(question.question.website ?? null);
       writeAge(await dataAgeOf(reader, covered, Date.now()), flags, io);
       await writeAnswer(reader, question, sink);
       await writeHistory(reader, io);
     });
-    return exitFor(damaged, io, options.cache);
+    return exitFor(options.cache, io);
   });
 }
 

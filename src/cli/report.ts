@@ -39,10 +39,10 @@ export async function run(flags: Flags, io: Io): Promise<number> {
     }
     const { website, since, until } = flags;
     const options = { website, since, until, version: await packageVersion(), now: Date.now() };
-    const { answer: report, damaged } = await answered(where, io, async (reader) => {
-      const report = await readReport(reader, options);
+    const report = await answered(where, io, async (reader) => {
+      const made = await readReport(reader, options);
       await writeHistory(reader, io);
-      return report;
+      return made;
     });
     const page = flags.format === 'mail' ? reportMail(report) : reportPage(report);
     if (file === undefined || flags.json) writeAge(report.age, flags, io);
@@ -51,7 +51,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       await writeDurably(file, page);
       io.stdout.write(flags.json ? reportJson(report, file) : reportText(report, flags.out, widthOf(io.stdout)));
     }
-    return exitFor(damaged, io, where.cache);
+    return exitFor(where.cache, io);
   });
 }
 

@@ -32,7 +32,7 @@ export async function run(flags: Flags, io: Io): Promise<number> {
       const { metricsOf } = await import('../analysis/metrics.js');
       io.stdout.write(await metricsOf(status));
     } else io.stdout.write(flags.json ? formatJson(status) : printed(status, widthOf(io.stdout)));
-    return status.exit_code || exitFor([], io, cache);
+    return status.exit_code || exitFor(cache, io);
   });
 }
 

@@ -13,7 +13,8 @@ import { exitCodeOf, type Receipt } from '../run/receipt.js';
 import { exists } from '../storage/durable.js';
 import { waitingForLock } from '../storage/locks.js';
 import { DAY_MS, MINUTE_MS } from '../time.js';
-import { warehouseFolder } from '../warehouse/layout.js';
+import { DamageError } from '../warehouse/damage.js';
+import { warehouseFolder, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { keyOf, labelOf, type MessageChannel, type Ping, ping, type RunEvent, send } from './channels.js';
 import { type Facts, readFacts } from './facts.js';
@@ -167,15 +168,23 @@ async function sendUnderLock(options: Sending): Promise<Sent[]> {
   );
 }
 
+/** @param unreadable ids of websites to leave out, because their files are damaged */
 async function findOut(
-  { config, log, now = Date.now, notices: own, channels }: Sending,
-  { seen, unsynced, channels: known }: Journal,
+  sending: Sending,
+  journal: Journal,
+  unreadable: readonly string[] = [],
 ): Promise<Facts & { trends: Trend[] }> {
+  const { config, log, now = Date.now, notices: own, channels } = sending;
+  const { seen, unsynced, channels: known } = journal;
   const { path: warehouse, memory_limit: memoryLimit } = config.warehouse;
+  const isReadable = (id: string) => !unreadable.includes(id);
   try {
-    return await withReader({ warehouse, memoryLimit }, async (reader) => {
+    const websites = unreadable.length > 0 ? (await websitesIn(warehouse)).filter(isReadable) : undefined;
+    const asked = config.websites === 'all' ? config.websites : config.websites.filter(({ id }) => isReadable(id));
+    return await withReader({ warehouse, memoryLimit, websites }, async (reader) => {
       await reader.loadMarkers();
-      const facts = await readFacts(reader, { config, seen, unsynced, maxAge: maxAgeOf(config), now: now() });
+      const given = { config: { ...config, websites: asked }, seen, unsynced, maxAge: maxAgeOf(config), now: now() };
+      const facts = await readFacts(reader, given);
       const recorded = new Set(facts.notices.map(({ id }) => id));
       const notices = [...facts.notices, ...own.filter(({ id }) => !recorded.has(id))];
       const mails = channels.filter(({ type }) => type === 'email');
@@ -186,8 +195,15 @@ async function findOut(
   } catch (error) {
     log.warn({ err: messageOf(error) }, 'cannot read the warehouse to check for problems');
     const today = new Date(now()).toISOString().slice(0, 10);
-    const unreadable = failureOf(`unreadable-${today}`, `the warehouse cannot be read: ${messageOf(error)}`);
-    return { notices: [...own, ...(config.notify.failed ? [unreadable] : [])], seen, unsynced, trends: [] };
+    const damaged = error instanceof DamageError ? error.damaged.map(({ websiteId }) => websiteId) : [];
+    const name = ['unreadable', ...damaged.slice(0, 1), today].join('-');
+    const failure = failureOf(name, `the warehouse cannot be read: ${messageOf(error)}`);
+    const notices = config.notify.failed ? [failure] : [];
+    if (damaged.length === 0 || !damaged.every(isReadable)) {
+      return { notices: [...own, ...notices], seen, unsynced, trends: [] };
+    }
+    const others = await findOut(sending, journal, [...unreadable, ...damaged]);
+    return { ...others, notices: [...others.notices, ...notices] };
   }
 }
 

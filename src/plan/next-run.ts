@@ -52,15 +52,15 @@ export interface NextRunInput extends Pick<StateOptions, 'onRebuilt'> {
 }
 
 /** What the next run does, under the names of `plan --json`. Times are ISO 8601 in UTC. */
-export type NextRun = Awaited<ReturnType<typeof nextRun>>['planned'];
+export type NextRun = Awaited<ReturnType<typeof nextRun>>;
 export type NextRunOfWebsite = NextRun['websites'][number];
 
 /**
  * What a run that starts now costs and reaches, from the newest states and the order in which `sync` plans reports.
  * Sends no request, and writes nothing into the warehouse except a missing state.
  *
- * @returns the plan, and the damaged files that it leaves out
- * @throws WarehouseError if the warehouse does not belong to this configuration
+ * @throws DamageError if a file that it needs cannot be read; WarehouseError if the warehouse does not belong to this
+ *   configuration
  */
 export async function nextRun(input: NextRunInput) {
   const { config, now, onRebuilt } = input;
@@ -69,7 +69,7 @@ export async function nextRun(input: NextRunInput) {
     ? await Reader.open({ warehouse: path, memoryLimit, onRebuilt })
     : null;
   try {
-    const known = reader ? await openPlan(reader, config.reports, now) : [];
+    const known = reader ? await openPlan(reader, input) : [];
     const ids = idsOf(config, input.websites, known);
     const counted: Counted[] = [];
     for (const one of known.filter(({ website_id: id }) => ids.includes(id))) {
@@ -83,7 +83,7 @@ export async function nextRun(input: NextRunInput) {
       ),
     );
     const websites = plans.flatMap((plan) => plan.websites);
-    const planned = {
+    return {
       planned_at: new Date(now).toISOString(),
       warehouse: path,
       requests_per_minute: finite(config.api.requests_per_minute),
@@ -97,20 +97,25 @@ export async function nextRun(input: NextRunInput) {
         .map((id) => ({ website_id: id, website_name: websiteOf(config, id).name })),
       totals: totalsOf(plans, config, now),
     };
-    return { planned, damaged: reader?.damaged ?? [] };
   } finally {
     reader?.close();
   }
 }
 
+/** The only website that is asked for, whose files are read then; null: several are. */
+function onlyOf({ websites }: NextRunInput): string | null {
+  return websites.length === 1 ? (websites[0] ?? null) : null;
+}
+
 /** Views the plan of `sync` over the newest states, and returns the websites that have one. */
-async function openPlan(reader: Reader, reports: Config['reports'], now: number): Promise<Known[]> {
+async function openPlan(reader: Reader, input: NextRunInput): Promise<Known[]> {
   const { engine } = reader;
-  await reader.reportDamaged();
-  await setPlanOrder(engine, { ...reports, max_per_run: Number.POSITIVE_INFINITY }, now);
-  await reader.withTables(() => engine.run(sql('plan/known_candidates')));
+  const website = onlyOf(input);
+  const { config, now } = input;
+  await setPlanOrder(engine, { ...config.reports, max_per_run: Number.POSITIVE_INFINITY }, now);
+  await reader.withTables(() => engine.run(sql('plan/known_candidates')), website);
   await engine.view('report_plan', sql('plan/report_plan'));
-  return reader.rows(knownRow, sql('plan/planned_websites'));
+  return reader.rows(knownRow, sql('plan/planned_websites'), {}, website);
 }
 
 /** Where the configuration says `all`, the websites with a snapshot. */
@@ -122,11 +127,12 @@ function idsOf(config: Config, asked: readonly string[], known: readonly Known[]
 type Counted = Awaited<ReturnType<typeof countedWebsite>>;
 
 /** How many pages a website has and wants, and which come first. */
-async function countedWebsite(reader: Reader, known: Known, { config, first }: NextRunInput) {
+async function countedWebsite(reader: Reader, known: Known, input: NextRunInput) {
+  const { config, first } = input;
   const { website_id, website_name } = known;
   const website = websiteOf(config, website_id);
   await reader.engine.set({ website_id });
-  const counts = await reader.rows(countRow, sql('plan/planned_counts'));
+  const counts = await reader.rows(countRow, sql('plan/planned_counts'), {}, onlyOf(input));
   const total = (of: 'pages' | 'wanted' | 'never_fetched' | 'keep_failing') => sum(counts.map((row) => row[of]));
   const wantedFor = (reason: Reason) => sum(counts.filter((row) => row.reason === reason).map((row) => row.wanted));
   await reader.engine.set({ first });
@@ -141,7 +147,7 @@ async function countedWebsite(reader: Reader, known: Known, { config, first }: N
       pages_keep_failing: total('keep_failing'),
       listing_requests: listingRequests(total('pages'), config.api.page_size),
       wanted: { ...byReason(wantedFor), total: total('wanted') },
-      first_pages: await reader.rows(plannedPage, sql('plan/planned_pages')),
+      first_pages: await reader.rows(plannedPage, sql('plan/planned_pages'), {}, onlyOf(input)),
     },
   };
 }

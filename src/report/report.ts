@@ -35,7 +35,8 @@ export async function readReport(reader: Reader, options: ReportOptions) {
   const period = periodOf(options, reader.today);
   const asked = options.website === undefined || reader.isEmpty ? [] : [options.website];
   const [only = null] = websiteIds(asked, await reader.websites(), 'the warehouse');
-  const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
+  const dates = { since: period.since, until: period.until };
+  const all = await askRows(reader, 'report/websites', websiteRow, dates, only);
   const chosen = all.filter(({ website_id }) => only === null || website_id === only);
   if (chosen.length === 0) throw noSnapshots(reader, period, only);
   const websites = await factsOf(reader, chosen, only, period);
@@ -59,7 +60,8 @@ export async function readReport(reader: Reader, options: ReportOptions) {
 /** What happened to one website in a period: the first part of its report. */
 export async function readStory(reader: Reader, website: string, given: { since: string; until: string }) {
   const period = periodOf(given, reader.today);
-  const all = await askRows(reader, 'report/websites', websiteRow, { since: period.since, until: period.until });
+  const dates = { since: period.since, until: period.until };
+  const all = await askRows(reader, 'report/websites', websiteRow, dates, website);
   const facts = await factsOf(
     reader,
     all.filter(({ website_id }) => website_id === website),

@@ -15,7 +15,7 @@ export interface ServedCommits {
  * Finds the commits of one website that a request sees: what had been observed by then.
  *
  * A listing belongs to the date on which it began, and was observed when its last entry was. A replay was observed with
- * its snapshot. A listing whose rows retention dropped, or whose file is damaged, is ignored.
+ * its snapshot. A listing whose rows retention dropped is ignored.
  *
  * A client in the middle of a walk names the newest commit that its first window showed. It continues with the same
  * listing, even if retention dropped that meanwhile, because the files stay for an hour.
@@ -61,8 +61,8 @@ function restored(markers: readonly Marker[]): Marker[] {
   });
 }
 
-function isDropped({ dropped, unreadable }: Marker): boolean {
-  return Object.hasOwn(dropped, 'coverage') || Object.hasOwn(unreadable, 'coverage');
+function isDropped({ dropped }: Marker): boolean {
+  return Object.hasOwn(dropped, 'coverage');
 }
 
 function hadBegun({ date, snapshotAt }: Marker, moment: Moment): boolean {

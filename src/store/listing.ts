@@ -164,12 +164,9 @@ export function rangeOf(urls: readonly string[]): { from_url: string; to_url: st
   return { from_url: sorted[0] ?? '', to_url: `${sorted.at(-1) ?? ''}\u0001` };
 }
 
-/** Identifies a listing or a selection of it, whatever is committed since; changes once a file of it is repaired. */
+/** Identifies a listing or a selection of it, whatever is committed since. */
 function keyOf({ listing, earlier }: ServedCommits, selection?: Selection): string {
-  const commits = [...listing, ...earlier.slice(-1)].flatMap((marker) => [
-    marker.commitId,
-    ...Object.keys(marker.unreadable),
-  ]);
+  const commits = [...listing, ...earlier.slice(-1)].map(({ commitId }) => commitId);
   return [...commits, ...(selection ? [JSON.stringify(valuesOf(selection))] : [])].join(' ');
 }
 

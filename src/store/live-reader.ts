@@ -2,6 +2,7 @@ import { type DataAge, dataAgeOf } from '../analysis/data-age.js';
 import { type Newest, Reader, type ReaderOptions } from '../analysis/reader.js';
 import type { RequestContext } from '../service/store.js';
 import { exists, stampOf } from '../storage/durable.js';
+import type { DamagedFile } from '../warehouse/damage.js';
 import { listTableFiles, websiteOf } from '../warehouse/layout.js';
 import type { Marker } from '../warehouse/markers.js';
 import { type QuestionKind, QuestionQueue } from './question-queue.js';
@@ -66,6 +67,16 @@ export class LiveReader {
     return (await this.#newest()).reader.markers;
   }
 
+  /** The commits of a website, oldest first; also from memory. @throws UnreadableError if a marker cannot be read */
+  async markersOf(websiteId: string): Promise<Marker[]> {
+    const { reader } = await this.#newest();
+    try {
+      return reader.markersOf(websiteId);
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+
   /** The websites that have a snapshot; also from memory. */
   async websites(): Promise<readonly ServedWebsite[]> {
     return (await this.#newest()).newest.map(({ id, name }) => ({ id, name }));
@@ -108,7 +119,7 @@ export class LiveReader {
     });
   }
 
-  /** How many files of some websites, or of all, cannot be read: those left out, and those found while answering. */
+  /** How many files of some websites, or of all, cannot be read: those seen at a look, and those found while answering. */
   unreadable(isAsked = (_websiteId: string): boolean => true): number {
     const all = [...this.#unreadable.values()];
     return all.filter(({ files }) => files.length === 0 || files.some((file) => isAsked(websiteOf(file)))).length;
@@ -149,9 +160,9 @@ export class LiveReader {
   }
 
   /** A file that no commit names any more is not unreadable, even if a question found it gone. */
-  async #forgetRemoved({ damaged }: Reader): Promise<void> {
+  async #forgetRemoved(torn: readonly DamagedFile[]): Promise<void> {
     for (const [name, { files }] of this.#unreadable) {
-      const there = await Promise.all(files.map((file) => damaged.some(({ path }) => path === file) || exists(file)));
+      const there = await Promise.all(files.map((file) => torn.some(({ path }) => path === file) || exists(file)));
       if (files.length > 0 && !there.includes(true)) this.#unreadable.delete(name);
     }
   }
@@ -175,14 +186,14 @@ export class LiveReader {
     if (this.#current === null || this.#current.files !== files || changed.length > 0) {
       const reader = await Reader.open(this.options);
       await reader.loadMarkers();
-      await reader.reportDamaged();
+      const torn = await reader.findTorn();
       const opened = { reader, newest: await reader.newest(null), files, idle: [], users: 0, retired: false };
       for (const name of changed) this.#unreadable.delete(name);
       if (this.#current) retire(this.#current);
       this.#current = opened;
-      await this.#forgetRemoved(reader);
+      await this.#forgetRemoved(torn);
+      for (const { path, reason } of torn) this.#note([path], reason);
     }
-    for (const { path, reason } of this.#current.reader.damaged) this.#note([path], reason);
     this.#lookedAt = lookedAt;
   }
 

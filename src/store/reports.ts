@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askRows } from '../analysis/ask-rows.js';
+import { askEach, askRows } from '../analysis/ask-rows.js';
 import type { Reader } from '../analysis/reader.js';
 import type { CoverageEntry } from '../contract/coverage.js';
 import { type UrlReport, urlReportSchema } from '../contract/report.js';
@@ -18,10 +18,23 @@ export type KnownPage = z.infer<typeof knownPage>;
 /** Only the fields of a report, of all that its row holds. */
 const reportRow = z.object({ ...urlReportSchema.shape, crawled_at: z.coerce.number().nullable() });
 
-/** Which websites know these pages. A website knows what it ever listed, so nothing else can be found. */
-export async function knownPages(reader: Reader, urls: readonly string[]): Promise<KnownPage[]> {
+/**
+ * Which websites know these pages. A website knows what it ever listed, so nothing else can be found.
+ *
+ * @param websiteIds if files are damaged, only these are asked
+ * @throws DamageError if one of these, which may know one of the pages, cannot be read
+ */
+export async function knownPages(
+  reader: Reader,
+  urls: readonly string[],
+  websiteIds: readonly string[],
+): Promise<KnownPage[]> {
   const asked = { ...rangeOf(urls), urls: [...urls] };
-  return askRows(reader, 'serve/websites_of_pages', knownPage, asked);
+  const { rows, errors } = await askEach(websiteIds, (website) =>
+    askRows(reader, 'serve/websites_of_pages', knownPage, asked, website),
+  );
+  for (const error of errors.values()) if (urls.some((url) => !rows.some((page) => page.url === url))) throw error;
+  return rows;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { UnreachableError } from '../exit.js';
 import { ServiceError } from '../service/errors.js';
 import { EngineError } from '../storage/engine.js';
+import { DamageError } from '../warehouse/damage.js';
 
 /** DuckDB's names for errors that are the fault of a file or the disk, not of the statement. */
 const OF_A_FILE = /\b(IO|Invalid|Invalid Input|Serialization|Corrupt\w*|Not implemented) Error\b/i;
@@ -27,6 +28,12 @@ export class UnreadableError extends ServiceError {
 export function explained(error: unknown): unknown {
   if (error instanceof UnreachableError) {
     return new ServiceError(503, 'Some of the data for this answer cannot be fetched now.', { 'retry-after': '60' });
+  }
+  if (error instanceof DamageError) {
+    const { damaged, message } = error;
+    const isMissing = damaged.every(({ reason }) => reason === 'is missing');
+    const paths = damaged.map(({ path }) => path);
+    return new UnreadableError(isMissing, message, paths);
   }
   if (!(error instanceof EngineError)) return error;
   const { message } = error;

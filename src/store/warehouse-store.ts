@@ -17,8 +17,7 @@ import type {
   Store,
 } from '../service/store.js';
 import { sql } from '../storage/sql.js';
-import { fileOf, filesOf, type Marker, markerPaths, markersOf } from '../warehouse/markers.js';
-import type { DataTable } from '../warehouse/tables.js';
+import { filesOf, type Marker, markerPaths } from '../warehouse/markers.js';
 import { commitsAt, type ServedCommits } from './commits.js';
 import { Listings } from './listing.js';
 import type { LiveReader } from './live-reader.js';
@@ -130,13 +129,13 @@ export class WarehouseStore implements Store {
     context: RequestContext,
   ): Promise<FoundReports> {
     return this.options.reader.ask(context, moment === null ? 'quick' : 'slow', async (reader) => {
-      const known = await knownPages(reader, urls);
+      const known = await knownPages(reader, urls, websiteIds);
       const reports = new Map<string, UrlReport>();
       const shown: ShownState[] = [];
       for (const websiteId of websiteIds) {
         const pages = known.filter((page) => page.website_id === websiteId && !reports.has(page.url));
         if (pages.length === 0) continue;
-        const markers = markersOf(reader.markers, websiteId);
+        const markers = reader.markersOf(websiteId);
         const seen = await this.#seen(reader, markers, { moment, version: null });
         const found = seen ? await this.#reports(reader, seen, markers, pages) : [];
         for (const report of found) reports.set(report.url, report);
@@ -148,8 +147,8 @@ export class WarehouseStore implements Store {
     });
   }
 
-  async #markersOf(websiteId: string): Promise<Marker[]> {
-    return markersOf(await this.options.reader.markers(), websiteId);
+  #markersOf(websiteId: string): Promise<Marker[]> {
+    return this.options.reader.markersOf(websiteId);
   }
 
   async #isQuick(
@@ -171,8 +170,6 @@ export class WarehouseStore implements Store {
       const [row] = await reader.engine.rows(listedRow, sql('serve/last_listed'), { coverage });
       return row?.listed_at === null || row?.listed_at === undefined || row.listed_at <= time.getTime();
     });
-    const lost = commits ? null : lostOf(this.options.warehouse, markers, 'coverage');
-    if (lost) throw lost;
     if (!commits) return null;
     const now = this.options.now?.() ?? Date.now();
     const end = moment && (await this.#endOf(reader, moment));
@@ -190,9 +187,6 @@ export class WarehouseStore implements Store {
     const held = markers.filter((marker) =>
       until === null ? named.has(marker.snapshotId) : Date.parse(marker.snapshotAt) <= until,
     );
-    // Without this, a page would seem to have no report, or an older one.
-    const lost = until === null && lostOf(this.options.warehouse, held, 'url_reports');
-    if (lost) throw lost;
     return reportsOf(reader, entries, filesOf(this.options.warehouse, held, 'url_reports'), seen);
   }
 
@@ -207,12 +201,6 @@ export class WarehouseStore implements Store {
 function shownState({ version, listing }: ServedCommits): Required<ShownState> {
   const observedAt = new Date(Math.max(...listing.map(({ snapshotAt }) => Date.parse(snapshotAt))));
   return { version, observedAt };
-}
-
-/** The error for a file of this table that is left out of these commits; null if none is. */
-function lostOf(warehouse: string, markers: readonly Marker[], table: DataTable): UnreadableError | null {
-  const lost = markers.find(({ unreadable }) => Object.hasOwn(unreadable, table));
-  return lost ? new UnreadableError(false, 'cannot be read', [fileOf(warehouse, lost, table)]) : null;
 }
 
 function noSuchState(): ServiceError {

@@ -32,11 +32,6 @@ export class DamageError extends Failure {
 
 export const REMEDY = 'Restore damaged files from a backup; `indexhouse verify` lists them all';
 
-/** One line about files that were left out of an answer: which, why, and what to do. */
-export function damageWarning(damaged: readonly DamagedFile[]): string {
-  return `left out of the answer: ${damageText(damaged)}. ${REMEDY}`;
-}
-
 /** The first damaged file and what is wrong with it, and how many more there are. */
 export function damageText(damaged: readonly DamagedFile[]): string {
   const [first] = damaged;
@@ -49,8 +44,22 @@ export function damagedFile(table: Table, path: string, reason: string): Damaged
 }
 
 /**
- * Reads files of a table. They are only checked one by one if DuckDB refuses them, so the check costs nothing if all
- * are intact.
+ * Does what needs all of some files. They are only checked one by one if DuckDB refuses them, so the check costs nothing
+ * if all are intact.
+ *
+ * @throws DamageError if some cannot be read
+ */
+export async function needing<T>(find: () => Promise<DamagedFile[]>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const damaged = await find();
+    throw damaged.length > 0 ? new DamageError(damaged, { cause: error }) : error;
+  }
+}
+
+/**
+ * Reads files of a table as far as they can be read: for followers, `status` and `verify`, which name the others.
  *
  * @returns the result of `read` for the files that can be read, and the files that were left out
  */

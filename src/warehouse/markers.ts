@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Engine } from '../storage/engine.js';
 import { whyNotParquet } from '../storage/parquet-file.js';
@@ -62,8 +61,6 @@ export interface Marker extends z.infer<typeof markerRow> {
   dropped: CommittedFiles;
   /** Files that were left in the bucket when the warehouse was restored from there. */
   absent: CommittedFiles;
-  /** Files that the reader found damaged and leaves out. */
-  unreadable: CommittedFiles;
   /** The marker's own file. */
   path: string;
 }
@@ -136,7 +133,7 @@ export async function markersIn(
   );
   return rows.map((row) => {
     const path = tableFile(warehouse, table, { ...row, id: row.commitId });
-    return { ...row, kind, dropped: {}, absent: {}, unreadable: {}, path };
+    return { ...row, kind, dropped: {}, absent: {}, path };
   });
 }
 
@@ -155,18 +152,8 @@ export async function withoutAbsent(warehouse: string, markers: Marker[]): Promi
   return without(markers, absent, 'absent');
 }
 
-/** Moves the files that cannot be read from `files` to `unreadable`. */
-export function withoutUnreadable(markers: readonly Marker[], damaged: readonly DamagedFile[]): Marker[] {
-  const named = damaged.map(({ table, path }) => `${table} ${basename(path, '.parquet')}`);
-  return without(markers, new Set(named), 'unreadable');
-}
-
 /** @param named `<table> <commit id>` of the files to move from `files` to `as` */
-export function without(
-  markers: readonly Marker[],
-  named: ReadonlySet<string>,
-  as: 'dropped' | 'absent' | 'unreadable',
-): Marker[] {
+export function without(markers: readonly Marker[], named: ReadonlySet<string>, as: 'dropped' | 'absent'): Marker[] {
   if (named.size === 0) return [...markers];
   return markers.map((marker) => {
     const isNamed = ([table]: [string, unknown]) => named.has(`${table} ${marker.commitId}`);

@@ -4,11 +4,11 @@ import { sha256Of } from '../storage/durable.js';
 import { type Engine, withEngine } from '../storage/engine.js';
 import { withTemporary } from '../storage/temporary.js';
 import { addDays } from '../time.js';
-import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, readReadable } from './damage.js';
+import { type DamagedFile, DamageError, damagedFile, findDamaged, findTorn, needing, readReadable } from './damage.js';
 import { listTableFiles, scratchFolder, websiteOf, websitesIn } from './layout.js';
 import { type ListedLog, type Log, listedOf, listLog, readListed, type Tombstone } from './log.js';
 import { dateOf, type MarkerIndex, readIndex } from './marker-index.js';
-import { byCommit, filesOf, type Marker, markerPaths, withoutUnreadable } from './markers.js';
+import { byCommit, filesOf, type Marker, markerPaths } from './markers.js';
 import { listOwnLog } from './own-log.js';
 import { schemasOf, tableQuery } from './prepare.js';
 import { checkRows } from './sums.js';
@@ -19,12 +19,12 @@ const namedRow = z.object({ id: z.string(), name: z.string().nullable(), snapsho
 /**
  * A consistent snapshot of a warehouse, for all readers: its runs, markers and tombstones, listed once and in the only
  * order in which no reader sees half a commit. Tables are mounted as views over exactly the files that these name.
- * Takes no lock. Files that cannot be read are left out and named in `damaged`.
+ * Takes no lock. Markers and tombstones that cannot be read are in `damaged`: what their websites hold is unknown then.
  */
 export class OpenWarehouse implements Log {
-  /** Every commit, oldest first; after `list`, only the loaded ones. Their `files` are those that can be read. */
+  /** Every commit that can be read, oldest first; after `list`, only the loaded ones. */
   markers: Marker[] = [];
-  /** Files that cannot be read. Mounting a table may find more. */
+  /** Markers and tombstones of the loaded websites that cannot be read. */
   damaged: DamagedFile[] = [];
   /** Those of the websites whose markers are loaded. */
   tombstones: Tombstone[] = [];
@@ -101,7 +101,7 @@ export class OpenWarehouse implements Log {
    */
   static async readWhole(engine: Engine, path: string, temporary?: string): Promise<OpenWarehouse> {
     const log = await OpenWarehouse.read(engine, path, temporary);
-    if (log.damaged.length > 0) throw new DamageError(log.damaged);
+    log.check(null);
     return log;
   }
 
@@ -120,7 +120,7 @@ export class OpenWarehouse implements Log {
     const place = { warehouse: this.path, schemas: this.schemas };
     const read = await readListed(this.engine, place, listedOf(this.listed, isLacking), lacking);
     const more = read.markers.filter(({ websiteId }) => isLacking(websiteId));
-    this.markers = [...this.markers, ...withoutUnreadable(more, this.damaged)].sort(byCommit);
+    this.markers = [...this.markers, ...more].sort(byCommit);
     this.damaged = [...this.damaged, ...read.damaged];
     this.tombstones = [...this.tombstones, ...read.tombstones];
     this.tombstoneFiles = [...this.tombstoneFiles, ...read.tombstoneFiles];
@@ -145,7 +145,7 @@ export class OpenWarehouse implements Log {
     return dates.sort().at(-1) ?? (index && addDays(index.before, -1));
   }
 
-  /** The files of a table that readers may use. For tables of commits: those of the loaded websites. */
+  /** The files of a table, damaged or not. For tables of commits: those of the loaded websites. */
   files(table: Exclude<Table, 'page_state'>, websiteId: string | null = null): readonly string[] {
     const { index } = this;
     const isAsked = (id: string) => websiteId === null || id === websiteId;
@@ -156,7 +156,10 @@ export class OpenWarehouse implements Log {
       const runs = this.runs.filter((file) => isAsked(websiteOf(file)));
       return index ? [index.files.runs, ...runs] : runs;
     }
-    if (index === null) return markerPaths(markers, table);
+    if (index === null) {
+      const damaged = this.damaged.filter((file) => file.table === table && isAsked(file.websiteId));
+      return [...markerPaths(markers, table), ...damaged.map(({ path }) => path)];
+    }
     const listed = listedOf(this.listed, isAsked)[table];
     return table === 'snapshots' ? [index.files.snapshots, ...listed] : listed;
   }
@@ -167,10 +170,11 @@ export class OpenWarehouse implements Log {
     const named = ({ websiteId: id, websiteName: name, snapshotAt }: Marker) => ({ id, name, snapshotAt });
     if (!this.#loaded) return snapshots.map(named);
     const names = 'select website_id as id, website_name as name, arg_max(snapshot_at, snapshot_id) as "snapshotAt"';
-    return this.readable('snapshots', (files) => {
+    const { value } = await this.#readable('snapshots', (files) => {
       const from = `(${this.query('snapshots', files)}) group by all order by max(snapshot_id)`;
       return this.engine.rows(namedRow, `${names} from ${from}`);
     });
+    return value;
   }
 
   /** Like `named`, plus the ids of websites without a snapshot. */
@@ -186,23 +190,33 @@ export class OpenWarehouse implements Log {
     return tableQuery(this.schemas, table, files);
   }
 
-  /** Reads the files of a table, or the given ones; files that cannot be read are left out. */
-  async readable<T>(
-    table: Exclude<Table, 'page_state'>,
-    read: (files: readonly string[]) => Promise<T>,
-    files = this.files(table),
-  ): Promise<T> {
-    const { value, damaged } = await readReadable(this.engine, table, files, async (some) => {
+  /** @throws DamageError if a marker or tombstone of a website cannot be read; null: of any */
+  check(websiteId: string | null): void {
+    const damaged = this.damaged.filter((one) => websiteId === null || one.websiteId === websiteId);
+    if (damaged.length > 0) throw new DamageError(damaged);
+  }
+
+  /** Reads files of a table, all of which an answer needs. @throws DamageError if one of them cannot be read */
+  needing<T>(table: Table, files: readonly string[], read: () => Promise<T>): Promise<T> {
+    return needing(
+      () => findDamaged(this.engine, table, files),
+      async () => {
+        if (isLogTable(table)) await checkRows(this.engine, files);
+        return read();
+      },
+    );
+  }
+
+  #readable<T>(table: Exclude<Table, 'page_state'>, read: (files: readonly string[]) => Promise<T>) {
+    return readReadable(this.engine, table, this.files(table), async (some) => {
       if (isLogTable(table)) await checkRows(this.engine, some);
       return read(some);
     });
-    this.leaveOut(damaged);
-    return value;
   }
 
-  /** Creates the view of a table over its files; files that cannot be read are left out. */
-  async mount(table: Exclude<Table, 'page_state'>): Promise<void> {
-    await this.readable(table, (some) => this.#mount(table, this.query(table, some)));
+  /** Creates the view of a table over its files that can be read. @returns the others */
+  async mount(table: Exclude<Table, 'page_state'>): Promise<DamagedFile[]> {
+    return (await this.#readable(table, (some) => this.#mount(table, this.query(table, some)))).damaged;
   }
 
   /**
@@ -215,14 +229,14 @@ export class OpenWarehouse implements Log {
   }
 
   /**
-   * Finds the files of commits that are missing, empty or truncated, mounted or not. Quick: if old markers are in an
-   * index, only the newest nights are checked.
+   * Finds the files of commits and runs that are missing, empty or truncated. Quick: if old markers are in an index, only
+   * the newest nights are checked.
    */
   async findTorn(): Promise<DamagedFile[]> {
     const { before = '' } = this.index ?? {};
     const newest = this.markers.filter(({ date }) => date >= before);
     const torn = DATA_TABLES.map((table) => findTorn(table, filesOf(this.path, newest, table)));
-    return (await Promise.all(torn)).flat();
+    return (await Promise.all([...torn, findTorn('runs', this.runs)])).flat();
   }
 
   /** The first file of a commit that cannot be read; null if all can. */
@@ -245,13 +259,6 @@ export class OpenWarehouse implements Log {
       }
     }
     return changed;
-  }
-
-  /** Records files as damaged and leaves them out of their commits. */
-  leaveOut(damaged: readonly DamagedFile[]): void {
-    if (damaged.length === 0) return;
-    this.markers = withoutUnreadable(this.markers, damaged);
-    this.damaged = [...this.damaged, ...damaged];
   }
 }
 

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exists, makeFolder, publish, syncFile } from '../storage/durable.js';
+import { makeFolder, publish, syncFile } from '../storage/durable.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { sql } from '../storage/sql.js';
 import { type StateBase, stateBase } from './checkpoints.js';
 import { type CommitFacts, copyComparison, rangeBounds, setCommitFacts, viewComparison } from './comparison.js';
-import { type DamagedFile, findDamaged } from './damage.js';
+import { type DamagedFile, findDamaged, needing } from './damage.js';
 import { scratchFolder } from './layout.js';
-import type { Log } from './log.js';
-import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf, withoutUnreadable } from './markers.js';
+import { filesOf, type Marker, markersOf, newestMarkers, stateFileOf } from './markers.js';
 import { listedQuery, listFiles, schemasOf, withEmpty } from './prepare.js';
 import type { DataTable, Table } from './tables.js';
 
@@ -61,23 +60,6 @@ export async function findStates(
   };
 }
 
-/** The states of all websites; missing ones are rebuilt at once. */
-export async function readStates(
-  engine: Engine,
-  log: Log & { path: string },
-  options: StateOptions,
-): Promise<{ files: string[]; damaged: DamagedFile[] }> {
-  const { present, lacking } = await findStates(engine, log);
-  const files = present.map(({ file }) => file);
-  const damaged: DamagedFile[] = [];
-  for (const newest of lacking) {
-    const made = await makeState(log.path, { log, newest }, options);
-    if (made.file !== null) files.push(made.file);
-    damaged.push(...made.damaged);
-  }
-  return { files, damaged };
-}
-
 /** How readers rebuild a state. */
 export interface StateOptions extends EngineOptions {
   /** Called for each rebuilt state with its website and file. */
@@ -85,45 +67,28 @@ export interface StateOptions extends EngineOptions {
 }
 
 /**
- * Rebuilds the state of a website for a reader. It is kept in the warehouse if the warehouse is writable and the whole
- * log of the website can be read. Commits with damaged files are ignored.
+ * The states of these websites. Those that are missing or damaged are rebuilt, and kept if the warehouse can be written.
  *
- * @param log all of the warehouse
- * @returns its file, null if no commit is intact; and the damaged files found on the way
- * @throws CheckpointError where the checkpoint that stands for deleted files is missing
+ * @param log all commits of each website
+ * @throws DamageError if a file that a state is derived from cannot be read; CheckpointError if one is out of use
  */
-export async function makeState(
-  warehouse: string,
-  { log, newest }: { log: Log; newest: Marker },
+export async function readStates(
+  engine: Engine,
+  log: { path: string; markers: readonly Marker[] },
   options: StateOptions,
-): Promise<{ file: string | null; damaged: DamagedFile[] }> {
-  const { websiteId } = newest;
-  const file = stateFileOf(options.temporary, newest);
-  const damaged = await rebuildReadable(warehouse, markersOf(log.markers, websiteId), options, file);
-  if (!(await exists(file))) return { file: null, damaged };
-  const isWhole = ![...log.damaged, ...damaged].some((one) => one.websiteId === websiteId);
-  const kept = stateFileOf(warehouse, newest);
-  const isKept = isWhole && (await keepState(warehouse, file, kept));
-  await options.onRebuilt?.(websiteId, isKept ? kept : file);
-  return { file, damaged };
-}
-
-/** Looks for damaged files only if DuckDB refuses one. */
-async function rebuildReadable(
-  warehouse: string,
-  markers: Marker[],
-  options: EngineOptions,
-  target: string,
-): Promise<DamagedFile[]> {
-  try {
-    await rebuildState(warehouse, markers, options, target);
-    return [];
-  } catch (error) {
-    const damaged = await withEngine(options, (engine) => damagedOf(engine, warehouse, markers));
-    if (damaged.length === 0) throw error;
-    await rebuildState(warehouse, withoutUnreadable(markers, damaged), options, target);
-    return damaged;
+): Promise<string[]> {
+  const { present, lacking } = await findStates(engine, log);
+  const files = present.map(({ file }) => file);
+  for (const newest of lacking) {
+    const { websiteId } = newest;
+    const file = stateFileOf(options.temporary, newest);
+    await rebuildState(log.path, markersOf(log.markers, websiteId), options, file);
+    const kept = stateFileOf(log.path, newest);
+    const isKept = await keepState(log.path, file, kept);
+    await options.onRebuilt?.(websiteId, isKept ? kept : file);
+    files.push(file);
   }
+  return files;
 }
 
 async function damagedOf(engine: Engine, warehouse: string, markers: readonly Marker[]): Promise<DamagedFile[]> {
@@ -161,7 +126,8 @@ async function keepState(warehouse: string, made: string, target: string): Promi
  *
  * @param markers all of this website, oldest first
  * @param base left out: the newest checkpoint
- * @throws CheckpointError where the checkpoint that stands for deleted files is missing
+ * @throws DamageError if one of their files cannot be read; CheckpointError where the checkpoint that stands for deleted
+ *   files is missing
  */
 export async function rebuildState(
   warehouse: string,
@@ -176,9 +142,10 @@ export async function rebuildState(
     await replayed.prepare();
     let state = checkpoint;
     for (const [at, marker] of markers.entries()) {
-      if (at < included || isDamaged(marker)) continue;
+      if (at < included) continue;
       const before: string | null = state;
-      state = await replayed.follow(marker, markers.slice(0, at), before, onCompared);
+      const find = () => damagedOf(engine, warehouse, markers.slice(included));
+      state = await needing(find, () => replayed.follow(marker, markers.slice(0, at), before, onCompared));
       if (before !== null && before !== checkpoint) await rm(before);
     }
     if (state === null) return;
@@ -192,11 +159,6 @@ export async function rebuildState(
 
 /** Called for each replayed commit, while the engine's views compare it with the state before it. */
 export type OnCompared = (engine: Engine, marker: Marker, bounds: string[]) => Promise<void>;
-
-/** If files were missing, their pages would seem absent. */
-function isDamaged({ unreadable }: Marker): boolean {
-  return Object.values(FOLLOWED).some((table) => Object.hasOwn(unreadable, table));
-}
 
 /** What a state is derived from: the views of `sql/stage`, and the tables whose files they read. */
 const FOLLOWED = {

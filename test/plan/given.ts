@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NextRun, nextRun, type PlannedPage } from '../../src/plan/next-run.js';
-import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { configFor } from '../given/warehouse.js';
 
 /** Nobody listens there: whoever asks for anything fails. */
@@ -19,16 +18,15 @@ export interface GivenPlan {
 export async function plan({ warehouse, at, websites, sections = {} }: GivenPlan): Promise<{
   planned: NextRun;
   wanted: PlannedPage[];
-  damaged: readonly DamagedFile[];
 }> {
   const config = configFor({ baseUrl: NOBODY, warehouse, sections });
-  const found = await nextRun({
+  const planned = await nextRun({
     config: websites ? { ...config, websites: websites.map((id) => ({ id })) } : config,
     websites: [],
     first: 1000,
     now: at.getTime(),
   });
-  return { ...found, wanted: found.planned.websites.flatMap(({ first_pages }) => first_pages) };
+  return { planned, wanted: planned.websites.flatMap(({ first_pages }) => first_pages) };
 }
 
 /** Every file below a folder, with its size and when it was written. */

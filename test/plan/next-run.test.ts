@@ -85,7 +85,7 @@ describe('the plan of the next run', () => {
       ['new', null],
     ]);
     rmSync(`${given.warehouse}/state/website=w`, { recursive: true });
-    expect(await plan(asked)).toEqual({ planned, wanted, damaged: [] });
+    expect(await plan(asked)).toEqual({ planned, wanted });
     const foreign = { ...asked, sections: { warehouse: { time_zone: 'Europe/Berlin' } } };
     await expect(plan(foreign)).rejects.toThrow(WarehouseError);
   });

@@ -4,9 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod';
 import { readStatus } from '../../src/analysis/status.js';
 import { followDuckdb } from '../../src/followers/rebuild.js';
-import { readReport } from '../../src/report/report.js';
 import { withEngine } from '../../src/storage/engine.js';
-import type { DamagedFile } from '../../src/warehouse/damage.js';
 import { stateFile, tableFile } from '../../src/warehouse/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
 import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
@@ -66,24 +64,23 @@ beforeAll(async () => {
   );
   const id = markers.filter(({ websiteId }) => websiteId === 'shop').at(-1)?.commitId ?? '';
   const place = { websiteId: 'shop', date: '2025-03-02', id };
-  const run_id = (await asked(built.path, `select run_id from runs where snapshot_id = '${id}'`)).rows[0]?.['run_id'];
+  const [ran] = await asked(built.path, `select run_id from runs where snapshot_id = '${id}'`);
   files = {
     state: stateFile(built.path, 'shop', id),
     coverage: tableFile(built.path, 'coverage', place),
     snapshots: tableFile(built.path, 'snapshots', place),
-    runs: tableFile(built.path, 'runs', { ...place, id: `${run_id}` }),
+    runs: tableFile(built.path, 'runs', { ...place, id: `${ran?.['run_id']}` }),
   };
   const [state, plan, status] = [await asked(built.path, STATE), await planOf(built.path), await statusOf(built.path)];
-  whole = { state: state.rows, plan: plan.websites, websites: status.websites };
+  whole = { state, plan, websites: status.websites };
 });
 
 afterAll(() => built.remove());
 
-/** Rows, and what they are without. */
-async function asked(warehouse: string, sql: string): Promise<{ rows: Row[]; damaged: readonly DamagedFile[] }> {
+async function asked(warehouse: string, sql: string): Promise<Row[]> {
   const reader = await openReader(warehouse);
   try {
-    return { rows: await rowsOf(reader, sql), damaged: reader.damaged };
+    return await rowsOf(reader, sql);
   } finally {
     reader.close();
   }
@@ -117,77 +114,80 @@ async function isKept(state: string): Promise<boolean> {
   return rows.length === 3;
 }
 
-/** A plan, and the files that it was made without. */
-async function planOf(warehouse: string) {
-  const { planned, damaged } = await plan({ warehouse, at: new Date(NOW) });
-  return { websites: planned.websites, damaged };
+async function planOf(warehouse: string, websites?: string[]) {
+  return (await plan({ warehouse, at: new Date(NOW), ...(websites ? { websites } : {}) })).planned.websites;
 }
 
-/** The pages that the service's listing has. */
-async function servedOf(warehouse: string, website: string): Promise<string[]> {
-  const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: [website] } });
-  try {
+/** The answer to the service's listing of a website: its status, and its pages. */
+async function servedOf(warehouse: string): Promise<(website: string) => Promise<unknown[]>> {
+  const served = await serveWarehouse({ warehouse, now: () => NOW, keys: { key: ['shop', 'blog'] } });
+  onTestFinished(served.close);
+  return async (website) => {
     const answer = await fetch(`${served.baseUrl}/v1/urls/${website}`, { headers: { authorization: 'Bearer key' } });
-    return [...(await answer.text()).matchAll(/"url":"[^"]*\/(\w+)"/g)].map(([, name]) => name ?? '');
-  } finally {
-    await served.close();
-  }
+    return [answer.status, ...[...(await answer.text()).matchAll(/"url":"[^"]*\/(\w+)"/g)].map(([, name]) => name)];
+  };
 }
+
+const LISTED = 'select count(*) as listed from coverage';
+const RUNS = 'select count(*) as runs from runs';
+/** Which questions need the newest file of each table; the others do not. */
+const NEEDED: { kind: Exclude<Kind, 'state'>; needing: string[]; without: string[]; served: number }[] = [
+  { kind: 'coverage', needing: [LISTED], without: [RUNS, STATE, 'from pages'], served: 503 },
+  { kind: 'snapshots', needing: [LISTED, STATE, 'from snapshots'], without: [RUNS], served: 503 },
+  { kind: 'runs', needing: [RUNS], without: [LISTED, STATE, 'from snapshots'], served: 200 },
+];
 
 describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that is %s', (how, { damage, reason }) => {
   test('a state: made anew by whoever reads it, and kept', async () => {
     const { warehouse, file } = damagedCopy('state', damage);
-    expect(await asked(warehouse, STATE)).toEqual({ rows: whole.state, damaged: [] });
-    expect(await isKept(file)).toBe(true);
-    damage(file);
-    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: [] });
+    expect(await asked(warehouse, STATE)).toEqual(whole.state);
     expect(await isKept(file)).toBe(true);
     damage(file);
     expect(await statusOf(warehouse)).toMatchObject({ websites: whole.websites, damaged: [] });
     expect(await isKept(file)).toBe(true);
   });
 
-  test('data: left out and named', async () => {
-    const { warehouse, file } = damagedCopy('coverage', damage);
-    const named = [{ path: file, table: 'coverage', websiteId: 'shop', reason: expect.stringContaining(reason) }];
-    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-    expect(await asked(warehouse, sql)).toEqual({ rows: [{ listed: 3, pages: 4 }], damaged: named });
-    expect(await planOf(warehouse)).toEqual({ websites: whole.plan, damaged: named });
-    const { damaged, warnings } = await statusOf(warehouse);
+  // What has no marker or row does not exist, so nobody can miss it here: that is for `verify`.
+  const cases = NEEDED.filter(({ kind }) => how !== 'missing' || kind === 'coverage');
+  test.each(cases)('$kind: only what needs it fails, with its name and the remedy', async (given) => {
+    const { warehouse, file } = damagedCopy(given.kind, damage);
+    const named = new RegExp(`${file} ${reason}.*\\. Restore damaged files from a backup; \`indexhouse verify\``);
+    for (const sql of given.needing) await expect(asked(warehouse, sql), sql).rejects.toThrow(named);
+    for (const sql of given.without) expect(await asked(warehouse, sql), sql).not.toEqual([]);
+    const serving = await servedOf(warehouse);
+    expect([(await serving('shop'))[0], await serving('blog')]).toEqual([given.served, [200, 'x']]);
+    if (given.kind === 'snapshots') await expect(planOf(warehouse)).rejects.toThrow(named);
+    else expect(await planOf(warehouse)).toEqual(whole.plan);
+    const { damaged, warnings, exit_code } = await statusOf(warehouse);
     // It looks at the ends of what it does not read.
-    if (how !== 'garbled')
-      expect([damaged, warnings[0]]).toMatchObject([[{ path: file }], expect.stringContaining(file)]);
-    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-  });
-
-  test('a marker: its commit is left out', async () => {
-    const { warehouse, file } = damagedCopy('snapshots', damage);
-    // What has no marker does not exist, so nobody can miss it here: that is for `verify`.
-    const named = how === 'missing' ? [] : [{ path: file, table: 'snapshots', websiteId: 'shop' }];
-    const sql = 'select (select count(*) from coverage) as listed, (select count(*) from pages) as pages';
-    expect(await asked(warehouse, sql)).toMatchObject({ rows: [{ listed: 3, pages: 3 }], damaged: named });
-    expect((await planOf(warehouse)).damaged).toMatchObject(named);
-    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
-    expect(await servedOf(warehouse, 'shop')).toEqual(['a', 'b']);
-  });
-
-  testAtLength('a run: left out and named', async () => {
-    const { warehouse, file } = damagedCopy('runs', damage);
-    const named = how === 'missing' ? [] : [{ path: file, table: 'runs', websiteId: 'shop' }];
-    expect(await asked(warehouse, 'from runs')).toMatchObject({ rows: { length: 2 }, damaged: named });
-    expect((await planOf(warehouse)).damaged).toMatchObject(named);
-    expect((await statusOf(warehouse)).damaged.map(({ path }) => path)).toEqual(named.map(({ path }) => path));
+    if (how === 'garbled' && given.kind === 'coverage') return;
+    expect([damaged, warnings[0], exit_code]).toMatchObject([[{ path: file }], expect.stringContaining(file), 3]);
   });
 });
 
-test('only the tables that a question names are looked at', async () => {
-  const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
-  const reader = await openReader(warehouse);
-  onTestFinished(() => reader.close());
-  expect(await rowsOf(reader, 'select count(*) as runs from runs')).toEqual([{ runs: 3 }]);
-  expect(reader.damaged).toEqual([]);
-  expect(await rowsOf(reader, 'select count(*) as listed from coverage')).toEqual([{ listed: 3 }]);
-  expect(reader.damaged).toMatchObject([{ path: file }]);
+test('a website whose marker is damaged does not affect the others', async () => {
+  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.truncated.damage);
+  const folder = temporaryFolder();
+  const query = (...words: string[]) => run(['query', ...words, '--warehouse', warehouse]);
+  expect(await query('indexing_trend', '--param', 'website=blog')).toMatchObject({ code: 0 });
+  expect(await query('indexing_trend', '--param', 'website=shop')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(file),
+  });
+  const report = (...words: string[]) =>
+    run(['report', '--out', `${folder}/r.html`, '--warehouse', warehouse, ...words]);
+  expect(await report()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(file) });
+  expect(existsSync(`${folder}/r.html`)).toBe(false);
+  expect(await report('--website', 'blog')).toMatchObject({ code: 0 });
+  const config = configOf(warehouse);
+  expect(await run(['plan', '--website', 'blog', '--config', config])).toMatchObject({ code: 0 });
+  expect(await run(['plan', '--config', config])).toMatchObject({ code: 1, stderr: expect.stringContaining(file) });
+  const { websites } = await statusOf(warehouse);
+  expect(websites).toMatchObject([
+    { website_id: 'blog', pages: { monitored: 1 } },
+    { website_id: 'shop', pages: null },
+  ]);
 });
 
 test('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
@@ -214,46 +214,13 @@ test('indexhouse.duckdb takes what can be read, and names what cannot', async ()
   expect(await followDuckdb(input)).toEqual({ name: 'duckdb', behind: 0 });
 });
 
-testAtLength('a report is made without what cannot be read', async () => {
-  const { warehouse } = damagedCopy('coverage', DAMAGES.empty.damage);
-  const reader = await openReader(warehouse);
-  const { websites } = await readReport(reader, { version: 'test', now: NOW });
-  expect([websites.length, reader.damaged.length]).toEqual([2, 1]);
-  reader.close();
-});
-
-testAtLength('a state that is made without a damaged commit is not kept', async () => {
+test('a state that needs damaged data is not made', async () => {
   const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
   const state = files.state.replace(built.path, warehouse);
   rmSync(state);
-  const { rows, damaged } = await asked(warehouse, STATE);
-  expect(rows).toMatchObject([
-    { url: 'https://shop.example/a', index_summary: 'Indexed', absences: 0 },
-    { url: 'https://shop.example/b', index_summary: 'Indexed', absences: 0 },
-    { url: 'https://shop.example/x', website_id: 'blog' },
-  ]);
-  expect([damaged.map(({ path }) => path), existsSync(state)]).toEqual([[file], false]);
-  expect(await planOf(warehouse)).toMatchObject({ damaged: [{ path: file }] });
+  await expect(asked(warehouse, STATE)).rejects.toThrow(file);
   expect(existsSync(state)).toBe(false);
-});
-
-test('commands warn on stderr, answer on stdout and end with 3', async () => {
-  const folder = temporaryFolder();
-  const { warehouse, file } = damagedCopy('snapshots', DAMAGES.empty.damage);
-  const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', sections: { warehouse: { path: warehouse } } });
-  const commands = [
-    ['query', '--sql', 'select count(*) as n from coverage', '--json', '--warehouse', warehouse],
-    ['report', '--json', '--out', `${folder}/report.html`, '--warehouse', warehouse],
-    ['plan', '--json', '--config', config],
-  ];
-  const ended = await Promise.all(commands.slice(0, atLength(1, 3)).map((words) => run(words)));
-  for (const { code, stdout, stderr } of ended) {
-    expect({ code, stderr }).toMatchObject({ code: 3 });
-    expect(stderr).toMatch(/^indexhouse: left out of the answer: .*`indexhouse verify` lists them all\n$/m);
-    expect(stderr).toContain(`${file} is empty`);
-    expect(JSON.parse(stdout)).toBeTruthy();
-  }
-  expect(JSON.parse(ended[0]?.stdout ?? '')).toEqual([{ n: 3 }]);
+  expect((await statusOf(warehouse)).damaged).toMatchObject([{ path: file }]);
 });
 
 describe('a file that is damaged in the middle', () => {

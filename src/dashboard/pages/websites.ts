@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askRows } from '../../analysis/ask-rows.js';
+import { askEach, askRows } from '../../analysis/ask-rows.js';
 import type { Reader } from '../../analysis/reader.js';
 import { dated, number } from '../../html/cells.js';
 import { type Html, html, type Part } from '../../html/html.js';
@@ -25,7 +25,18 @@ const websiteRow = z.object({
   indexed: z.int().nullable(),
 });
 /** With its name in the newest snapshot, or else the name that the key has for it. */
-type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite };
+type WebsiteRow = z.infer<typeof websiteRow> & { website: ServedWebsite; isReadable?: boolean };
+
+/** A website whose files are damaged. */
+const DAMAGED = {
+  isReadable: false,
+  website_name: null,
+  newest_date: null,
+  listing_status: null,
+  is_known: true,
+  pages: null,
+  indexed: null,
+};
 
 /** The websites that a key may read, each once. @throws ServiceError 404 after the last page of the list */
 export async function websitesPage({ base, key, query: given, ask }: DashboardContext): Promise<Html> {
@@ -52,11 +63,22 @@ async function readRows(
   names: ReadonlyMap<string, string>,
   window: { limit: number; skip: number },
 ): Promise<WebsiteRow[]> {
-  const rows = await askRows(reader, 'dashboard/websites', websiteRow, { websites: [...names.keys()], ...window });
-  return rows.map((row) => {
+  const ids = [...names.keys()];
+  const { rows, errors } = await askEach(ids, (website) => {
+    const asked = website === null ? { websites: ids, ...window } : { websites: [website], limit: 1, skip: 0 };
+    return askRows(reader, 'dashboard/websites', websiteRow, asked, website);
+  });
+  const shown: WebsiteRow[] = rows.map((row) => {
     const { website_id: id, website_name: name } = row;
     return { ...row, website: { id, name: name ?? names.get(id) ?? '' } };
   });
+  if (errors.size === 0) return shown;
+  const damaged = [...errors.keys()].map((id) => ({
+    ...DAMAGED,
+    website_id: id,
+    website: { id, name: names.get(id) ?? '' },
+  }));
+  return [...shown, ...damaged].slice(window.skip, window.skip + window.limit);
 }
 
 /**
@@ -90,7 +112,8 @@ function nameLink(base: string, { website, is_known }: WebsiteRow): Part {
   return is_known ? html`<a href="${linkTo({ base, website }, 'overview')}">${name}</a>` : name;
 }
 
-function newest({ newest_date, listing_status }: WebsiteRow): Part {
+function newest({ newest_date, listing_status, isReadable }: WebsiteRow): Part {
+  if (isReadable === false) return html`<b class="bad">cannot be read</b>`;
   if (newest_date === null) return 'none yet';
   const partial = listing_status === 'partial' ? html`, <b class="bad">partial</b>` : null;
   return html`${dated(newest_date)}${partial}`;
