@@ -100,12 +100,14 @@ describe('the figures of a report', () => {
 
   it('show which flips have a directory and a host in common', async () => {
     const { report } = await lastDays();
-    expect(report.sections[0]?.flips.common).toEqual([
-      expect.objectContaining({ dimension: 'target', value: 'other host', changed: 2, share: 1, overall_share: 0.25 }),
-      expect.objectContaining({ dimension: 'target_host', value: 'copy.example', changed: 2, lift: 4 }),
-      expect.objectContaining({ dimension: 'directory', value: '/docs/', changed: 2, share: 1, overall_share: 0.75 }),
-      expect.objectContaining({ dimension: 'target_directory', value: '/docs/', changed: 2, share: 1 }),
+    const common = report.sections[0]?.flips.common ?? [];
+    expect(common.map(({ dimension, value }) => [dimension, value])).toEqual([
+      ['target', 'other host'],
+      ['target_host', 'copy.example'],
+      ['directory', '/docs/'],
+      ['target_directory', '/docs/'],
     ]);
+    expect(common[0]).toMatchObject({ changed: 2, share: 1, overall_share: 0.25, lift: 4 });
   });
 
   it('mark a night without a complete listing, and do not count it in the trend', async () => {
