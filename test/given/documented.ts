@@ -45,11 +45,10 @@ export class Documented {
     }
     const described = this.document.paths[name]?.[method.toLowerCase()]?.responses[answer.status];
     expect(described, `${method} ${name} may answer ${answer.status}`).toBeDefined();
-    const { pointer, headers, content } = this.#resolved(described, [
-      name,
-      method.toLowerCase(),
-      String(answer.status),
-    ]);
+    const shared = described?.$ref?.split('/').at(-1);
+    const { headers = {}, content = {} } = (shared ? this.document.components.responses[shared] : described) ?? {};
+    const own = ['paths', name, method.toLowerCase(), 'responses', String(answer.status)];
+    const pointer = shared ? ['components', 'responses', shared] : own;
     const known = new Set([...Object.keys(headers).map((each) => each.toLowerCase()), ...HEADERS_OF_ANY]);
     expect([...answer.headers.keys()].filter((each) => !known.has(each))).toEqual([]);
     const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
@@ -73,16 +72,6 @@ export class Documented {
     return Object.keys(this.document.paths).find((name) =>
       new RegExp(`^${name.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(bare),
     );
-  }
-
-  #resolved(answer: z.infer<typeof answerSchema> | undefined, [path = '', method = '', status = '']: string[]) {
-    const shared = answer?.$ref?.split('/').at(-1);
-    if (shared === undefined)
-      return { ...answerSchema.parse(answer), pointer: ['paths', path, method, 'responses', status] };
-    return {
-      ...answerSchema.parse(this.document.components.responses[shared]),
-      pointer: ['components', 'responses', shared],
-    };
   }
 }
 

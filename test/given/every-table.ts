@@ -1,14 +1,13 @@
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { maintain } from '../../src/maintain/maintain.js';
-import { createLogger } from '../../src/observe/log.js';
-import { replay } from '../../src/run/replay.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
 import { copyOf } from './folder.js';
 import { givenNights, type Night, urlOf } from './nights.js';
 import { mendPayloads } from './quarantine.js';
+import { replayNow } from './replayed.js';
+import { maintainAt } from './thinned.js';
 import { configFor } from './warehouse.js';
 
 export type Codec = 'zstd' | 'snappy' | 'gzip';
@@ -68,18 +67,9 @@ export async function givenEveryTable(
   const { warehouse } = nights;
   await mendPayloads(warehouse, MENDED, `format parquet, compression ${codec}, dictionary_size_limit 0`);
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
-  await replay({
-    config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections }),
-    version: 'test',
-    log: createLogger({ level: 'silent' }),
-    websites: [],
-    since: null,
-    dryRun: false,
-    signal: new AbortController().signal,
-  });
+  await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections }));
   const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
-  const thinned = { ...sections, retention };
-  await maintain({ config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections: thinned }), dryRun: false });
+  await maintainAt(warehouse, { retention, now: Date.now() });
   return warehouse;
 }
 

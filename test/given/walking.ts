@@ -4,7 +4,7 @@ import type { AcceptedWindow, Interrupted } from '../../src/source/walk-state.js
 /** An upper bound that no walk of the small worlds of these tests may need. */
 const REQUESTS_AT_MOST = 20_000;
 
-export class Endless extends Error {}
+class Endless extends Error {}
 
 /** A walk whose windows are kept in memory instead of in a journal. */
 export class Walking {
@@ -46,32 +46,20 @@ export class Walking {
 
   /** What a walk lists, each page once, in the order in which it was kept. */
   listed(walk: number): string[] {
-    return effectiveListing(this.windows, walk);
+    return [...new Set(this.kept(walk))];
   }
 
-  /** Every entry that a walk keeps, pages that are listed twice included. */
+  /**
+   * Every entry that a walk keeps, pages that are listed twice included. The rule of the journal: an entry counts while
+   * its position is below the least `keep` of the windows that follow.
+   */
   kept(walk: number): string[] {
-    return keptEntries(this.windows, walk);
-  }
-}
-
-/** Each page of a walk once: of a URL that it keeps more than once the later one wins. */
-export function effectiveListing(windows: readonly AcceptedWindow[], walk: number): string[] {
-  return [...new Set(keptEntries(windows, walk))];
-}
-
-/** The rule of the journal: an entry counts while its position is below the least `keep` of the windows that follow. */
-function keptEntries(windows: readonly AcceptedWindow[], walk: number): string[] {
-  const own = windows.filter(({ state }) => state.walk === walk);
-  let keptBelow = Number.POSITIVE_INFINITY;
-  const kept: string[] = [];
-  for (const { keep, fresh } of own.reverse()) {
-    for (const [at, { url }] of [...fresh.entries()].reverse()) {
-      if (keep + at < keptBelow) kept.unshift(url ?? `(entry ${keep + at})`);
+    let kept: string[] = [];
+    for (const { keep, fresh } of this.windows.filter(({ state }) => state.walk === walk)) {
+      kept = [...kept.slice(0, keep), ...fresh.map(({ url }, at) => url ?? `(entry ${keep + at})`)];
     }
-    keptBelow = Math.min(keptBelow, keep);
+    return kept;
   }
-  return kept;
 }
 
 function sorted(urls: string[]): string {

@@ -2,10 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
-import { createLogger } from '../../src/observe/log.js';
-import { replay } from '../../src/run/replay.js';
 import { givenNights } from '../given/nights.js';
 import { mendPayloads } from '../given/quarantine.js';
+import { replayNow } from '../given/replayed.js';
 import { maintainAt } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
 import { configFor } from '../given/warehouse.js';
@@ -18,15 +17,7 @@ test('a newest report that was replayed keeps its own file and not that of its s
   await night({ list: { a: { index_summary: 'Indexed' }, b: {} }, reports: { ...REPORTS, b: 500 } });
   await mendPayloads(warehouse, { '"page_fetch_status":7': '"page_fetch_status":"Soft 404"' });
   await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
-  await replay({
-    config: configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }),
-    version: 'test',
-    log: createLogger({ level: 'silent' }),
-    websites: [],
-    since: null,
-    dryRun: false,
-    signal: new AbortController().signal,
-  });
+  await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }));
 
   const retention = { parquet_keep_daily: '1d', duckdb_keep: '1d' };
   const now = Date.parse('2025-05-01T00:00:00Z');
