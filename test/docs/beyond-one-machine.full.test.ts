@@ -17,7 +17,7 @@ const GUIDE = readFileSync(join(packageFolder(), 'docs', 'beyond-one-machine.md'
 const [FILL = '', CLICKHOUSE = '', SPARK = ''] = [...GUIDE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
 const MISSING = /No matching distribution.*|JAVA_HOME is not set|unresolved dependency.*/;
 
-describe.runIf(hasServer('moto'))('the commands of the guide, from a laptop to a cluster', () => {
+describe.runIf(hasServer())('the commands of the guide, from a laptop to a cluster', () => {
   const clean: (() => void | Promise<void>)[] = [];
   const cwd = folderOnDisk('lake');
   let env: Record<string, string>;
@@ -26,7 +26,7 @@ describe.runIf(hasServer('moto'))('the commands of the guide, from a laptop to a
     clean.push(() => rmSync(cwd, { recursive: true, force: true }));
     const simulator = await startSimulator({ websites: [{ id: 'a/b %é', pages: PAGES }] });
     clean.push(() => simulator.close());
-    const { config, close } = await startRealServer('moto', cwd);
+    const { config, close } = await startRealServer(join(cwd, 'server'));
     clean.push(close);
     // What makes `node .` the program in this folder, too.
     writeFileSync(join(cwd, 'package.json'), JSON.stringify({ main: PROGRAM }));
