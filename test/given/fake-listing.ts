@@ -20,7 +20,7 @@ const DEFAULT_LIMIT = 100;
 export class FakeListing {
   requests = 0;
   /** Pages that were monitored at every request so far. */
-  #always: Set<string>;
+  readonly #always: Set<string>;
 
   constructor(
     readonly pages: string[],
@@ -31,11 +31,6 @@ export class FakeListing {
 
   get always(): string[] {
     return [...this.#always];
-  }
-
-  /** Counts only from now on which pages were always there. */
-  watch(): void {
-    this.#always = new Set(this.pages);
   }
 
   /** The body for a path and query, as the walk asks for it. */

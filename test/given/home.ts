@@ -17,8 +17,6 @@ export interface HomeSync {
   recoverOnly?: boolean;
   /** Another clock, in milliseconds since 1970. */
   clock?: () => number;
-  /** Waits no longer than this at a time, in milliseconds. */
-  longestSleep?: number;
   /** Bytes that are free, instead of the real ones. */
   freeDisk?: () => number;
   /** Silent if left out. */
@@ -67,7 +65,6 @@ export class Home {
     recoverOnly = false,
     clock,
     freeDisk,
-    longestSleep = Number.POSITIVE_INFINITY,
     follow = true,
     log,
   }: HomeSync = {}): Promise<Receipt> {
@@ -79,7 +76,6 @@ export class Home {
       effects: {
         ...realRunEffects,
         now: clock ?? (() => Date.now() + laterMs),
-        sleep: (ms, signal) => realRunEffects.sleep(Math.min(ms, longestSleep), signal),
         ...(freeDisk ? { freeDisk: async () => freeDisk() } : {}),
         ...(follow ? {} : { follow: noFollowers }),
       },

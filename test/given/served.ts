@@ -22,7 +22,6 @@ export interface ServeGiven {
   now: () => number;
   /** Which websites which token may read. */
   keys: Record<string, string[]>;
-  timeZone?: string;
   /** Milliseconds that never go back: when the warehouse is looked at again. */
   clock?: () => number;
   options?: ServerOptions;
@@ -32,7 +31,7 @@ export interface ServeGiven {
 
 /** Serves a warehouse on loopback as `indexhouse serve` does. */
 export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse> {
-  const { warehouse, now, keys, timeZone = 'UTC', options = {} } = given;
+  const { warehouse, now, keys, options = {} } = given;
   const unreadable: string[] = [];
   const onUnreadable = (file: string) => void unreadable.push(file);
   const reader = new LiveReader({ warehouse, memoryLimit: MEMORY_LIMIT, onUnreadable }, given.clock);
@@ -46,7 +45,7 @@ export async function serveWarehouse(given: ServeGiven): Promise<ServedWarehouse
   const store = new WarehouseStore({
     warehouse,
     reader,
-    timeZone,
+    timeZone: 'UTC',
     now,
     findKey,
     ...(given.batchEntries ? { batchEntries: given.batchEntries } : {}),

@@ -2,6 +2,7 @@ import { coverageEntrySchema } from '../../src/contract/coverage.js';
 import { urlReportSchema } from '../../src/contract/report.js';
 import type { World } from '../../src/simulator/world.js';
 import { type Row, readTable } from './parquet.js';
+import { isTime } from './poison.js';
 
 const COVERAGE_FIELDS = Object.keys(coverageEntrySchema.shape);
 const REPORT_FIELDS = Object.keys(urlReportSchema.shape);
@@ -32,14 +33,7 @@ function pick(record: Row, fields: string[]): Row {
 /** One form for each type, whatever the reader makes of it. */
 function plain(value: unknown, field: string): unknown {
   if (value === null || value === undefined) return null;
-  if (
-    field.endsWith('_time') ||
-    field.endsWith('_timestamp') ||
-    field === 'inspection_date' ||
-    field === 'page_detection'
-  ) {
-    return (value instanceof Date ? value : new Date(String(value))).toISOString();
-  }
+  if (isTime(field)) return (value instanceof Date ? value : new Date(String(value))).toISOString();
   if (typeof value === 'bigint') return Number(value);
   return Array.isArray(value) ? [...value] : value;
 }

@@ -42,11 +42,6 @@ export class VirtualTime {
     return this.#now - START_MS;
   }
 
-  /** How many wait for a moment to come. */
-  get asleep(): number {
-    return this.#timers.length;
-  }
-
   sleep(ms: number): Promise<void> {
     return this.effects.sleep(ms);
   }
