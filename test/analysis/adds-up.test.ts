@@ -7,7 +7,7 @@ import { findingsOf } from '../given/verified.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import { analysisRows, openReader, rowsOf } from './given.js';
 
-const NIGHTS = atLength(12, 24);
+const NIGHTS = atLength(12, 16);
 const DAY_MS = 86_400_000;
 const ALL = { since: '2025-01-01' };
 const DIMENSIONS = new Set(['coverage_state', 'canonical', 'fetch_status', 'blocked_by_robots', 'sitemap']);
@@ -22,7 +22,7 @@ interface Listing {
   between: Row[];
 }
 
-describe.each(seeds(1, 0.08))('in world %i', (seed) => {
+describe.each(seeds(1, 0.04))('in world %i', (seed) => {
   let warehouse: BuiltWarehouse;
   let reader: Reader;
   let listings: Listing[];
