@@ -21,7 +21,7 @@ describe('a listing whose pages come and go', () => {
         expect(new Set(listed).size).toBe(listed.length);
         if (complete) expect(new Set(listed)).toEqual(new Set([...listed, ...listing.always]));
       }),
-      { numRuns: atLength(40, 400) },
+      { numRuns: atLength(40, 200) },
     );
   });
 
@@ -34,7 +34,7 @@ describe('a listing whose pages come and go', () => {
         const { complete, reason } = await walking.walk();
         expect({ complete, reason }).toEqual({ complete: true, reason: null });
       }),
-      { numRuns: atLength(30, 300) },
+      { numRuns: atLength(30, 150) },
     );
   });
 });
@@ -59,7 +59,7 @@ describe('a listing that holds a page twice', () => {
         expect(complete).toBe(true);
         expect(walking.kept(kept.walk)).toEqual(pages);
       }),
-      { numRuns: atLength(40, 400) },
+      { numRuns: atLength(40, 200) },
     );
   });
 });
@@ -80,7 +80,7 @@ describe('a listing whose pages change places', () => {
         expect(kept.previous).not.toBeNull();
         expect(new Set(walking.listed(kept.previous ?? 0))).toEqual(listed);
       }),
-      { numRuns: atLength(40, 400) },
+      { numRuns: atLength(40, 200) },
     );
   });
 });
@@ -139,7 +139,7 @@ describe('a service that contradicts itself', () => {
         const listed = walking.listed(kept.walk);
         expect(new Set(listed).size).toBe(listed.length);
       }),
-      { numRuns: atLength(40, 400) },
+      { numRuns: atLength(40, 200) },
     );
   });
 
@@ -166,7 +166,7 @@ describe('a service that contradicts itself', () => {
         const { kept, complete } = await walking.walk();
         if (complete) expect(walking.listed(kept.walk)).toEqual(listing.pages);
       }),
-      { numRuns: atLength(40, 400) },
+      { numRuns: atLength(40, 200) },
     );
   });
 });
