@@ -116,16 +116,6 @@ describe('waits of just under a day', () => {
     expect(sleptMs).toBe(23 * HOUR_MS);
   });
 
-  testAtLength('between every two windows of a listing end it soon', async () => {
-    const pages = pagesOf('w', 300);
-    const url = await odd({
-      listing: (window) => (window.number % 2 ? windowOf(pages, window) : { status: 429, headers }),
-    });
-    const { receipt, sleptMs } = await run(url, { api: { page_size: 10 } });
-    expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'partial' }]);
-    expect(sleptMs).toBeLessThan(2 * DAY_MS);
-  });
-
   testAtLength('end what waits for a reset that is always far away, too', async () => {
     const pages = pagesOf('w', 3_000);
     const url = await odd({

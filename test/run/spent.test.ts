@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
-import { failedReceipt } from '../../src/run/receipt.js';
 import { Client } from '../../src/source/client.js';
 import { givenNights } from '../given/nights.js';
 
@@ -65,15 +64,5 @@ describe('what a run spent, and why', () => {
         utilisation: 0.75,
       },
     ]);
-  });
-
-  test('a website without a snapshot has the same fields, with nothing in them', () => {
-    const requests = { sent: 5, throttled: 1, retried: 4 };
-    const receipt = failedReceipt('w', 'the service is down', { requests, resumed: false, duration_ms: 1 });
-    expect(receipt).toMatchObject({
-      requests,
-      utilisation: null,
-      reports: { planned: 0, left: null, by_reason: NONE },
-    });
   });
 });
