@@ -56,11 +56,11 @@ function isSoonAfter(date: unknown, since: string): boolean {
 }
 
 describeAtLength('a simulated year', () => {
-  const worlds = [...[1, 2, 3].map((seed) => [500, seed, 365]), [3_000, 1, 365], [20_000, 1, 160]] as [
-    number,
-    number,
-    number,
-  ][];
+  const worlds: [number, number, number][] = [
+    [500, 1, 365],
+    [3_000, 1, 365],
+    [20_000, 1, 160],
+  ];
 
   test.each(worlds)(
     'of %i pages (seed %i) shows its incident and at most two quiet nights',

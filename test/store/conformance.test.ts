@@ -120,7 +120,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     });
 
     it('2.3: a report has all 27 fields in their order', async () => {
-      for (const [url, expected] of [...its().reports].slice(0, atLength(5, PAGES * 2))) {
+      for (const [url, expected] of [...its().reports].slice(0, atLength(5, PAGES / 2))) {
         const { answer, body } = await report(url);
         expect(answer.status).toBe(200);
         expect(body).toEqual(expected);
@@ -130,7 +130,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('2.2 and 4.1: the listing', () => {
-    it.each(atLength([7, 60], [1, 7, 30, 59, 60, 61, 1000]))(
+    it.each(atLength([7, 60], [1, 7, 60, 61]))(
       'walked by its links in windows of %i holds every page once',
       async (limit) => {
         const seen: string[] = [];
