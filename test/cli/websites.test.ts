@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { websiteIds } from '../../src/config/websites.js';
-import { atLength, casesAtLength } from '../given/at-length.js';
+import { casesAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -70,29 +70,27 @@ test('these are all commands that take websites', () => {
   expect(havingWebsite(program).sort()).toEqual([...names, ...OTHERS].sort());
 });
 
-describe.each(atLength(['a list'], ['all', 'a list']))('where the configuration says %s', (config) => {
-  test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by its name', async (command, words) => {
-    const { code, stdout, stderr } = await ran(
-      command,
-      config,
-      ...words,
-      ...['--website', NAME, '--log-level', 'warn'],
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
-    expect(idsIn(stdout)).toEqual(command === 'replay' ? [] : [ID]);
-    await ran('keys revoke', config, 'reader');
-  });
-
-  test.each(casesAtLength(COMMANDS, 'sync', 'report', 'replay'))(
-    '%s refuses one that is unknown, and lists what is like it',
-    async (command, words) => {
-      const refused = await ran(command, config, ...words, '--website', 'https://shp.example');
-      const about =
-        /^indexhouse: no website "https:\/\/shp.example" in .+\. Did you mean:\n {2}shop {2}https:\/\/shop.example\n/;
-      expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(about) });
-    },
+test.each(casesAtLength(COMMANDS, 'plan', 'keys add'))('%s takes a website by its name', async (command, words) => {
+  const { code, stdout, stderr } = await ran(
+    command,
+    'a list',
+    ...words,
+    ...['--website', NAME, '--log-level', 'warn'],
   );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('indexhouse: ') });
+  expect(idsIn(stdout)).toEqual(command === 'replay' ? [] : [ID]);
+  await ran('keys revoke', 'a list', 'reader');
 });
+
+test.each(casesAtLength(COMMANDS, 'sync', 'report', 'replay'))(
+  '%s refuses one that is unknown, and lists what is like it',
+  async (command, words) => {
+    const refused = await ran(command, 'a list', ...words, '--website', 'https://shp.example');
+    const about =
+      /^indexhouse: no website "https:\/\/shp.example" in .+\. Did you mean:\n {2}shop {2}https:\/\/shop.example\n/;
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(about) });
+  },
+);
 
 test('an id wins over a name, and a name of several websites is refused', () => {
   const known = [
