@@ -24,14 +24,15 @@ export class Renderer {
 
   /** The coverage entry of a page (specification, 2.1). */
   entry(page: Page): CoverageEntry {
-    const hasData = page.state !== NO_DATA;
-    const canonicals = this.#canonicals(page);
+    const { url, index_summary, index_coverage_state, ...rest } = this.#shared(page);
+    const { searchengine_selected_canonical: engine, user_selected_canonical: user } = rest;
     return {
-      ...this.#shared(page),
+      url,
+      index_summary,
+      index_coverage_state,
       // Omitted, not null, for a page without inspection data.
-      ...(hasData
-        ? { canonicals_match: canonicals.engine === null ? null : canonicals.engine === canonicals.user }
-        : {}),
+      ...(page.state === NO_DATA ? {} : { canonicals_match: engine === null ? null : engine === user }),
+      ...rest,
       service_link: this.#serviceLink(page),
     };
   }
@@ -43,15 +44,24 @@ export class Renderer {
     const fetched = traits && traits.fetchStatus !== null;
     const hasData = state !== NO_DATA;
     const yesNo = (is: boolean): string | null => (fetched ? (is ? 'Yes' : 'No') : null);
+    const { url, index_summary, index_coverage_state, inspection_link, ...rest } = this.#shared(page);
+    const { searchengine_selected_canonical, user_selected_canonical, ...lastCrawl } = rest;
+    // In the order of the contract, as the service sends them.
     return {
-      ...this.#shared(page),
+      url,
+      index_summary,
+      index_coverage_state,
       indexing_allowed: yesNo(state !== NOINDEX),
+      searchengine_selected_canonical,
+      user_selected_canonical,
       searchenginebot_primary_crawler: fetched ? this.#crawler(page) : null,
+      ...lastCrawl,
       page_fetch_status: traits?.fetchStatus ?? null,
       blocked_by_robots_txt: yesNo(state === BLOCKED),
       sitemaps: hasData ? (page.inSitemap ? this.website.urls.sitemaps(page.number) : []) : null,
       inspection_date: hasData ? this.#time(page, page.inspected ?? 0, INSPECTION_MS) : null,
       page_detection: hasData ? this.#time(page, page.detected, DETECTION_MS) : null,
+      inspection_link,
       service_link: hasData ? this.#serviceLink(page) : null,
       ...this.#history(page, hasData),
     };
