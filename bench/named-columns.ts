@@ -17,8 +17,7 @@ const VIEWS: Record<string, { tables: readonly string[]; columns: Record<string,
       report_age_days: 'report_fetched_at',
     },
   },
-  daily_listings: { tables: ['snapshots'], columns: { daily_listings: 'files' } },
-  snapshot_summary: { tables: ['coverage_summary', 'snapshots'], columns: { snapshot_summary: 'files' } },
+  daily_listings: { tables: ['snapshots'], columns: {} },
 };
 const COMMENT_OR_TEXT = /--.*$|'(?:[^']|'')*'/gm;
 

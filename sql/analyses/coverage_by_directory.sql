@@ -42,7 +42,7 @@ counted as (
     sum(days_since_crawl_total) filter (summary.snapshot_id = listings.snapshot_id) as days_since_crawl_total,
     sum(pages) filter (summary.snapshot_id = since_id) as pages_then,
     sum(pages) filter (summary.snapshot_id = since_id and index_summary = 'Indexed') as indexed_then
-  from snapshot_summary as summary
+  from coverage_summary as summary
   join listings using (website_id)
   where summary.snapshot_id in (listings.snapshot_id, since_id)
   group by website_id, directory

@@ -40,7 +40,7 @@ nights as (
 ),
 counted as (
   select snapshot_id, index_summary, index_coverage_state, sum(pages)::bigint as pages
-  from snapshot_summary
+  from coverage_summary
   where snapshot_id in (select snapshot_id from nights)
   group by snapshot_id, index_summary, index_coverage_state
 ),

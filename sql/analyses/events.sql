@@ -200,7 +200,7 @@ stood as (
       if(what = 'state', index_coverage_state = name, index_summary = 'Indexed' and (what = 'website' or directory = name))
         as is_of
     from (select event, what, name, snapshot_id as asked_id, unnest([before_id, snapshot_id]) as snapshot_id from broke)
-    join snapshot_summary using (snapshot_id)
+    join coverage_summary using (snapshot_id)
   )
   group by event
 )

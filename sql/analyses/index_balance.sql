@@ -26,7 +26,7 @@ with listings as (
 ),
 listed as (
   select snapshot_id, coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::integer as indexed
-  from snapshot_summary
+  from coverage_summary
   where snapshot_id in (select snapshot_id from listings union select before_id from listings)
   group by snapshot_id
 ),

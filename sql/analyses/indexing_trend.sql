@@ -22,7 +22,7 @@ counted as (
     sum(pages)::bigint as pages,
     coalesce(sum(pages) filter (index_summary = 'Indexed'), 0)::bigint as indexed,
     coalesce(sum(pages) filter (index_summary is null), 0)::bigint as without_data
-  from snapshot_summary
+  from coverage_summary
   where snapshot_id in (select snapshot_id from listings)
   group by snapshot_id
 ),

@@ -15,12 +15,7 @@ from (
   select website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match, -count(*),
     -count(last_crawl_time)
   from coverage
-  where commit_id in (
-    select snapshot_id from snapshots where json_exists(files, '$.coverage_summary')
-    union all
-    select replay_id from replays where json_exists(files, '$.coverage_summary')
-  )
-  and commit_id not in (select commit_id from tombstones where table_name = 'coverage')
+  where commit_id not in (select commit_id from tombstones where table_name = 'coverage')
   group by all
 )
 group by website_id, snapshot_id, commit_id, index_summary, index_coverage_state, canonicals_match

@@ -1,15 +1,6 @@
 -- Indexed pages of each directory in a listing (`$snapshot`) and in the one before it. Files `$summaries` of table
--- `coverage_summary`: one row per commit, directory and state; files `$unsummarized` of table `coverage`: the commits
--- without a summary.
-with not_summarized as (
-  select * from read_parquet($unsummarized, union_by_name = true, hive_partitioning = false)
-),
-summaries as (
-  select * from read_parquet($summaries, union_by_name = true, hive_partitioning = false)
-  union all by name
-  select * from summary_of('not_summarized')
-),
-counted as (
+-- `coverage_summary`: one row per commit, directory and state.
+with counted as (
   select
     website_id,
     directory,
@@ -17,7 +8,7 @@ counted as (
     bool_or(snapshot_id <> $snapshot) as in_before,
     coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id = $snapshot), 0) as indexed_now,
     coalesce(sum(pages) filter (index_summary = 'Indexed' and snapshot_id <> $snapshot), 0) as indexed_before
-  from summaries
+  from read_parquet($summaries, union_by_name = true, hive_partitioning = false)
   group by website_id, directory
 ),
 named as (

@@ -1,11 +1,10 @@
 -- The last complete listing of each website and date, with the one before it and the snapshots whose changes lie
--- between the two. A listing is left out if it has no summary and retention has removed its rows, because nothing in it
--- can be counted.
+-- between the two.
 create or replace view daily_listings as
 with dated as (
   select website_id, website_name, snapshot_id, snapshot_date, snapshot_at
   from snapshots
-  where listing_status = 'complete' and is_counted(snapshot_id, files)
+  where listing_status = 'complete'
   qualify row_number() over (partition by website_id, snapshot_date order by snapshot_at desc, snapshot_id desc) = 1
 ),
 between_them as (

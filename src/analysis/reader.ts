@@ -11,9 +11,9 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
-import { type DataTable, hasRowPerFile, type Table } from '../warehouse/tables.js';
+import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
 import type { AgeRule } from './data-age.js';
-import { lockDown, SOURCES, type Source, UNSUMMARIZED, unsummarizedFiles, viewSources } from './sources.js';
+import { lockDown, viewSources } from './sources.js';
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Folder of the warehouse; it may be read-only. */
@@ -58,7 +58,7 @@ interface Seen {
 export class Reader {
   #turn = 0;
   /** What this connection can read so far, and of which website; null: of all. */
-  readonly #listed = new Set<Source>();
+  readonly #listed = new Set<Table>();
   #website: string | null = null;
 
   private constructor(
@@ -157,14 +157,10 @@ export class Reader {
     return this.filled(table, filesOf(this.seen.log.path, markers, table));
   }
 
-  /** The files to count some snapshots' listings from: their summaries, and the coverage of commits without one. */
-  filesOfListings(snapshotIds: readonly string[]): { summaries: string[]; unsummarized: string[] } {
-    const { path } = this.seen.log;
+  /** The summaries of some snapshots' listings. */
+  filesOfListings(snapshotIds: readonly string[]): string[] {
     const markers = this.markers.filter(({ snapshotId }) => snapshotIds.includes(snapshotId));
-    return {
-      summaries: this.filled('coverage_summary', filesOf(path, markers, 'coverage_summary')),
-      unsummarized: this.filled('coverage', unsummarizedFiles({ path, markers }, null)),
-    };
+    return this.filled('coverage_summary', filesOf(this.seen.log.path, markers, 'coverage_summary'));
   }
 
   /** The files that differ from their commit, and the states that cannot be read. */
@@ -201,7 +197,7 @@ export class Reader {
     try {
       return await ask();
     } catch (error) {
-      const source = SOURCES.find((one) => one === unlistedIn(error));
+      const source = TABLES.find((one) => one === unlistedIn(error));
       if (source === undefined || this.#listed.has(source)) throw error;
       await this.#list(source);
       return this.withTables(ask, website);
@@ -220,7 +216,7 @@ export class Reader {
     return this.withTables(() => this.engine.rows(schema, query, parameters), website);
   }
 
-  async #list(source: Source): Promise<void> {
+  async #list(source: Table): Promise<void> {
     const { listed, checking } = this.seen;
     const website = this.#website;
     const name = JSON.stringify([source, website]);
@@ -233,9 +229,8 @@ export class Reader {
   }
 
   /** The files of a source, of a website or of all (null). @throws DamageError if one of them cannot be read */
-  async #filesOf(source: Source, website: string | null): Promise<string[]> {
+  async #filesOf(table: Table, website: string | null): Promise<string[]> {
     const { log } = this.seen;
-    const table = source === UNSUMMARIZED ? 'coverage' : source;
     if (hasRowPerFile(table)) return this.#rows(table, website);
     await log.load(website === null ? null : [website]);
     log.check(website);
@@ -245,8 +240,8 @@ export class Reader {
       const options = { memoryLimit, temporary: this.folder, onRebuilt };
       return this.filled(table, await readStates(this.first, { path: log.path, markers: asked }, options));
     }
-    const files = source === UNSUMMARIZED ? unsummarizedFiles(log, website) : log.files(table, website);
-    if (source === table && asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
+    const files = log.files(table, website);
+    if (asked.some(({ absent }) => Object.hasOwn(absent, table))) this.seen.lacksHistory = true;
     const all = this.filled(table, files);
     await log.needing(table, files, () => this.first.run(sql('query/look_at_files'), { files: all }));
     return all;

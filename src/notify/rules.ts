@@ -74,8 +74,8 @@ async function drops(reader: Reader, snapshot: Snapshot, rules: Config['notify']
   const { website_id: website, snapshot_id: now, snapshot_date, before_id: before, before_date: since } = snapshot;
   if (snapshot.listing_status === 'partial' || before === null || since === null) return [];
   if (rules.indexed_drop === false && rules.directory_drop === false) return [];
-  const files = reader.filesOfListings([now, before]);
-  const directories = await askRows(reader, 'notify/directories', directoryRow, { snapshot: now, ...files });
+  const summaries = reader.filesOfListings([now, before]);
+  const directories = await askRows(reader, 'notify/directories', directoryRow, { snapshot: now, summaries });
   const total = { now: sum(directories, 'now'), before: sum(directories, 'before') };
   // A quarantined page may still be indexed.
   const isTooMany = (fall: Fall, limit: Drop) => isDrop({ ...fall, now: fall.now + snapshot.pages_rejected }, limit);

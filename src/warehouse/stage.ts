@@ -42,8 +42,6 @@ const FROM_THE_JOURNAL = [
   'rejected_records',
   'drift_observations',
 ] as const satisfies DataTable[];
-/** The macros that `stage/coverage_summary` uses. */
-const SUMMARY_MACROS = ['macros/001_directory_of', 'macros/002_summary_of'];
 
 const manifestSchema = z.object({
   website_id: z.string(),
@@ -117,7 +115,7 @@ export async function stageViews(engine: Engine, input: StageInput): Promise<Man
     const staged = rows.get(table) ? [stagedFile(folder, table)] : [];
     await engine.view(`now_${table}`, tableQuery(warehouse, table, staged));
   }
-  for (const name of SUMMARY_MACROS) await engine.run(sql(name));
+  await engine.run(sql('macros/001_directory_of'));
   rows.set('coverage_summary', await stageTable(engine, input, 'coverage_summary'));
   await viewPreviousState(engine, warehouse, input.previousState);
   // DuckDB knows the sizes of the staged files.

@@ -105,9 +105,7 @@ export function macroStatements(): string[] {
 /**
  * The ready-made views with the macros that they use, the same text over Parquet files and over the tables of
  * `indexhouse.duckdb`.
- *
- * @param unsummarized the statement that creates the macro `unsummarized_coverage`
  */
-export function viewStatements(unsummarized = sql('summary/unsummarized_coverage')): string[] {
-  return [...macroStatements(), unsummarized, ...sqlNames('views').map((name) => sql(name))];
+export function viewStatements(): string[] {
+  return [...macroStatements(), ...sqlNames('views').map((name) => sql(name))];
 }

@@ -77,7 +77,6 @@ describe('what a reader sees', () => {
         'coverage_daily',
         'daily_listings',
         'page_history',
-        'snapshot_summary',
         'api_drift',
         'quarantine',
       ].sort(),
