@@ -13,7 +13,7 @@ import { ClockError } from '../source/clock.js';
 import { SourceError } from '../source/errors.js';
 import { idAfter, timeOfId } from '../time.js';
 import { JournalEngine } from '../warehouse/journal-views.js';
-import { dropScratch, newestFile } from '../warehouse/layout.js';
+import { dropScratch, newestFile, websitesIn } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { prepareWarehouse } from '../warehouse/prepare.js';
 import { Clients, configuredWebsites } from './clients.js';
@@ -101,7 +101,7 @@ interface Begun {
   runId: string | null;
   runs: WebsiteRun[];
   receipts: WebsiteReceipt[];
-  /** Why no website is known: the service does not list them. */
+  /** Why no website is known: neither the configuration, the service nor the warehouse names one. */
   unlisted?: string;
 }
 
@@ -183,23 +183,32 @@ class Sync {
     const ended = runId === null ? [] : await endedWebsites(this.#context.warehouse, runId, ids);
     const rest = websites.filter((website) => ![...taken, ...ended].includes(website.id));
     const started = rest.map((website) => this.#start(website, id, setAside.get(website.id)));
-    return { runId: id, runs: [...runs, ...started], receipts, ...(runId === null ? unlisted : {}) };
+    if (!unlisted) return { runId: id, runs: [...runs, ...started], receipts };
+    this.#context.log.error(`cannot list the websites of the key: ${unlisted.message}`);
+    // Every website of the warehouse loses a night, which should be visible there.
+    for (const run of started) {
+      receipts.push(await recordFailure(run, unlisted.message).catch((error) => keptForNextTime(run, error)));
+    }
+    return receipts.length + runs.length > 0
+      ? { runId: id, runs, receipts }
+      : { runId: id, runs, receipts, unlisted: unlisted.message };
   }
 
-  /** The websites to sync, or why none is known. */
-  async #selected(): Promise<{ websites: Website[]; unlisted?: { unlisted: string } }> {
+  /** The websites to sync; if the service does not list them, those of the warehouse, with the error. */
+  async #selected(): Promise<{ websites: Website[]; unlisted?: SourceError }> {
     const { websites: asked, config } = this.options;
-    const { outage, effects, log } = this.#context;
+    // One that the service does not list is tried as well, so that the refusal is reported.
+    const chosen = (there: Website[]) =>
+      asked.length === 0 ? there : asked.map((id) => there.find((one) => one.id === id) ?? websiteOf(config, id));
+    const { outage, effects } = this.#context;
     const limits = { deadline: effects.now() + config.reports.deadline, whose: { id: '', ...apiAccess(config) } };
     try {
-      const listed = await outage.during(limits, () => configuredWebsites(config, this.#clients));
-      if (asked.length === 0) return { websites: listed };
-      // One that the service does not list is tried as well, so that the refusal is reported.
-      return { websites: asked.map((id) => listed.find((one) => one.id === id) ?? websiteOf(config, id)) };
+      const named = await outage.during(limits, () => configuredWebsites(config, this.#clients));
+      return { websites: chosen(named) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      log.error(`cannot list the websites of the key: ${error.message}`);
-      return { websites: [], unlisted: { unlisted: error.message } };
+      const known = await websitesIn(this.#context.warehouse);
+      return { websites: chosen(known.map((id) => websiteOf(config, id))), unlisted: error };
     }
   }
 
