@@ -14,6 +14,7 @@ import { checkWarehouseThere } from '../warehouse/prepare.js';
 import { unfinishedRemoval } from '../warehouse/removal.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
 import { rebuildState } from '../warehouse/state.js';
+import { forgetChecked } from '../warehouse/sums.js';
 import { DATA_TABLES, MARKER_TABLES, macroStatements } from '../warehouse/tables.js';
 import { checkCheckpoints, checkFiles, isIndexRight } from './files.js';
 import { damaged, type Finding, type Verified } from './finding.js';
@@ -69,6 +70,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const findings: Finding[] = [{ check: 'removal', level: 'lag', message, remedy }];
     return { snapshots: 0, files: 0, rows: 0, findings, repaired: [] };
   }
+  forgetChecked();
   return withEngine(options.engine, async (engine) => {
     const log = await OpenWarehouse.read(engine, options.warehouse, options.engine.temporary);
     const { markers, damaged: unreadable } = log;

@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { Failure } from '../exit.js';
+import { stampOf } from '../storage/durable.js';
 import type { Engine, Parameters } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
 import { websiteOf } from './layout.js';
@@ -8,6 +10,14 @@ import { websiteOf } from './layout.js';
 export const OTHER_ROWS = 'does not hold the rows that were written';
 
 const sumRow = z.object({ file: z.string(), sum: z.string() });
+
+/** The stamps of files that were found whole by this process: files of the log never change. */
+const whole = new LRUCache<string, string>({ max: 20_000 });
+
+/** Makes every file be read again: a disk may have changed it since. */
+export function forgetChecked(): void {
+  whole.clear();
+}
 
 /** Writes the rows of a marker, run or tombstone, with their sum in the footer: nothing else says what they should be. */
 export async function copyRows(
@@ -35,13 +45,15 @@ export async function checkRows(engine: Engine, files: readonly string[]): Promi
 /** Those of these files whose rows are not those that they were written with. @throws EngineError for an unreadable one */
 export async function withOtherRows(engine: Engine, files: readonly string[]): Promise<string[]> {
   // What is outside the folders of websites is derived, and has no sum of its own.
-  const all = files.filter((file) => websiteOf(file) !== '');
+  const own = files.filter((file) => websiteOf(file) !== '');
+  const stamps = new Map(await Promise.all(own.map(async (file) => [file, await stampOf(file)] as const)));
+  const all = own.filter((file) => whole.get(file) !== stamps.get(file));
   if (all.length === 0) return [];
   await engine.set({ files_to_sum: all });
   await engine.run(`create or replace temp view rows_to_sum as ${sql('log/rows_to_sum')}`);
   const rows = await engine.rows(sumRow, sql('log/row_sums')).finally(() => engine.run('drop view rows_to_sum'));
   const found = new Map(rows.map(({ file, sum }) => [file, sum]));
   const written = await engine.rows(sumRow, sql('log/written_sums'), { files: all });
-  for (const { file, sum } of written) if (found.get(file) === sum) found.set(file, '');
-  return all.filter((file) => found.get(file) !== '');
+  for (const { file, sum } of written) if (found.get(file) === sum) whole.set(file, stamps.get(file));
+  return all.filter((file) => whole.get(file) !== stamps.get(file));
 }
