@@ -69,7 +69,7 @@ export async function givenEveryTable(
   await rebuildDuckdb({ warehouse, memoryLimit: MEMORY_BYTES });
   await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections }));
   const retention = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
-  await maintainAt(warehouse, { retention, now: Date.now() });
+  await maintainAt(warehouse, { retention, now: Date.now(), sections });
   return warehouse;
 }
 

@@ -65,7 +65,8 @@ export function maintainAt(
   } = {},
 ): Promise<MaintainReceipt> {
   const { retention = WEEKLY, now = NOW, dryRun = false, lockTimeout = '0s' } = options;
-  const sections = { ...options.sections, retention, warehouse: { lock_timeout: lockTimeout } };
+  const own = { lock_timeout: lockTimeout, ...options.sections?.['warehouse'] };
+  const sections = { ...options.sections, retention, warehouse: own };
   const config = configFor({ baseUrl: 'http://127.0.0.1:1', warehouse, sections });
   return maintain({ config, dryRun, now: () => now });
 }
