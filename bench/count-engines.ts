@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { duckdb } from '../src/storage/duckdb.js';
 
 /**
- * Imported into a measured process by `--import`: tells the engines that it opened, its statements, the seconds that
+ * Imported into a measured process by `--import`: counts the engines that it opened, its statements, the seconds that
  * it computed and its largest memory to the file that `COUNTS_FILE` names.
  */
 const { DuckDBInstance, DuckDBConnection } = duckdb;

@@ -23,7 +23,7 @@ const KEPT = process.env['BENCH_WAREHOUSE'];
 /** About 70,000 reports a night, as a key with 60 requests a minute fetches. */
 const REPORT_EVERY = 20;
 const MOST_SCANS = 40;
-/** It tells what fallen pages had in common, which looks at each page's address, listing and report. */
+/** It shows what fallen pages had in common, which looks at each page's address, listing and report. */
 const MOST_SCANS_OF_THE_OVERVIEW = 150;
 const MOST_OF_THE_FIRST = 0.05;
 const MORNING_MS = 6 * 3_600_000;
@@ -93,7 +93,7 @@ async function benchView(warehouse: string, name: string, path: string): Promise
     cpu: median(rounds.map((round) => round[what].cpu)),
     wall: median(rounds.map((round) => round[what].wall)),
   }));
-  print(`${name}: scan ${told(scan)}, first ${told(first)}, repeated ${told(repeated)}`);
+  print(`${name}: scan ${shown(scan)}, first ${shown(first)}, repeated ${shown(repeated)}`);
   judge(
     '  first ÷ scan',
     rounds.map(({ first, scan }) => first.cpu / scan.cpu),
@@ -128,7 +128,7 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   return { wall: (performance.now() - begun) / 1000, cpu: (user + system) / 1e6 };
 }
 
-function told(cost: Cost | undefined): string {
+function shown(cost: Cost | undefined): string {
   return cost ? `${cost.cpu.toFixed(2)} CPU s (${cost.wall.toFixed(2)} s)` : '';
 }
 

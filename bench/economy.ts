@@ -58,7 +58,7 @@ async function benchWorld({ name, start }: World): Promise<void> {
       await post(`${service.url}/control/advance?nights=1`);
       const now = await walk(service.url);
       nights.push(await syncNight(folder, service, listing, now));
-      print(`  night ${night}: ${told(nights.at(-1), now.size)}`);
+      print(`  night ${night}: ${shown(nights.at(-1), now.size)}`);
       listing = now;
     }
     report(nights);
@@ -81,7 +81,7 @@ function report(nights: Night[]): void {
   );
 }
 
-function told(night: Night | undefined, pages: number): string {
+function shown(night: Night | undefined, pages: number): string {
   if (!night) return '';
   const { changed, appeared, gone, reports, windows } = night;
   const share = ((100 * changed) / pages).toFixed(1);

@@ -29,8 +29,8 @@ type Night = Awaited<ReturnType<typeof syncNights>>[number];
 
 for (const recrawled of WORLDS) {
   const [first, ...later] = await syncNights(recrawled);
-  print(`${whole(PAGES)} pages, ${recrawled * 100} % visited again in a night; first night: ${told(first)}`);
-  for (const [at, night] of later.entries()) print(`  night ${at + 2}: ${told(night)}`);
+  print(`${whole(PAGES)} pages, ${recrawled * 100} % visited again in a night; first night: ${shown(first)}`);
+  for (const [at, night] of later.entries()) print(`  night ${at + 2}: ${shown(night)}`);
   print('  of the later nights: least, median, most');
   const range = (name: string, of: (night: Night) => number) => {
     const values = later.map(of);
@@ -45,7 +45,7 @@ for (const recrawled of WORLDS) {
 }
 print('again: npm run bench:nights');
 
-function told(night: Night | undefined): string {
+function shown(night: Night | undefined): string {
   if (!night) return '';
   const reasons = Object.entries(night.reports).map(([reason, reports]) => `${whole(reports)} ${reason}`);
   return `${whole(night.requests)} requests; reports: ${reasons.join(', ')}`;

@@ -3,7 +3,7 @@ import { World } from '../src/simulator/world.js';
 
 /**
  * A service with next to no work of its own: every report is one prepared body of about 1.5 KB in which the page's URL
- * is laid in. So what a client costs shows, and not what the service does. `/cpu` tells the seconds that it computed.
+ * is laid in. So what a client costs shows, and not what the service does. `/cpu` names the seconds that it computed.
  */
 const BODY_CHARACTERS = 1500;
 const QUERY = '/v1/url-report?url=';
