@@ -27,7 +27,7 @@ export function parseIdentity(text: string): z.infer<typeof identitySchema> | nu
 export class WarehouseError extends UsageError {}
 
 const OTHER_VERSION =
-  'was written by another version of indexhouse, whose tables have other columns: ' +
+  'was written by another version of indexhouse, whose files are different: ' +
   'use that version, or set warehouse.path to a new folder';
 const IS_FILE = 'is a file: name the folder of a warehouse';
 
@@ -117,13 +117,18 @@ export async function checkWhole(warehouse: string): Promise<void> {
   throw new WarehouseError(`${warehouse} keeps what was fetched from ${from.trim()}: name that address instead`);
 }
 
+/** @throws WarehouseError if `warehouse.json` is that of an earlier version, without a sum */
+function checkVersion(path: string, identity: string): void {
+  const { data } = z.looseObject({ warehouse_format: z.int() }).safeParse(jsonOf(identity));
+  if (data && !('sha256' in data)) throw new WarehouseError(`${path} ${OTHER_VERSION}`);
+}
+
 async function readIdentity(file: string): Promise<z.infer<typeof identitySchema> | null> {
   const text = await readIfThere(file);
   if (text === null) return null;
   const found = parseIdentity(text);
   if (found) return found;
-  if (z.object({ warehouse_format: z.int(), sha256: z.undefined() }).safeParse(jsonOf(text)).success)
-    throw new WarehouseError(`${dirname(file)} ${OTHER_VERSION}`);
+  checkVersion(dirname(file), text);
   throw new WarehouseError(
     `${file} is damaged: restore it from a backup; it holds the warehouse's format, id and time zone`,
   );
@@ -160,6 +165,7 @@ async function hasSchemas(path: string): Promise<boolean> {
   if (stamp !== columnsText()) {
     throw new WarehouseError(`${path} ${OTHER_VERSION}`);
   }
+  checkVersion(path, (await readIfThere(warehouseFolder(path).identity).catch(() => null)) ?? '');
   const whole = await Promise.all(TABLES.map((table) => isWholeParquet(schemaFile(path, table))));
   return !whole.includes(false);
 }

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -15,21 +15,23 @@ async function bound() {
 test('a warehouse of another version is refused with a sentence, and stays as it is', async () => {
   const { warehouse, night } = await bound();
   await night({ list: { a: { index_summary: 'Indexed' } } });
-  const stamp = join(warehouse, 'schema', 'columns.json');
-  writeFileSync(stamp, '{"snapshots":{"snapshot_id":"VARCHAR"}}');
+  const [stamp, identity] = [join(warehouse, 'schema', 'columns.json'), join(warehouse, 'warehouse.json')];
+  const [own, ...others] = [stamp, identity].map((file) => readFileSync(file, 'utf8'));
   const config = writeConfig(join(warehouse, '..'), {
     baseUrl: 'http://127.0.0.1:1',
     sections: { warehouse: { path: warehouse, time_zone: 'UTC' } },
   });
-  for (const command of ['sync', 'status', 'query index_balance', 'verify', 'rebuild', 'maintain']) {
+  const refused = async (command: string) => {
     const { code, stderr } = await run([...command.split(' '), '--config', config]);
-    expect([command, code, stderr]).toEqual([
-      command,
-      2,
-      expect.stringContaining('was written by another version of indexhouse, whose tables have other columns'),
-    ]);
-  }
-  rmSync(stamp);
+    const sentence = 'was written by another version of indexhouse, whose files are different';
+    expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining(sentence)]);
+  };
+  writeFileSync(identity, '{"warehouse_format":1,"id":"01a2097b-2da3-7444-8d71-92dcce9bedcd","time_zone":"UTC"}');
+  for (const command of ['sync', 'status', 'query index_balance', 'verify']) await refused(command);
+  writeFileSync(identity, others.join(''));
+  writeFileSync(stamp, '{"snapshots":{"snapshot_id":"VARCHAR"}}');
+  for (const command of ['sync', 'status', 'rebuild', 'maintain']) await refused(command);
+  writeFileSync(stamp, own ?? '');
   expect((await run(['query', 'index_balance', '--config', config])).code).toBe(0);
 });
 
