@@ -11,7 +11,7 @@ import { startService } from '../../src/cli/running-service.js';
 import { settingsWithoutFile } from '../../src/config/load.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { atLength, testAtLength } from '../given/at-length.js';
+import { atLength, testAtLength, testOnce } from '../given/at-length.js';
 import { PROGRAM, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
@@ -112,7 +112,7 @@ describe('two keys', () => {
     }
   });
 
-  it('a key without a website that is there sees nothing', async () => {
+  testOnce('a key without a website that is there sees nothing', async () => {
     const client = await clientOf(await added('later', ['not-yet']));
     for (const name of ['list_analyses', 'status']) {
       const { content, error } = await call(client, name);
@@ -130,7 +130,7 @@ describe('two keys', () => {
 });
 
 describe('the address', () => {
-  it('answers nobody without a key, nor pages of other origins or hosts', async () => {
+  testOnce('answers nobody without a key, nor pages of other origins or hosts', async () => {
     expect((await post(PING, { authorization: '' })).status).toBe(401);
     expect((await post(PING, { authorization: 'Bearer ih_no' })).status).toBe(401);
     expect((await post(PING, { origin: 'https://evil.example' })).status).toBe(403);
@@ -145,7 +145,7 @@ describe('the address', () => {
     answer.resume();
   });
 
-  it('takes one message a request, of bounded size', async () => {
+  testOnce('takes one message a request, of bounded size', async () => {
     expect(await (await post(PING)).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     expect((await post([PING, PING])).status).toBe(400);
     expect((await post('{')).status).toBe(400);
@@ -161,7 +161,7 @@ describe('the address', () => {
 
 const sqlFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('indexhouse-sql-'));
 
-it('a client that dies frees the engine', async () => {
+testOnce('a client that dies frees the engine', async () => {
   const dying = new AbortController();
   const asked = fetch(`${url}/mcp`, {
     method: 'POST',

@@ -10,7 +10,7 @@ import { readRows } from '../../src/assistant/rows.js';
 import { runSql } from '../../src/assistant/run-sql.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { atLength } from '../given/at-length.js';
+import { atLength, testOnce } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
@@ -50,7 +50,7 @@ function run(sql: string, websites: string[] | null = null, options = {}) {
   return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
 }
 
-it('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+testOnce('200 hostile statements are refused for what they are, before anything of them runs', async () => {
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, websites: ['shop'] });
   onTestFinished(() => reader.close());
   const before = fingerprint(built.path);
@@ -88,7 +88,7 @@ const HARMLESS = [
   'summarize pages',
 ];
 
-it('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
+testOnce('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
   onTestFinished(() => reader.close());
   for (const sql of HARMLESS) {
@@ -96,26 +96,29 @@ it('casts, operators, lambdas, windows and our own macros can be used in SQL', a
   }
 });
 
-it('a mistyped function is refused with the name of the nearest one', async () => {
+testOnce('a mistyped function is refused with the name of the nearest one', async () => {
   await expect(run("select substing('a', 1)")).rejects.toThrow('did you mean substring()?');
 });
 
-it('every function of this version of DuckDB is either allowed to questions or refused, and was reviewed', async () => {
-  const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
-  const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
-  const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
-  const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
-  onTestFinished(() => reader.close());
-  const there = await reader.engine.rows(
-    z.object({ name: z.string(), kind: z.string() }),
-    'select distinct lower(function_name) as name, function_type as kind from duckdb_functions()',
-  );
-  const reviewed = (name: string) => FUNCTIONS.includes(name) || isRefused.test(name);
-  expect(there.filter(({ name, kind }) => !/^(table|pragma)/.test(kind) && !reviewed(name))).toEqual([]);
-  expect(FUNCTIONS.filter((known) => !there.some(({ name }) => name === known))).toEqual([]);
-});
+testOnce(
+  'every function of this version of DuckDB is either allowed to questions or refused, and was reviewed',
+  async () => {
+    const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
+    const patterns = refused.replaceAll(/^#.*/gm, '').trim().split(/\s+/);
+    const isRefused = new RegExp(`^(${patterns.join('|').replaceAll('*', '.*')})$`);
+    const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
+    onTestFinished(() => reader.close());
+    const there = await reader.engine.rows(
+      z.object({ name: z.string(), kind: z.string() }),
+      'select distinct lower(function_name) as name, function_type as kind from duckdb_functions()',
+    );
+    const reviewed = (name: string) => FUNCTIONS.includes(name) || isRefused.test(name);
+    expect(there.filter(({ name, kind }) => !/^(table|pragma)/.test(kind) && !reviewed(name))).toEqual([]);
+    expect(FUNCTIONS.filter((known) => !there.some(({ name }) => name === known))).toEqual([]);
+  },
+);
 
-it('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
+testOnce('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
   const client = await asked(built.path);
   const { content } = await call(client, 'query_sql', {
     sql: 'select url, first_seen_at from pages order by url',
@@ -136,7 +139,7 @@ it('query_sql answers with rows, of which it counts all, and says what is wrong 
   expect(error).toContain('calls read_text() in FROM');
 });
 
-it('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
+testOnce('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
   const folder = temporaryFolder();
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -145,12 +148,12 @@ it('sees the websites of its client alone, in a process without environment and 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('ends what takes too long', async () => {
+testOnce('ends what takes too long', async () => {
   const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
   await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
 });
 
-it('ends when nobody waits any more', async () => {
+testOnce('ends when nobody waits any more', async () => {
   const client = new AbortController();
   const sql = 'select count(*) from range(10000000000) a, range(10000000000) b';
   const asking = runSql({ warehouse: built.path, websites: null, sql, ...WINDOW }, client.signal);

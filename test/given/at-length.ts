@@ -9,6 +9,9 @@ export function atLength<T>(aFew: T, all: T): T {
   return IS_FULL ? all : aFew;
 }
 
+/** A test that is the same in both modes: `npm run test:full`, which is run beside `npm test`, does not repeat it. */
+export const testOnce = test.runIf(!IS_FULL);
+
 /** A whole test for `npm run test:full` alone: another way through what `npm test` proves by a shorter one. */
 export function testAtLength(name: string, run: () => Promise<void>): void {
   if (IS_FULL) test(name, run);
@@ -24,12 +27,12 @@ export function seeds(aFew: number, factor = 1): number[] {
   return Array.from({ length: atLength(aFew, Math.ceil(SEEDS * factor)) }, (_, at) => at + 1);
 }
 
-/** Of a table of cases, by their names: these in `npm test`, all of them in `npm run test:full`. */
+/** Of a table of cases, by their names: these in `npm test`, the others in `npm run test:full`. */
 export function casesAtLength<C extends readonly [name: string, ...rest: unknown[]]>(
   all: readonly C[],
   ...aFew: string[]
 ): readonly C[] {
   const chosen = all.filter(([name]) => aFew.includes(name));
   if (chosen.length < aFew.length) throw new Error(`of ${aFew.join(', ')} there are only ${chosen.length}`);
-  return atLength(chosen, all);
+  return IS_FULL ? all.filter((one) => !chosen.includes(one)) : chosen;
 }

@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { type DaemonServiceOptions, readInOtherProcess, startDaemonService } from '../../src/cli/daemon-service.js';
 import { createLogger } from '../../src/observe/log.js';
 import { JobBoard } from '../../src/schedule/job-board.js';
-import { testAtLength } from '../given/at-length.js';
+import { testAtLength, testOnce } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -45,33 +45,36 @@ async function given(options: Partial<DaemonServiceOptions> = {}) {
   return { board, get, warehouse: built.path };
 }
 
-test('reports when it is ready, how the jobs are doing, and the figures, read once until a job changes them', async () => {
-  let reads = 0;
-  const { board, get } = await given({ readMetrics: async () => `figures ${++reads}\n` });
-  expect(await get('/readyz')).toEqual({ status: 503, text: '{"status":"starting"}' });
-  const next = new Date(Date.now() + 60_000);
-  board.setNext('verify', next);
-  expect((await get('/readyz')).status).toBe(200);
-  expect((await get('/metrics')).text).toContain('figures 1\n');
-  expect((await get('/metrics')).text).not.toContain('exit_code');
-  await board.begun('verify');
-  const running = (await get('/metrics')).text;
-  expect(running).toContain('figures 2\n');
-  expect(running).toContain('indexhouse_job_running{job="verify"} 1');
-  await board.ended('verify', 3);
-  await get('/metrics');
-  expect((await get('/metrics')).text.split('\n')).toEqual(
-    expect.arrayContaining(['figures 3', 'indexhouse_job_last_exit_code{job="verify"} 3']),
-  );
-  expect(JSON.parse((await get('/healthz')).text)).toMatchObject({
-    status: 'warnings',
-    jobs: [{ name: 'verify', is_running: false, exit_code: 3, next_at: next.toISOString() }],
-  });
-  board.setNext('verify', new Date(Date.now() - 3_600_000));
-  expect((await get('/healthz')).status).toBe(503);
-});
+testOnce(
+  'reports when it is ready, how the jobs are doing, and the figures, read once until a job changes them',
+  async () => {
+    let reads = 0;
+    const { board, get } = await given({ readMetrics: async () => `figures ${++reads}\n` });
+    expect(await get('/readyz')).toEqual({ status: 503, text: '{"status":"starting"}' });
+    const next = new Date(Date.now() + 60_000);
+    board.setNext('verify', next);
+    expect((await get('/readyz')).status).toBe(200);
+    expect((await get('/metrics')).text).toContain('figures 1\n');
+    expect((await get('/metrics')).text).not.toContain('exit_code');
+    await board.begun('verify');
+    const running = (await get('/metrics')).text;
+    expect(running).toContain('figures 2\n');
+    expect(running).toContain('indexhouse_job_running{job="verify"} 1');
+    await board.ended('verify', 3);
+    await get('/metrics');
+    expect((await get('/metrics')).text.split('\n')).toEqual(
+      expect.arrayContaining(['figures 3', 'indexhouse_job_last_exit_code{job="verify"} 3']),
+    );
+    expect(JSON.parse((await get('/healthz')).text)).toMatchObject({
+      status: 'warnings',
+      jobs: [{ name: 'verify', is_running: false, exit_code: 3, next_at: next.toISOString() }],
+    });
+    board.setNext('verify', new Date(Date.now() - 3_600_000));
+    expect((await get('/healthz')).status).toBe(503);
+  },
+);
 
-test('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
+testOnce('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
   const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
   const { board, get, warehouse } = await given({ config: { ...usual, status: { max_age: 0 } } });
   const waiting = { for: 'the service', error: '503', since: '2026-01-01T02:00:00Z', until: '2026-01-01T02:05:00Z' };
@@ -88,7 +91,7 @@ test('is not healthy while a run waits for the service, which is no reason to re
   expect((await get('/livez')).status).toBe(503);
 });
 
-test('figures that cannot be read stay what they were', async () => {
+testOnce('figures that cannot be read stay what they were', async () => {
   const texts = ['figures 1\n'];
   const readMetrics = async () => texts.shift() ?? Promise.reject(new Error('no warehouse'));
   const { board, get } = await given({ readMetrics });
@@ -98,7 +101,7 @@ test('figures that cannot be read stay what they were', async () => {
   expect(texts).toEqual([]);
 });
 
-test('beyond loopback the figures need a key that may read every website', async () => {
+testOnce('beyond loopback the figures need a key that may read every website', async () => {
   const keyFor = async (label: string, websites: string[]) => {
     const flags = ['--label', label, '--website', ...websites, '--warehouse', built.path, '--json'];
     return JSON.parse((await run(['keys', 'add', ...flags])).stdout).token;

@@ -7,7 +7,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.js
 import { withEngine } from '../../src/storage/engine.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { DATA_TABLES, type DataTable, type Table } from '../../src/warehouse/tables.js';
-import { casesAtLength, testAtLength } from '../given/at-length.js';
+import { casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { Home } from '../given/home.js';
 import { hashOf, inDuckdb, newestFile, rewrite } from '../given/tamper.js';
@@ -157,7 +157,7 @@ const CASES: [name: string, tamper: () => Promise<string>, code: number, levels?
   ['garbage as indexhouse.duckdb', () => spoilt(database(), garbled), 1],
 ];
 
-test('finds nothing in a warehouse as it should be', async () => {
+testOnce('finds nothing in a warehouse as it should be', async () => {
   const verified = await home.verify();
   expect(verified).toMatchObject({ snapshots: 2, findings: [], repaired: [] });
   expect(verified.files).toBeGreaterThanOrEqual(5);
@@ -182,7 +182,7 @@ test.for(
   if (levels) expect(found.levels).toEqual(levels);
 });
 
-test('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
+testOnce('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
   const marker = await newest('snapshots');
   const data = await newest('coverage');
   rmSync(marker);
@@ -195,7 +195,7 @@ test('names a deleted marker by its run and its data as orphans, and --repair ke
   expect([existsSync(data), hashOf(database())]).toEqual([true, before]);
 });
 
-test('finds rows of indexhouse.duckdb that were deleted, changed or added, each table by its name', async () => {
+testOnce('finds rows of indexhouse.duckdb that were deleted, changed or added, each table by its name', async () => {
   const tampers = {
     coverage: 'delete from coverage where rowid = 3',
     url_reports: "update url_reports set index_summary = 'changed' where rowid = 3",
@@ -215,7 +215,7 @@ test('finds rows of indexhouse.duckdb that were deleted, changed or added, each 
   expect(findings.map(({ remedy }) => remedy)).toContainEqual(expect.stringContaining('indexhouse rebuild'));
 });
 
-test('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async () => {
+testOnce('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async () => {
   const id = basename(await newest('snapshots'), '.parquet');
   const tables = [...DATA_TABLES, 'snapshots'];
   await inDuckdb(home.warehouse, ...tables.map((table) => `delete from ${table} where snapshot_id = '${id}'`));

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { createLogger } from '../../src/observe/log.js';
@@ -6,7 +6,7 @@ import { replay } from '../../src/run/replay.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { createTables } from '../../src/warehouse/tables.js';
-import { testAtLength } from '../given/at-length.js';
+import { testAtLength, testOnce } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
@@ -48,7 +48,7 @@ const LISTED = [
 ];
 
 describe('the summary of a snapshot', () => {
-  test('counts its listing by directory and state', async () => {
+  testOnce('counts its listing by directory and state', async () => {
     const { warehouse } = await twoNights();
     expect(await summaryRows(warehouse)).toEqual(LISTED);
   });
@@ -66,7 +66,7 @@ describe('the summary of a snapshot', () => {
   });
 });
 
-test('what is beyond the 500 largest directories is put together', async () => {
+testOnce('what is beyond the 500 largest directories is put together', async () => {
   const rows = await withEngine({ memoryLimit: MEMORY, temporary: temporaryFolder() }, async (engine) => {
     await createTables(engine);
     await engine.run(sql('macros/001_directory_of'));
