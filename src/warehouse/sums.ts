@@ -51,11 +51,12 @@ export async function withOtherRows(engine: Engine, files: readonly string[]): P
   if (all.length === 0) return [];
   await engine.set({ files_to_sum: all });
   await engine.run(`create or replace temp view rows_to_sum as ${sql('log/rows_to_sum')}`);
-  const rows = await engine.rows(sumRow, sql('log/row_sums')).finally(async () => {
+  try {
+    const found = new Map((await engine.rows(sumRow, sql('log/row_sums'))).map(({ file, sum }) => [file, sum]));
+    const written = await engine.rows(sumRow, sql('log/written_sums'), { files: all });
+    for (const { file, sum } of written) if (found.get(file) === sum) whole.set(file, stamps.get(file));
+  } finally {
     await engine.run('drop view rows_to_sum');
-  });
-  const found = new Map(rows.map(({ file, sum }) => [file, sum]));
-  const written = await engine.rows(sumRow, sql('log/written_sums'), { files: all });
-  for (const { file, sum } of written) if (found.get(file) === sum) whole.set(file, stamps.get(file));
+  }
   return all.filter((file) => whole.get(file) !== stamps.get(file));
 }
