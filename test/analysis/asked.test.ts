@@ -7,7 +7,7 @@ import type { Reader } from '../../src/analysis/reader.js';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { rewrite } from '../given/tamper.js';
@@ -88,7 +88,7 @@ describe('the website that an analysis is asked about', () => {
       expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
   });
 
-  testOnce('may have nothing but runs that failed', async () => {
+  once('may have nothing but runs that failed', async () => {
     expect(await numberOf(reader, 'indexing_trend', { website: 'failed' })).toBe(0);
   });
 });
@@ -143,12 +143,12 @@ describe('a list of pages', () => {
     }
   });
 
-  testOnce('has filters, whichever it is', () => {
+  once('has filters, whichever it is', () => {
     const lists = taking('limit').filter(({ grain }) => grain.startsWith('one row per page'));
     expect(LISTS.map(({ name }) => name)).toEqual(lists.map(({ name }) => name));
   });
 
-  testOnce('that is empty says which filter no page meets, and what there is', async () => {
+  once('that is empty says which filter no page meets, and what there is', async () => {
     const ask = async (...given: string[]) => {
       const args = ['query', 'fetch_problems', 'status=none', ...given, '--warehouse', warehouse.path];
       const { code, stdout } = await run(args);
@@ -164,7 +164,7 @@ describe('a list of pages', () => {
   });
 });
 
-testOnce.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
+once.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
   const asked = (url: string, website?: string) => askAnalysis(reader, name, { url, ...(website ? { website } : {}) });
   await expect(asked('/blog/1')).rejects.toThrow(
     `${name}: no page /blog/1 in the warehouse. Give its whole URL, as in the listing. Near it:\n` +

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeAtLength, testOnce } from '../given/at-length.js';
+import { describeAtLength, once } from '../given/at-length.js';
 import { type MadeChange, type MadeNight, MadeNights, simulatedNights } from '../given/made-nights.js';
 
 const CRAWLED = 'Crawled - currently not indexed';
@@ -81,7 +81,7 @@ describeAtLength('a simulated year', () => {
 });
 
 describe('an event', () => {
-  testOnce('is found by website, or by what a wider event does not cover', async () => {
+  once('is found by website, or by what a wider event does not cover', async () => {
     const nights = [...quietNights(20), fall];
     expect(await found(nights)).toEqual(['2025-01-21 website -30']);
     expect(await found(nights, { all_scopes: 'true' })).toEqual([
@@ -92,7 +92,7 @@ describe('an event', () => {
     ]);
   });
 
-  testOnce('holds what a sentence needs', async () => {
+  once('holds what a sentence needs', async () => {
     const [row] = await warehouse.ask(nightsOf([...quietNights(20), fall]), 'events', ALL_TIME);
     expect(row).toMatchObject({
       nights: 1,
@@ -108,32 +108,29 @@ describe('an event', () => {
     });
   });
 
-  testOnce(
-    'is one of a directory alone where others make up for it, and of a state where the index stays',
-    async () => {
-      const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
-      expect(await found([...quietNights(20), traded])).toEqual([
-        '2025-01-21 directory /a/ -30',
-        '2025-01-21 directory /b/ 30',
-      ]);
-      const resubmitted = Array.from({ length: 30 }, (_, page) => ({
-        url: `https://w.example/a/${page}`,
-        change: 'coverage_state',
-        from: SUBMITTED,
-        to: 'Indexed, not submitted in sitemap',
-      }));
-      expect(await found([...quietNights(20), resubmitted])).toEqual([
-        '2025-01-21 state Indexed, not submitted in sitemap 30',
-      ]);
-    },
-  );
+  once('is one of a directory alone where others make up for it, and of a state where the index stays', async () => {
+    const traded = [...moving('/a/', 30, 0), ...moving('/b/', 0, 30)];
+    expect(await found([...quietNights(20), traded])).toEqual([
+      '2025-01-21 directory /a/ -30',
+      '2025-01-21 directory /b/ 30',
+    ]);
+    const resubmitted = Array.from({ length: 30 }, (_, page) => ({
+      url: `https://w.example/a/${page}`,
+      change: 'coverage_state',
+      from: SUBMITTED,
+      to: 'Indexed, not submitted in sitemap',
+    }));
+    expect(await found([...quietNights(20), resubmitted])).toEqual([
+      '2025-01-21 state Indexed, not submitted in sitemap 30',
+    ]);
+  });
 
-  testOnce('needs seven nights before it', async () => {
+  once('needs seven nights before it', async () => {
     expect(await found([...quietNights(7), fall])).toEqual([]);
     expect(await found([...quietNights(8), fall])).toEqual(['2025-01-09 website -30']);
   });
 
-  testOnce('is not what happens every week', async () => {
+  once('is not what happens every week', async () => {
     const nights = Array.from({ length: 60 }, (_, night) => (night % 7 === 0 ? moving('/a/', 40, 0) : quiet(night)));
     const rows = await found(nights);
     expect(rows.filter((row) => row > '2025-02-01')).toEqual([]);
@@ -143,14 +140,14 @@ describe('an event', () => {
     ).toEqual(['2025-03-05 website -150']);
   });
 
-  testOnce('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
+  once('is not what several nights without a listing add up to, and a partial one counts in the next', async () => {
     const falling = Array.from({ length: 20 }, () => moving('/a/', 10, 0));
     expect(await found([...falling, null, null, null, [...moving('/a/', 40, 0)]])).toEqual([]);
     expect(await found([...falling, [...moving('/a/', 40, 0)]])).toEqual(['2025-01-21 website -40']);
     expect(await found([...falling, 'partial', moving('/a/', 10, 0)])).toEqual([]);
   });
 
-  testOnce('is not that new pages arrive unindexed and get their first data', async () => {
+  once('is not that new pages arrive unindexed and get their first data', async () => {
     const urls = Array.from({ length: 500 }, (_, page) => `https://w.example/new/${page}`);
     const appeared = urls.map((url) => ({ url, change: 'appeared', from: null, to: null }));
     const data = urls.map((url) => ({ url, change: 'coverage_state', from: null, to: 'URL is unknown' }));
@@ -159,7 +156,7 @@ describe('an event', () => {
     expect(await found([...quietNights(20), indexed])).toEqual(['2025-01-21 website 500']);
   });
 
-  testOnce('is that something stops, and is found again only until it is usual', async () => {
+  once('is that something stops, and is found again only until it is usual', async () => {
     const growing = Array.from({ length: 20 }, () => moving('/a/', 0, 40));
     const rows = await found([...growing, ...quietNights(20)]);
     expect(rows[rows.length - 1]).toMatch(/^2025-01-21 website/);

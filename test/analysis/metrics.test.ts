@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -53,7 +53,7 @@ testAtLength('sync --metrics-file writes what it did, and what failed, for a tex
   expect(existsSync(`${file}.tmp`)).toBe(false);
 });
 
-testOnce('pages by verdict and state have labels that the service cannot multiply or break', async () => {
+once('pages by verdict and state have labels that the service cannot multiply or break', async () => {
   const list = Object.fromEntries(
     ['Submitted and indexed', 'a new state', 'another "new"\n} 1', null].map((state, at) => [
       `a/${at}`,

@@ -17,7 +17,7 @@ import { ask } from '../../src/analysis/question.js';
 import { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles, stateFolder, tableFile } from '../../src/warehouse/layout.js';
 import { DATA_TABLES } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { type GivenPage, startScriptedService } from '../given/service.js';
 import { type BuiltWarehouse, buildWarehouse, syncAt } from '../given/warehouse.js';
@@ -55,7 +55,7 @@ const countOf = async (from: string) =>
   (await rowsOf(reader ?? (await open()), `select count(*) as n from ${from}`))[0]?.['n'];
 
 describe('what a reader sees', () => {
-  testOnce('of one snapshot are the files of its commits alone', async () => {
+  once('of one snapshot are the files of its commits alone', async () => {
     const { markers } = await open();
     const [, second] = markers.map(({ snapshotId }) => snapshotId);
     const files = reader?.filesOfSnapshot('page_changes', second ?? '') ?? [];
@@ -63,7 +63,7 @@ describe('what a reader sees', () => {
     expect(files.slice(1)).toEqual([expect.stringContaining(second ?? 'none')]);
   });
 
-  testOnce('are the tables and views of the commits', async () => {
+  once('are the tables and views of the commits', async () => {
     const names = (await rowsOf(await open(), 'show tables')).map(({ name }) => name);
     expect(names).toEqual(
       [
@@ -103,7 +103,7 @@ describe('what a reader sees', () => {
     copy.remove();
   });
 
-  testOnce('does not hold what has no marker', async () => {
+  once('does not hold what has no marker', async () => {
     const [file] = await listTableFiles(warehouse.path, 'coverage');
     const stray = tableFile(warehouse.path, 'coverage', { websiteId: 'shop', date: '2025-03-01', id: 'stray' });
     copyFileSync(file ?? '', stray);
@@ -111,7 +111,7 @@ describe('what a reader sees', () => {
     rmSync(stray);
   });
 
-  testOnce('makes a state that is missing only for a question that reads it, once, and keeps it', async () => {
+  once('makes a state that is missing only for a question that reads it, once, and keeps it', async () => {
     const states = stateFolder(warehouse.path, 'shop');
     const before = await rowsOf(await open(), 'from page_state order by url');
     reader?.close();
@@ -132,7 +132,7 @@ describe('what a reader sees', () => {
     expect(rebuilt).toHaveLength(1);
   });
 
-  testOnce('makes a state elsewhere where the warehouse cannot be written', async () => {
+  once('makes a state elsewhere where the warehouse cannot be written', async () => {
     const copy = copyOf(warehouse.path);
     const states = join(copy, 'state');
     rmSync(states, { recursive: true });
@@ -143,14 +143,14 @@ describe('what a reader sees', () => {
     expect(readFileSync(states, 'utf8')).toBe('');
   });
 
-  testOnce('is whole without the empty files of tables', async () => {
+  once('is whole without the empty files of tables', async () => {
     const copy = copyOf(warehouse.path);
     rmSync(join(copy, 'schema'), { recursive: true });
     reader = await openReader(copy);
     expect([await countOf('coverage'), await countOf('replays'), await countOf('pages')]).toEqual([3, 0, 2]);
   });
 
-  testOnce('is empty where the warehouse is', async () => {
+  once('is empty where the warehouse is', async () => {
     const empty = temporaryFolder();
     mkdirSync(join(empty, 'parquet'));
     reader = await openReader(empty);
@@ -160,7 +160,7 @@ describe('what a reader sees', () => {
 });
 
 describe('a reader', () => {
-  testOnce.each(['nowhere', ''])('needs a warehouse, which "%s" is not', async (name) => {
+  once.each(['nowhere', ''])('needs a warehouse, which "%s" is not', async (name) => {
     const folder = join(temporaryFolder(), name);
     await expect(openReader(folder)).rejects.toMatchObject({
       name: 'WarehouseError',
@@ -168,7 +168,7 @@ describe('a reader', () => {
     });
   });
 
-  testOnce('writes nothing into the warehouse and leaves nothing behind', async () => {
+  once('writes nothing into the warehouse and leaves nothing behind', async () => {
     const list = () => readdirSync(warehouse.path, { recursive: true }).sort();
     vi.stubEnv('TMPDIR', temporaryFolder());
     const before = list();
@@ -191,7 +191,7 @@ describe('a question', () => {
 
   afterAll(() => asked.close());
 
-  testOnce.each([
+  once.each([
     ["copy (select 1) to '/tmp/stolen.csv'", 'COPY'],
     ['create table t as select 1', 'CREATE'],
     ["attach 'x.duckdb'", 'ATTACH'],
@@ -215,7 +215,7 @@ describe('a question', () => {
     expect(await rowsOf(asked, 'select count(*) as n from snapshots')).toEqual([{ n: 2 }]);
   });
 
-  testOnce.each([
+  once.each([
     'select 1 as n; -- one\n/* two */ ;',
     'with x as (select 1 as n) from x',
     'values (1)',
@@ -227,7 +227,7 @@ describe('a question', () => {
     expect(await rowsOf(asked, sql)).not.toEqual([]);
   });
 
-  testOnce.each(['service-keys.json', 'warehouse.json', 'indexhouse.duckdb'])(
+  once.each(['service-keys.json', 'warehouse.json', 'indexhouse.duckdb'])(
     'has an engine that cannot read %s',
     async (name) => {
       const read = asked.engine.rows(z.unknown(), 'from read_text($file)', { file: join(warehouse.path, name) });
@@ -235,7 +235,7 @@ describe('a question', () => {
     },
   );
 
-  testOnce('takes parameters by name, and says which ones a statement uses', async () => {
+  once('takes parameters by name, and says which ones a statement uses', async () => {
     const sql = 'select url from coverage where index_summary = $summary and snapshot_date = $date order by url';
     expect(await rowsOf(asked, sql, { summary: 'Indexed', date: '2025-03-01' })).toHaveLength(2);
     await expect(rowsOf(asked, sql, { summary: 'Indexed' })).rejects.toThrow(
@@ -244,7 +244,7 @@ describe('a question', () => {
     await expect(rowsOf(asked, 'select 1', { x: '1' })).rejects.toThrow('no parameter $x; the statement uses no');
   });
 
-  testOnce('never gives a part of an answer for the whole', async () => {
+  once('never gives a part of an answer for the whole', async () => {
     const question = { name: 'first', sql: 'select range as n from range(100000)', parameters: {} };
     const { parts } = await ask(asked, question);
     await rowsOf(asked, 'from coverage');
@@ -254,7 +254,7 @@ describe('a question', () => {
     await expect(read()).rejects.toThrow('first: another question was asked before its answer was read');
   });
 
-  testOnce('reports errors that come with a later row', async () => {
+  once('reports errors that come with a later row', async () => {
     const sql = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
     await expect(rowsOf(asked, sql)).rejects.toThrow(QuestionError);
   });

@@ -8,7 +8,7 @@ import { writeAnalytics } from '../../src/followers/analytics.js';
 import { unfinishedJournals } from '../../src/journal/folder.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { DAY_MS } from '../../src/time.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -62,7 +62,7 @@ function statusOf(path: string, now = Date.now(), websites = [{ id: SITE, name: 
 }
 
 describe('status', () => {
-  testOnce('of a folder without snapshots names the configured websites, which have no snapshot yet', async () => {
+  once('of a folder without snapshots names the configured websites, which have no snapshot yet', async () => {
     const path = temporaryFolder();
     const status = await statusOf(path);
     expect(status.websites).toEqual([
@@ -81,7 +81,7 @@ describe('status', () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  testOnce('of a website that is no longer configured is no warning, however old its snapshot is', async () => {
+  once('of a website that is no longer configured is no warning, however old its snapshot is', async () => {
     const { path } = await given(synced);
     const status = await statusOf(path, Date.now() + 30 * DAY_MS, [{ id: 'other', name: null }]);
     expect(status.websites.map(({ website_id, is_configured }) => [website_id, is_configured])).toEqual([
@@ -91,7 +91,7 @@ describe('status', () => {
     expect(status.warnings).toEqual(['other: no snapshot yet; run `indexhouse sync`']);
   });
 
-  testOnce('after a good run shows freshness and completeness, and writes nothing', async () => {
+  once('after a good run shows freshness and completeness, and writes nothing', async () => {
     const { path } = await given(synced);
     const before = readdirSync(path, { recursive: true }).sort();
     const status = await statusOf(path, Date.now() + 3_600_000);
@@ -122,7 +122,7 @@ describe('status', () => {
     expect(website?.pages?.oldest_report_seconds).toBeGreaterThanOrEqual(website?.pages?.median_report_seconds ?? 0);
   });
 
-  testOnce('warns of a snapshot that is older than it should be', async () => {
+  once('warns of a snapshot that is older than it should be', async () => {
     const { path } = await given(synced);
     expect((await statusOf(path, Date.now() + 2 * DAY_MS - 60_000)).warnings).toEqual([]);
     expect((await statusOf(path, Date.now() + 10 * DAY_MS)).warnings).toEqual([
@@ -151,7 +151,7 @@ describe('status', () => {
     expect(readdirSync(path)).toContain('state');
   });
 
-  testOnce('shows a failed last run beside the snapshot before it', async () => {
+  once('shows a failed last run beside the snapshot before it', async () => {
     const { path } = await given(synced);
     const other = writeConfig(temporaryFolder(), {
       baseUrl: service.url,
@@ -168,7 +168,7 @@ describe('status', () => {
     ]);
   });
 
-  testOnce('shows how far an unfinished run is, and whether somebody works on it', async () => {
+  once('shows how far an unfinished run is, and whether somebody works on it', async () => {
     const { file, path } = await given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const left = await statusOf(path);
@@ -188,7 +188,7 @@ describe('status', () => {
     expect(running.unfinished).toMatchObject([{ in_progress: true }]);
   });
 
-  testOnce('says why a run is not finished, and what one waits for', async () => {
+  once('says why a run is not finished, and what one waits for', async () => {
     const { file, path } = await given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const runFile = join(path, 'run.json');
@@ -230,7 +230,7 @@ describe('status', () => {
     expect(websites[0]).toMatchObject({ last_snapshot: null, last_run: null });
   });
 
-  testOnce('shows how far indexhouse.duckdb is behind, and who holds it', async () => {
+  once('shows how far indexhouse.duckdb is behind, and who holds it', async () => {
     const { file, path } = await given(synced);
     const writer = await holdOpen(join(path, 'indexhouse.duckdb'), 'READ_WRITE');
     await syncNow(file);

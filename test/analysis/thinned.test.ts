@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { copyOf } from '../given/folder.js';
 import { inDuckdb } from '../given/tamper.js';
 import { at, buildNights, maintainAt } from '../given/thinned.js';
@@ -55,7 +55,7 @@ const shop = (name: string, difference: string) => `${at('shop', name)} ${differ
 const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until, pages: 'true' });
 
 describe('compare, page by page,', () => {
-  testOnce('passes over listings that are out of use', async () => {
+  once('passes over listings that are out of use', async () => {
     const expected = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
     // The 5th is compared by the 2nd, and the 11th by the 9th.
     for (const rows of await byBoth('compare', diff('2025-03-05', '2025-03-11'))) {
@@ -71,7 +71,7 @@ describe('compare, page by page,', () => {
     expect(await byBoth('compare', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
   });
 
-  testOnce('compares nothing with rows that indexhouse.duckdb has dropped', async () => {
+  once('compares nothing with rows that indexhouse.duckdb has dropped', async () => {
     const expected = [shop('a', 'changed')];
     expect(differences(await byDuckdb(shortened, 'compare', diff('2025-03-09')))).toEqual(expected);
     expect(differences(await byParquet(shortened, 'compare', diff('2025-03-05')))).toEqual([
@@ -87,7 +87,7 @@ describe('page_timeline', () => {
   const absences = (rows: Rows) =>
     rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
 
-  testOnce('makes no absence of rows that indexhouse.duckdb has dropped', async () => {
+  once('makes no absence of rows that indexhouse.duckdb has dropped', async () => {
     expect(absences(await byDuckdb(shortened, 'page_timeline', { url: at('shop', 'b') }))).toEqual([]);
     // All rows of `f` are dropped, but the listing that lacks it is there.
     expect(absences(await byDuckdb(shortened, 'page_timeline', { url: at('shop', 'f') }))).toEqual(['2025-03-09']);

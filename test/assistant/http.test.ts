@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { once as nextEvent } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { startService } from '../../src/cli/running-service.js';
 import { settingsWithoutFile } from '../../src/config/load.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { PROGRAM, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
@@ -112,7 +112,7 @@ describe('two keys', () => {
     }
   });
 
-  testOnce('a key without a website that is there sees nothing', async () => {
+  once('a key without a website that is there sees nothing', async () => {
     const client = await clientOf(await added('later', ['not-yet']));
     for (const name of ['list_analyses', 'status']) {
       const { content, error } = await call(client, name);
@@ -130,7 +130,7 @@ describe('two keys', () => {
 });
 
 describe('the address', () => {
-  testOnce('answers nobody without a key, nor pages of other origins or hosts', async () => {
+  once('answers nobody without a key, nor pages of other origins or hosts', async () => {
     expect((await post(PING, { authorization: '' })).status).toBe(401);
     expect((await post(PING, { authorization: 'Bearer ih_no' })).status).toBe(401);
     expect((await post(PING, { origin: 'https://evil.example' })).status).toBe(403);
@@ -140,12 +140,12 @@ describe('the address', () => {
     const headers = { ...HEADERS, host: 'evil.example', authorization: `Bearer ${tokens.shop}` };
     const rebound = request({ hostname, port, path: pathname, method: 'POST', headers });
     rebound.end(JSON.stringify(PING));
-    const [answer] = await once(rebound, 'response');
+    const [answer] = await nextEvent(rebound, 'response');
     expect(answer.statusCode).toBe(421);
     answer.resume();
   });
 
-  testOnce('takes one message a request, of bounded size', async () => {
+  once('takes one message a request, of bounded size', async () => {
     expect(await (await post(PING)).json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
     expect((await post([PING, PING])).status).toBe(400);
     expect((await post('{')).status).toBe(400);
@@ -161,7 +161,7 @@ describe('the address', () => {
 
 const sqlFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('indexhouse-sql-'));
 
-testOnce('a client that dies frees the engine', async () => {
+once('a client that dies frees the engine', async () => {
   const dying = new AbortController();
   const asked = fetch(`${url}/mcp`, {
     method: 'POST',
@@ -202,7 +202,7 @@ testAtLength('an assistant that dies in the middle of a question ends its server
   await vi.waitFor(() => expect(sqlFolders(folder)).toHaveLength(1), { timeout: 30_000 });
   child.stdin.destroy();
   child.stdout.destroy();
-  const [code] = await once(child, 'exit');
+  const [code] = await nextEvent(child, 'exit');
   expect(code).toBe(0);
   await vi.waitFor(() => expect(readdirSync(join(folder))).toEqual([]), { timeout: 30_000 });
 });

@@ -9,7 +9,7 @@ import { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { updateIndex } from '../../src/warehouse/marker-index.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { NIGHTS, NOW, pages } from './given.js';
@@ -66,7 +66,7 @@ async function answer(reader: Reader, sql: string): Promise<string> {
 }
 
 describe('a warehouse with an index of old markers, of one website', () => {
-  testOnce('has the rows of that one in every table, and all of them', async () => {
+  once('has the rows of that one in every table, and all of them', async () => {
     const [own, whole] = [await opened(indexed, ['shop']), await Reader.open({ warehouse: indexed, ...LIMITS })];
     onTestFinished(() => whole.close());
     for (const table of TABLES.filter((name) => name !== 'tombstones')) {
@@ -110,7 +110,7 @@ describe('a warehouse with an index of old markers, of one website', () => {
     await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
   });
 
-  testOnce('has an engine that cannot open a file of others', async () => {
+  once('has an engine that cannot open a file of others', async () => {
     const own = await opened(indexed, ['shop']);
     const files = (await listTableFiles(indexed, 'coverage')).filter((file) => /website=(other|shop2)/.test(file));
     expect(files.length).toBeGreaterThan(2);
@@ -123,7 +123,7 @@ describe('a warehouse with an index of old markers, of one website', () => {
     }
   });
 
-  testOnce('may have no website, or one that is not there', async () => {
+  once('may have no website, or one that is not there', async () => {
     for (const websites of [[], ['nobody']]) {
       const own = await opened(indexed, websites);
       for (const table of TABLES) expect([table, await own.rows(anyRow, `from ${table}`)]).toEqual([table, []]);

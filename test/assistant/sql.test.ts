@@ -10,7 +10,7 @@ import { readRows } from '../../src/assistant/rows.js';
 import { runSql } from '../../src/assistant/run-sql.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
@@ -50,7 +50,7 @@ function run(sql: string, websites: string[] | null = null, options = {}) {
   return runSql(request, NEVER, { memoryLimit: MEMORY_LIMIT, ...options });
 }
 
-testOnce('200 hostile statements are refused for what they are, before anything of them runs', async () => {
+once('200 hostile statements are refused for what they are, before anything of them runs', async () => {
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT, websites: ['shop'] });
   onTestFinished(() => reader.close());
   const before = fingerprint(built.path);
@@ -88,7 +88,7 @@ const HARMLESS = [
   'summarize pages',
 ];
 
-testOnce('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
+once('casts, operators, lambdas, windows and our own macros can be used in SQL', async () => {
   const reader = await Reader.open({ warehouse: built.path, memoryLimit: MEMORY_LIMIT });
   onTestFinished(() => reader.close());
   for (const sql of HARMLESS) {
@@ -96,11 +96,11 @@ testOnce('casts, operators, lambdas, windows and our own macros can be used in S
   }
 });
 
-testOnce('a mistyped function is refused with the name of the nearest one', async () => {
+once('a mistyped function is refused with the name of the nearest one', async () => {
   await expect(run("select substing('a', 1)")).rejects.toThrow('did you mean substring()?');
 });
 
-testOnce(
+once(
   'every function of this version of DuckDB is either allowed to questions or refused, and was reviewed',
   async () => {
     const [, refused = ''] = readFileSync(join(packageFolder(), 'sql', 'functions.txt'), 'utf8').split('[refused]');
@@ -118,7 +118,7 @@ testOnce(
   },
 );
 
-testOnce('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
+once('query_sql answers with rows, of which it counts all, and says what is wrong with a statement', async () => {
   const client = await asked(built.path);
   const { content } = await call(client, 'query_sql', {
     sql: 'select url, first_seen_at from pages order by url',
@@ -139,7 +139,7 @@ testOnce('query_sql answers with rows, of which it counts all, and says what is 
   expect(error).toContain('calls read_text() in FROM');
 });
 
-testOnce('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
+once('sees the websites of its client alone, in a process without environment and without leftovers', async () => {
   const folder = temporaryFolder();
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -148,12 +148,12 @@ testOnce('sees the websites of its client alone, in a process without environmen
   expect(readdirSync(folder)).toEqual([]);
 });
 
-testOnce('ends what takes too long', async () => {
+once('ends what takes too long', async () => {
   const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
   await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
 });
 
-testOnce('ends when nobody waits any more', async () => {
+once('ends when nobody waits any more', async () => {
   const client = new AbortController();
   const sql = 'select count(*) from range(10000000000) a, range(10000000000) b';
   const asking = runSql({ warehouse: built.path, websites: null, sql, ...WINDOW }, client.signal);

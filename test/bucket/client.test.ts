@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Bucket } from '../../src/bucket/client.js';
 import { BucketError } from '../../src/bucket/errors.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { type Fault, type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { temporaryFolder } from '../given/folder.js';
 import { EARLY_HINTS, startRawServer, trickle } from '../given/raw-server.js';
@@ -40,7 +40,7 @@ function first(times: number, fault: Fault) {
 }
 
 describe('Bucket', () => {
-  testOnce('writes, reads, lists and removes objects below its prefix', async () => {
+  once('writes, reads, lists and removes objects below its prefix', async () => {
     const lake = bucket();
     const keys = ['x/website=!2F/1', 'x/2', 'x/ü é', 'x/+&<"', 'x/4', 'x/5', 'x/6', 'y/7'];
     for (const key of keys) expect(await lake.put(key, `text of ${key}`)).toBe(true);
@@ -54,7 +54,7 @@ describe('Bucket', () => {
     expect(await lake.get('x/2')).toBeNull();
   });
 
-  testOnce('replaces an object only where it is asked to', async () => {
+  once('replaces an object only where it is asked to', async () => {
     const lake = bucket();
     await lake.put('k', 'first');
     expect(await lake.put('k', 'second')).toBe(false);
@@ -63,7 +63,7 @@ describe('Bucket', () => {
     expect(String((await lake.get('k'))?.body)).toBe('third');
   });
 
-  testOnce('sends and fetches files, and only with the bytes that they must have', async () => {
+  once('sends and fetches files, and only with the bytes that they must have', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'sent');
     writeFileSync(file, 'x'.repeat(300_000));
@@ -85,7 +85,7 @@ describe('Bucket', () => {
     expect(existsSync(other)).toBe(false);
   });
 
-  testOnce.each([
+  once.each([
     ['cut'],
     ['500 InternalError'],
     ['503 SlowDown'],
@@ -98,7 +98,7 @@ describe('Bucket', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  testOnce('waits for an answer that comes slowly', async () => {
+  once('waits for an answer that comes slowly', async () => {
     const lake = new Bucket(server.config, { env: {}, effects, timeout: 150, attempts: 1 });
     open.push(lake);
     await lake.put('k', 'ten pieces');
@@ -106,7 +106,7 @@ describe('Bucket', () => {
     expect(String((await lake.get('k'))?.body)).toBe('ten pieces');
   });
 
-  testOnce('does not wait for an answer that is only ever announced', async () => {
+  once('does not wait for an answer that is only ever announced', async () => {
     const { url: endpoint } = await startRawServer((_, socket) => trickle(socket, EARLY_HINTS));
     const lake = new Bucket({ ...server.config, endpoint }, { env: {}, effects, timeout: 150, attempts: 1 });
     open.push(lake);
@@ -124,13 +124,13 @@ describe('Bucket', () => {
     );
   });
 
-  testOnce('learns that an object is there where the answer to its own request was cut', async () => {
+  once('learns that an object is there where the answer to its own request was cut', async () => {
     first(1, 'kept');
     expect(await bucket().put('k', 'text')).toBe(false);
     expect(String(server.objects.get('a/b/k')?.body)).toBe('text');
   });
 
-  testOnce.each([
+  once.each([
     ['403 AccessDenied', 'allow this key s3:ListBucket'],
     ['403 SignatureDoesNotMatch', 'check access_key_id and secret_access_key'],
     ['400 AuthorizationHeaderMalformed', 'set bucket.region'],
@@ -152,7 +152,7 @@ describe('Bucket', () => {
     expect(String(error)).not.toContain(SECRET);
   });
 
-  testOnce('names expired credentials, a clock that is wrong, a missing bucket, and missing credentials', async () => {
+  once('names expired credentials, a clock that is wrong, a missing bucket, and missing credentials', async () => {
     await expect(bucket({ session_token: 'expired' }).get('k')).rejects.toThrow('credentials have expired: renew them');
     await expect(bucket({}, () => Date.now() - 3_600_000).get('k')).rejects.toThrow("set this machine's clock");
     await expect(bucket({ url: 's3://pond' }).get('k')).rejects.toThrow('create the bucket');
@@ -166,7 +166,7 @@ describe('Bucket', () => {
     expect(await lake.get('k')).toBeNull();
   });
 
-  testOnce('reads how old an object is by the clock of the server', async () => {
+  once('reads how old an object is by the clock of the server', async () => {
     const lake = bucket();
     await lake.put('k', 'text');
     const written = Date.now();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
 import { summedJson } from '../../src/storage/summed-json.js';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -75,7 +75,7 @@ async function takenOver(): Promise<[Machine, Machine]> {
   return [a, b];
 }
 
-testOnce('another machine is refused before its first request, with the command that makes it the writer', async () => {
+once('another machine is refused before its first request, with the command that makes it the writer', async () => {
   const [a, b] = [new Machine(), new Machine()];
   expect(await a.night()).toEqual(done);
   const asked = service.asked();
@@ -93,7 +93,7 @@ testOnce('another machine is refused before its first request, with the command 
   await a.expectWhole(2);
 });
 
-testOnce('two first nights at once: one machine commits, the other one is refused', async () => {
+once('two first nights at once: one machine commits, the other one is refused', async () => {
   const [a, b] = [new Machine(), new Machine()];
   const codes = (await Promise.all([a.night(), b.night()])).map(({ code }) => code);
   expect(codes.sort()).toEqual([0, 1]);
@@ -102,7 +102,7 @@ testOnce('two first nights at once: one machine commits, the other one is refuse
 });
 
 describe('a machine that was taken over', () => {
-  testOnce('is refused; status names what only it has, which one command sets aside', async () => {
+  once('is refused; status names what only it has, which one command sets aside', async () => {
     const a = new Machine();
     expect(await a.night()).toEqual(done);
     server.fault = () => '403 AccessDenied';
@@ -216,7 +216,7 @@ testAtLength('without its bucket, only a machine that was confirmed last time co
   await b.expectWhole(3);
 });
 
-testOnce('a server that ignores conditions is refused by doctor and at the start', async () => {
+once('a server that ignores conditions is refused by doctor and at the start', async () => {
   const a = new Machine();
   server.isConditional = false;
   expect(await a.night()).toEqual(refused('conditional writes'));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { BucketCache } from '../../src/bucket/cache.js';
 import { RunLock } from '../../src/warehouse/lock.js';
 import { hasIndex, updateIndex } from '../../src/warehouse/marker-index.js';
-import { casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copyTo, putBack } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -77,7 +77,7 @@ function tampered(prefix: string, change: (body: Buffer) => Buffer | null): void
 }
 
 describe('a bucket is read like a folder', () => {
-  testOnce('with equal answers, and each object is fetched once', async () => {
+  once('with equal answers, and each object is fetched once', async () => {
     for (const asked of [['indexing_trend'], ['deindexed_pages', 'since=2025-03-01'], ['drift_diary']]) {
       const there = await run(['query', ...asked, '--json', '--warehouse', built.path]);
       expect(await read('query', ...asked, '--json')).toEqual(there);
@@ -99,7 +99,7 @@ describe('a bucket is read like a folder', () => {
     expect(new Map(server.objects)).toEqual(stored);
   });
 
-  testOnce('with listings and reports of 100 days, and a question that needs older ones says so', async () => {
+  once('with listings and reports of 100 days, and a question that needs older ones says so', async () => {
     const old = await buildWarehouse([
       { at: '2025-01-01T02:00:00Z', lists: { shop: [page('a'), page('b')] } },
       { at: '2025-06-01T02:00:00Z', lists: { shop: [page('a')] } },
@@ -156,7 +156,7 @@ describe('a bucket is read like a folder', () => {
 });
 
 describe('a bucket that is down', () => {
-  testOnce('is reported, and answered for as far as what it needs is here', async () => {
+  once('is reported, and answered for as far as what it needs is here', async () => {
     server.fault = () => 'cut';
     const nothing = await sql(PAGES);
     expect(nothing).toMatchObject({ code: 1, stdout: '' });
@@ -170,7 +170,7 @@ describe('a bucket that is down', () => {
     expect(old.stderr).not.toContain(SECRET);
   });
 
-  testOnce('and another process that waits for it hold nobody up who has read it before', async () => {
+  once('and another process that waits for it hold nobody up who has read it before', async () => {
     const folder = join(caches, 'cache');
     const cache = await BucketCache.open({
       bucket: server.config,
@@ -191,7 +191,7 @@ describe('a bucket that is down', () => {
     again.release();
   });
 
-  testOnce('does not keep a question from being stopped', async () => {
+  once('does not keep a question from being stopped', async () => {
     const stop = new AbortController();
     server.fault = (request) => {
       if (!request.includes('/coverage/')) return null;
@@ -287,14 +287,14 @@ testAtLength('two at once share the files', async () => {
   for (const { stdout } of both) expect(stdout).toBe(one.stdout);
 });
 
-testOnce('a cache that cannot be made is reported, with the key that names it', async () => {
+once('a cache that cannot be made is reported, with the key that names it', async () => {
   writeFileSync(join(caches, 'file'), '');
   const env = { ...environment(), INDEXHOUSE_WAREHOUSE_CACHE_PATH: join(caches, 'file', 'cache') };
   const { code, stderr } = await run(['query', '--sql', LISTED, '--warehouse', 's3://lake/nights'], { env });
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^indexhouse: the cache .* cannot be made: .*cache_path/)]);
 });
 
-testOnce('doctor says how a bucket is read', async () => {
+once('doctor says how a bucket is read', async () => {
   const bucket = server.config;
   const warehouse = { path: 's3://lake/nights', cache_path: caches };
   const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse, bucket } });

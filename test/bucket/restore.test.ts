@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -77,7 +77,7 @@ describe('restore', () => {
     expect(again.stderr).toContain('is there already and was not changed');
   });
 
-  testOnce('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
+  once('needs no configuration, and says what is wrong with its flags and the bucket', async () => {
     const { endpoint = '', access_key_id = '', secret_access_key = '' } = server.config;
     const env = {
       AWS_ENDPOINT_URL: endpoint,

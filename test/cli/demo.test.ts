@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { programName } from '../../src/cli/io.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run, runProcess, start } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 
@@ -53,7 +53,7 @@ testAtLength(
   },
 );
 
-testOnce(
+once(
   'commands are shown as they can be typed: by name where it is installed, else the folder of the clone',
   async () => {
     const folder = join('/home', 'me', 'indexhouse');

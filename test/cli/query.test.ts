@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { analyses } from '../../src/analysis/catalog.js';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { PROGRAM, run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -51,7 +51,7 @@ async function refusal(args: string[], { columns, isTTY }: Asked = {}): Promise<
 }
 
 describe('indexhouse query', () => {
-  testOnce('lists the analyses and describes one, without a warehouse', async () => {
+  once('lists the analyses and describes one, without a warehouse', async () => {
     const text = (await run(['query'])).stdout;
     for (const { name, title } of analyses()) expect(text).toMatch(new RegExp(`^  ${name} +${title}$`, 'm'));
     expect(JSON.parse((await run(['query', '--json'])).stdout)).toHaveLength(analyses().length);
@@ -59,7 +59,7 @@ describe('indexhouse query', () => {
     expect(one).toMatch(/^page_timeline: Page timeline\n[\s\S]+url \(text, required\)[\s\S]+with known as/);
   });
 
-  testOnce('finds the warehouse by the configuration, whose token it does not need', async () => {
+  once('finds the warehouse by the configuration, whose token it does not need', async () => {
     const folder = temporaryFolder();
     const sections = { warehouse: { path: warehouse.path } };
     const config = writeConfig(folder, { baseUrl: 'http://127.0.0.1:9', token: `\${NOT_SET_AT_ALL}`, sections });
@@ -67,12 +67,12 @@ describe('indexhouse query', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ website_id: 'shop', pages: 2 }]);
   });
 
-  testOnce('takes parameters before and after the name, with the option and without', async () => {
+  once('takes parameters before and after the name, with the option and without', async () => {
     const args = ['--param', `url=${PLAIN}`, 'page_timeline', 'website=shop', '--json'];
     expect(JSON.parse(await query(args))).toMatchObject([{ event: 'listed' }, { event: 'report' }]);
   });
 
-  testOnce('reads a file, and binds its parameters as text', async () => {
+  once('reads a file, and binds its parameters as text', async () => {
     const file = join(temporaryFolder(), 'own.sql');
     writeFileSync(file, 'select count(*) as n from coverage where url = $url;\n');
     expect(JSON.parse(await query(['--file', file, '--param', `url=${PLAIN}`, '--json']))).toEqual([{ n: 1 }]);
@@ -110,7 +110,7 @@ describe('indexhouse query', () => {
 });
 
 describe('the program', () => {
-  testOnce('exits with 2 for SQL that fails, with its message and no stack', async () => {
+  once('exits with 2 for SQL that fails, with its message and no stack', async () => {
     const ended = await run(['query', '--sql', 'select nope', '--warehouse', warehouse.path]);
     expect(ended).toMatchObject({
       code: 2,
@@ -120,7 +120,7 @@ describe('the program', () => {
     expect(ended.stderr).not.toMatch(/^ +at /m);
   });
 
-  testOnce('leaves nothing in the temporary folder where Ctrl-C ends it in the middle of an answer', async () => {
+  once('leaves nothing in the temporary folder where Ctrl-C ends it in the middle of an answer', async () => {
     const folder = temporaryFolder();
     const endless = 'select count(*) from range(1000000) as a, range(1000000) as b where a.range % 7 = b.range % 5';
     const asked = ['query', '--sql', endless, '--warehouse', warehouse.path];
@@ -138,7 +138,7 @@ describe('the program', () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^indexhouse: cannot write to stdout: ENOSPC.*\n$/m)]);
   });
 
-  testOnce('exits with 2 where there is no warehouse', async () => {
+  once('exits with 2 where there is no warehouse', async () => {
     const ended = await run(['query', 'indexing_trend', '--warehouse', '/nowhere']);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toBe('indexhouse: no warehouse at /nowhere: run `indexhouse sync` first\n');
@@ -149,7 +149,7 @@ describe('the program', () => {
 });
 
 describe('a table', () => {
-  testOnce('shows what a terminal would obey', async () => {
+  once('shows what a terminal would obey', async () => {
     const text = await sql('select url from coverage order by url');
     expect(text).toContain('https://shop.example/\\x9b2J\\u202etxt');
     expect(text).not.toMatch(/[\u009b\u202e]/);
@@ -158,14 +158,14 @@ describe('a table', () => {
     );
   });
 
-  testOnce('says that there are no rows', async () => {
+  once('says that there are no rows', async () => {
     expect(await sql('select url from coverage where false')).toBe('url\n───\n\nNo rows.\n');
     expect(await query(['deindexed_pages'])).toContain('There is one snapshot, and two are needed to compare: there');
   });
 });
 
 describe('JSON', () => {
-  testOnce('is an array of row objects with values of their types', async () => {
+  once('is an array of row objects with values of their types', async () => {
     const text = await sql(
       `select snapshot_at, snapshot_date, last_crawl_time, count(*) over () as n, null as nothing, ['a'] as list,
          'NaN'::double as nan, url = '${PLAIN}' as yes, 1 as n
@@ -187,13 +187,13 @@ describe('JSON', () => {
     ]);
   });
 
-  testOnce('keeps hostile text, harmless for a terminal', async () => {
+  once('keeps hostile text, harmless for a terminal', async () => {
     const text = await sql('select url from coverage order by url', '--format', 'json');
     expect(JSON.parse(text)).toEqual([{ url: PLAIN }, { url: HOSTILE }]);
     expect(text).not.toMatch(/[\u009b\u202e]/);
   });
 
-  testOnce('is whole in many parts, and empty without rows', async () => {
+  once('is whole in many parts, and empty without rows', async () => {
     const rows = JSON.parse(await sql('select range as n from range(10000) order by n', '--json'));
     expect(rows).toHaveLength(10_000);
     expect(rows.at(-1)).toEqual({ n: 9999 });
@@ -204,20 +204,20 @@ describe('JSON', () => {
 describe('CSV', () => {
   const QUERY = `select index_summary as "a,b", null as n, '' as empty, -1 as minus from coverage where url = '${PLAIN}'`;
 
-  testOnce('is quoted, and guarded against formulas unless asked not to', async () => {
+  once('is quoted, and guarded against formulas unless asked not to', async () => {
     expect(await sql(QUERY, '--format', 'csv')).toBe('"a,b",n,empty,minus\r\n"\'=cmd, ""quoted""",,"",-1\r\n');
     expect(await sql(QUERY, '--format', 'csv', '--raw-csv')).toContain('\r\n"=cmd, ""quoted""",,"",-1\r\n');
   });
 });
 
-testOnce('--columns chooses columns of the statement, in this order', async () => {
+once('--columns chooses columns of the statement, in this order', async () => {
   const trend = ['indexing_trend', '--columns', 'snapshot_date,pages'];
   expect(await query([...trend, '--format', 'csv'])).toBe('snapshot_date,pages\r\n2025-03-01,2\r\n');
   expect(await query([...trend, '--json'])).toBe('[\n  {"snapshot_date":"2025-03-01","pages":2}\n]\n');
   expect(await sql("select 1 as a, 'x' as b, 3 as c", '--columns', 'c,a')).toBe('c  a\n─  ─\n3  1\n');
 });
 
-testOnce('a default limit that left something out is reported, with how to get all of it', async () => {
+once('a default limit that left something out is reported, with how to get all of it', async () => {
   const pages = Array.from({ length: 51 }, (_, at) => ({ url: `https://shop.example/${at}/a` }));
   const many = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages } }]);
   onTestFinished(() => many.remove());
@@ -234,7 +234,7 @@ testOnce('a default limit that left something out is reported, with how to get a
   expect(await asked('--format', 'csv', 'limit=50')).toMatchObject({ lines: 52, stderr: '' });
 });
 
-testOnce('Markdown is a table whose links are links and whose text is text', async () => {
+once('Markdown is a table whose links are links and whose text is text', async () => {
   const text = "select 'a|b <i>*_`[x](y)' as \"n|1\", 2 as n, 'https://shop.example/a_b' as url, 'x\ny' as two";
   expect(await sql(text, '--format', 'md')).toBe(
     '| n\\|1 | n | url | two |\n| --- | ---: | --- | --- |\n' +
@@ -253,7 +253,7 @@ describe('a spreadsheet', () => {
     return (await readXlsx(readFileSync(out))).sheets;
   }
 
-  testOnce('has numbers, times and truth values as such, and text as text', async () => {
+  once('has numbers, times and truth values as such, and text as text', async () => {
     const [{ rows = [] } = {}] = await sheet(['--sql', QUERY]);
     expect(rows).toEqual([
       ['text', 'url', 'n', 'share', 'yes', 'nothing', 'day', 'at', 'escaped', 'old', 'list'],
@@ -304,13 +304,13 @@ describe('Parquet', () => {
     text: '{"a":1}',
   };
 
-  testOnce('goes to a file, with types and JSON as text', async () => {
+  once('goes to a file, with types and JSON as text', async () => {
     const out = join(temporaryFolder(), 'answer.parquet');
     expect(await query([...ARGS, '--out', out])).toBe('');
     expect(await readParquet(out)).toEqual([ROW]);
   });
 
-  testOnce('goes to a pipe, but not to a terminal', async () => {
+  once('goes to a pipe, but not to a terminal', async () => {
     const out = join(temporaryFolder(), 'piped.parquet');
     writeFileSync(out, (await run(['query', ...ARGS, '--warehouse', warehouse.path])).bytes);
     expect(await readParquet(out)).toEqual([ROW]);
@@ -319,7 +319,7 @@ describe('Parquet', () => {
 });
 
 describe('--out', () => {
-  testOnce('takes the format of its extension, never over an existing file unless forced', async () => {
+  once('takes the format of its extension, never over an existing file unless forced', async () => {
     const out = join(temporaryFolder(), 'answer.JSON');
     const args = ['--sql', 'select 1 as n', '--out', out];
     expect(await query(args)).toBe('');
@@ -331,7 +331,7 @@ describe('--out', () => {
     expect(await query(['--sql', 'select 1 as n', '--format', 'csv', '--out', '-'])).toBe('n\r\n1\r\n');
   });
 
-  testOnce('is never a file of the warehouse, even where it is forced', async () => {
+  once('is never a file of the warehouse, even where it is forced', async () => {
     const out = join(warehouse.path, 'own.csv');
     expect(await refusal(['--sql', 'select 1 as n', '--out', out, '--force'])).toBe(
       `${out} is inside the warehouse ${warehouse.path}: choose a path outside of it`,
@@ -339,7 +339,7 @@ describe('--out', () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  testOnce('leaves nothing of an answer that fails half-way', async () => {
+  once('leaves nothing of an answer that fails half-way', async () => {
     const out = join(temporaryFolder(), 'answer.csv');
     const failing = "select if(range = 9999, 'x', '1')::integer as n from range(10000)";
     expect(await refusal(['--sql', failing, '--format', 'csv', '--out', out])).toContain('--sql: Conversion Error');

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { warehouseFolder } from '../../src/warehouse/layout.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -65,7 +65,7 @@ describe('indexhouse schedule', () => {
     expect(await readTable(warehouse, 'snapshots')).toMatchObject([{ resumed: true, reports_status: 'complete' }]);
   });
 
-  testOnce('--once runs a job now and exits with its exit code', async () => {
+  once('--once runs a job now and exits with its exit code', async () => {
     const upstream = await service();
     const { file, warehouse } = configured(upstream.url, { 'nightly-sync': false });
     expect(await run(['schedule', '--once', 'nightly-sync', '--config', file])).toMatchObject({ code: 0, stdout: '' });
@@ -74,7 +74,7 @@ describe('indexhouse schedule', () => {
     expect(await run(['schedule', '--once', 'nightly-sync', '--config', file])).toMatchObject({ code: 4 });
   });
 
-  testOnce('runs until it is asked to stop', async () => {
+  once('runs until it is asked to stop', async () => {
     const stop = new AbortController();
     const { file } = configured('http://127.0.0.1:1');
     const daemon = run(['schedule', '--config', file], { signal: stop.signal });
@@ -82,7 +82,7 @@ describe('indexhouse schedule', () => {
     expect(await daemon).toMatchObject({ code: 0, stderr: expect.stringContaining('"next_run"') });
   });
 
-  testOnce('a second one over the same warehouse exits with 4', async () => {
+  once('a second one over the same warehouse exits with 4', async () => {
     const { file, warehouse } = configured('http://127.0.0.1:1');
     mkdirSync(warehouse);
     const first = await RunLock.take(warehouse, 'a daemon', warehouseFolder(warehouse).scheduleLock);
@@ -93,7 +93,7 @@ describe('indexhouse schedule', () => {
     expect(await second()).toMatchObject({ code: 0 });
   });
 
-  testOnce('a job that does not exist is a usage error that lists the jobs', async () => {
+  once('a job that does not exist is a usage error that lists the jobs', async () => {
     const { file } = configured('http://127.0.0.1:1', { backup: '0 1 * * *' });
     const daemon = await run(['schedule', '--config', file]);
     expect(daemon).toMatchObject({ code: 2, stderr: expect.stringContaining('schedule.backup is not a known key') });

@@ -3,7 +3,7 @@ import { syncSummary } from '../../src/cli/sync.js';
 import type { WebsiteReceipt } from '../../src/run/receipt.js';
 import { problemsIn } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { runProcess } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -44,7 +44,7 @@ function summaryOf(websites: WebsiteReceipt[], width?: number): string {
 }
 
 describe('the summary of a sync', () => {
-  testOnce('says what the reports were for, what is left for the next run, and what was sent again', () => {
+  once('says what the reports were for, what is left for the next run, and what was sent again', () => {
     const text = summaryOf([
       website(
         'w',
@@ -63,7 +63,7 @@ describe('the summary of a sync', () => {
     ]);
   });
 
-  testOnce('of nothing, and of what a terminal would obey', () => {
+  once('of nothing, and of what a terminal would obey', () => {
     expect(summaryOf([])).toBe('No interrupted run.\n\nDone: 0 websites synced.\n');
     const hostile = summaryOf([website('\x1b[2Jw', { error: 'bad\x1b]0;x\x07' }, { left: 2 })]);
     expect(hostile).toContain('\\x1b[2Jw: 2 reports were left');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processIo } from '../../src/cli/io.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { websiteIds } from '../../src/config/websites.js';
-import { casesAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -64,7 +64,7 @@ function havingWebsite(command: Command, path: string[] = []): string[] {
   return [...own, ...command.commands.flatMap((child) => havingWebsite(child, [...path, child.name()]))];
 }
 
-testOnce('these are all commands that take websites', () => {
+once('these are all commands that take websites', () => {
   const program = buildProgram('0.0.0', processIo(), { exitCode: 0 });
   const names = COMMANDS.map(([name]) => name);
   expect(havingWebsite(program).sort()).toEqual([...names, ...OTHERS].sort());
@@ -92,7 +92,7 @@ test.each(casesAtLength(COMMANDS, 'sync', 'report', 'replay'))(
   },
 );
 
-testOnce('an id wins over a name, and a name of several websites is refused', () => {
+once('an id wins over a name, and a name of several websites is refused', () => {
   const known = [
     { id: 'a', name: 'b' },
     { id: 'b', name: 'twin' },
@@ -104,7 +104,7 @@ testOnce('an id wins over a name, and a name of several websites is refused', ()
   expect(() => websiteIds(['twin'], known, 'the warehouse')).toThrow(several);
 });
 
-testOnce('where the configuration says all, sync finds a website that only the service knows by its name', async () => {
+once('where the configuration says all, sync finds a website that only the service knows by its name', async () => {
   const name = 'https://blog.example';
   const planned = await ran('plan', 'all', '--website', name);
   expect(planned).toMatchObject({ code: 2, stderr: expect.stringContaining('in the warehouse. It has:\n  shop') });

@@ -7,7 +7,7 @@ import { type DoctorEffects, examine } from '../../src/doctor/examine.js';
 import { realRunEffects } from '../../src/run/context.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { summedJson } from '../../src/storage/summed-json.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { type GivenConfig, writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -42,7 +42,7 @@ function of(findings: CheckResult[], check: string): CheckResult[] {
 }
 
 describe('doctor', () => {
-  testOnce('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
+  once('finds nothing wrong where all is well, with one request for the key and one for each website', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, websites: ['site-a'] });
     expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
@@ -66,7 +66,7 @@ describe('doctor', () => {
     expect([...requests.byRequest.keys()]).toEqual(['/v1', '/v1/urls/site-a?skip=0&limit=1']);
   });
 
-  testOnce('a wrong token is one error, costs one request, and never shows the token', async () => {
+  once('a wrong token is one error, costs one request, and never shows the token', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, token: 'no-such-token-4711', websites: ['site-a'] });
     expect(of(findings, 'token')).toMatchObject([{ level: 'error', message: expect.stringContaining('401') }]);
@@ -76,7 +76,7 @@ describe('doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('4711');
   });
 
-  testOnce('a website that the key may not read differs from one that does not exist', async () => {
+  once('a website that the key may not read differs from one that does not exist', async () => {
     const { url } = await service();
     const websites = of(await doctor({ baseUrl: url, websites: ['site-a', FORBIDDEN, 'nowhere'] }), 'website');
     expect(websites.map(({ level }) => level)).toEqual(['ok', 'error', 'error']);
@@ -86,7 +86,7 @@ describe('doctor', () => {
     expect(websites[2]?.remedy).toContain('The key has access to: site-a');
   });
 
-  testOnce('a wrong path of the base URL differs from a website that does not exist', async () => {
+  once('a wrong path of the base URL differs from a website that does not exist', async () => {
     const { url } = await service();
     const [website] = of(await doctor({ baseUrl: `${url}/wrong/path`, websites: ['site-a'] }), 'website');
     expect(website).toMatchObject({
@@ -95,7 +95,7 @@ describe('doctor', () => {
     });
   });
 
-  testOnce('names what breaks the contract', async () => {
+  once('names what breaks the contract', async () => {
     const simulated = await service();
     simulated.setFaults({ violation: 1 }, ['listing']);
     const [website] = of(await doctor({ baseUrl: simulated.url, websites: ['site-a'] }), 'website');
@@ -105,7 +105,7 @@ describe('doctor', () => {
     expect(html).toMatchObject({ level: 'error', message: expect.stringContaining('HTML') });
   });
 
-  testOnce(
+  once(
     'a redirect and an address where nothing answers are errors of base_url, and no website is asked for',
     async () => {
       const simulated = await service();
@@ -122,31 +122,28 @@ describe('doctor', () => {
     },
   );
 
-  testOnce(
-    'compares the clock with that of the service and with the newest snapshot, in the words of a sync',
-    async () => {
-      const { url } = await service();
-      const config = { baseUrl: url, websites: ['site-a'] };
-      const folder = temporaryFolder();
-      const clockAt = async (minutes: number) =>
-        of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
-      expect(await clockAt(9)).toMatchObject({ level: 'ok' });
-      expect(await clockAt(11)).toMatchObject({
-        level: 'warning',
-        message: expect.stringMatching(/11m ahead of that of the/),
-      });
-      expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
-      await syncNow(writeConfig(folder, config));
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
-      onTestFinished(() => void vi.useRealTimers());
-      const behind = await clockAt(0);
-      expect(behind).toMatchObject({
-        level: 'error',
-        message: expect.stringMatching(/2d behind the newest snapshot, /),
-      });
-      expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
-    },
-  );
+  once('compares the clock with that of the service and with the newest snapshot, in the words of a sync', async () => {
+    const { url } = await service();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const folder = temporaryFolder();
+    const clockAt = async (minutes: number) =>
+      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+    expect(await clockAt(9)).toMatchObject({ level: 'ok' });
+    expect(await clockAt(11)).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/11m ahead of that of the/),
+    });
+    expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
+    await syncNow(writeConfig(folder, config));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const behind = await clockAt(0);
+    expect(behind).toMatchObject({
+      level: 'error',
+      message: expect.stringMatching(/2d behind the newest snapshot, /),
+    });
+    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
+  });
 
   testAtLength('names who holds the run lock and indexhouse.duckdb', async () => {
     const { url } = await service();
@@ -161,7 +158,7 @@ describe('doctor', () => {
     expect(of(findings, 'duckdb')).toMatchObject(held(reader.pid));
   });
 
-  testOnce('a warehouse of another time zone, and a file in its place, are errors', async () => {
+  once('a warehouse of another time zone, and a file in its place, are errors', async () => {
     const { url } = await service();
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'warehouse'));
@@ -178,7 +175,7 @@ describe('doctor', () => {
     expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
   });
 
-  testOnce('measures disk, memory and Node against what is needed', async () => {
+  once('measures disk, memory and Node against what is needed', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
     const effects = { freeDisk: async () => 1e5, availableMemory: () => 256e6, nodeVersion: 'v20.18.3' };
@@ -188,7 +185,7 @@ describe('doctor', () => {
     expect(of(findings, 'node')).toMatchObject([{ level: 'error' }]);
   });
 
-  testOnce('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
+  once('a job that does not exist is a finding of the configuration, and nothing is asked', async () => {
     const { url, requests } = await service();
     const findings = await doctor({ baseUrl: url, sections: { schedule: { 'nightly-snyc': '0 1 * * *' } } });
     expect(of(findings, 'config')).toMatchObject([{ level: 'error', remedy: 'Did you mean `nightly-sync`?' }]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -9,7 +9,7 @@ import { pagesOf, startOddService, windowOf } from '../given/odd-service.js';
 import { readTable } from '../given/parquet.js';
 
 describe('a key', () => {
-  testOnce('that is wrong stops everything, and says where to look', async () => {
+  once('that is wrong stops everything, and says where to look', async () => {
     const simulator = await startSimulator({
       websites: [
         { id: 'one', pages: 5 },
@@ -32,7 +32,7 @@ describe('a key', () => {
     expect(simulator.requests.attempted).toBeLessThanOrEqual(3);
   });
 
-  testOnce('that may not read one website reads the others', async () => {
+  once('that may not read one website reads the others', async () => {
     const simulator = await startSimulator({
       websites: [
         { id: 'mine', pages: 5 },
@@ -65,7 +65,7 @@ describe('a key', () => {
     expect((await readTable(join(cwd, 'warehouse'), 'coverage')).length).toBe(5);
   });
 
-  testOnce('whose websites the service does not list fails the run', async () => {
+  once('whose websites the service does not list fails the run', async () => {
     const service = await startOddService({ v1: { listing: () => ({ body: '<html></html>' }) } });
     onTestFinished(() => service.close());
     const file = writeConfig(temporaryFolder(), { baseUrl: service.url });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -45,7 +45,7 @@ function expectEqual(warehouse: string) {
 }
 
 describe('the bucket', () => {
-  testOnce('holds the files of the warehouse under keys without %, and takes each once', async () => {
+  once('holds the files of the warehouse under keys without %, and takes each once', async () => {
     expect(await copyTo(server, built.path)).toEqual({ behind: 0 });
     expectEqual(built.path);
     expect([...held().keys()].join('')).not.toMatch(/[%\s*]/);
@@ -71,7 +71,7 @@ describe('the bucket', () => {
     }
   });
 
-  testOnce('refuses a warehouse that is not the one it holds', async () => {
+  once('refuses a warehouse that is not the one it holds', async () => {
     server.objects.set('nights/warehouse.json', {
       body: Buffer.from('{"time_zone":"Asia/Tokyo"}'),
       modified: new Date(),
@@ -135,7 +135,7 @@ describe('status and verify', () => {
     message: expect.stringMatching(message),
   }));
 
-  testOnce('compare the bucket with the log', async () => {
+  once('compare the bucket with the log', async () => {
     const { ask, found } = asking(built.path);
     await copyTo(server, built.path);
     spoil();

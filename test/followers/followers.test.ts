@@ -9,7 +9,7 @@ import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { DATA_TABLES, MARKER_TABLES } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
@@ -106,7 +106,7 @@ const CASES: Record<string, Case> = {
 
 describe.each(Object.entries(CASES))('%s', (name, one) => {
   // The tables in the bucket go the ways of both.
-  const testCase = ['Iceberg tables', 'the bucket'].includes(name) ? testAtLength : testOnce;
+  const testCase = ['Iceberg tables', 'the bucket'].includes(name) ? testAtLength : once;
   testCase(
     'is behind until it has followed, holds every row, copies nothing twice, and is made again once deleted',
     async () => {
@@ -128,7 +128,7 @@ describe.each(Object.entries(CASES))('%s', (name, one) => {
     },
   );
 
-  testOnce('interrupted after any step, it ends up the same', async () => {
+  once('interrupted after any step, it ends up the same', async () => {
     const steps: string[] = [];
     const unwatch = watchCrashPoints((step) => steps.push(step));
     await catchUp(copyOf(built.path), one);
@@ -151,7 +151,7 @@ describe.each(Object.entries(CASES))('%s', (name, one) => {
   });
 
   if (one.isCopy)
-    testOnce('skips a commit whose file is damaged, names it, and takes it once it is whole', async () => {
+    once('skips a commit whose file is damaged, names it, and takes it once it is whole', async () => {
       const warehouse = copyOf(built.path);
       const [damaged = ''] = (await listTableFiles(warehouse, 'coverage')).filter((path) => path.includes('=shop'));
       const bytes = readFileSync(damaged);
@@ -169,7 +169,7 @@ describe.each(Object.entries(CASES))('%s', (name, one) => {
       expect(await one.rows(warehouse)).toEqual(all);
     });
 
-  const testRetention = one.names.length > 1 ? testOnce : testAtLength;
+  const testRetention = one.names.length > 1 ? once : testAtLength;
   testRetention('follows retention', async () => {
     const warehouse = copyOf(built.path);
     await catchUp(warehouse, one);
@@ -203,31 +203,28 @@ describe.each(Object.entries(CASES))('%s', (name, one) => {
     });
 });
 
-testOnce(
-  'indexhouse.duckdb lags while a reader has it open, stops no other follower, and then catches up',
-  async () => {
-    const warehouse = copyOf(built.path);
-    const native = {
-      ...(CASES['indexhouse.duckdb'] ?? expect.fail()),
-      sections: () => ({ warehouse: { lock_timeout: '0s' } }),
-    };
-    await catchUp(warehouse, native);
-    const newest = '(select max(snapshot_id) from snapshots)';
-    const tables = [...DATA_TABLES, 'snapshots'];
-    await inDuckdb(warehouse, ...tables.map((table) => `delete from ${table} where snapshot_id = ${newest}`));
-    const reader = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
-    const both = { ...native, names: ['duckdb', 'analytics'] };
-    expect(await catchUp(warehouse, both)).toEqual([
-      { name: 'duckdb', behind: 1, reason: expect.stringContaining(`process ${reader.pid}`) },
-      { name: 'analytics', behind: 0 },
-    ]);
-    await reader.release();
-    expect(await catchUp(warehouse, both)).toEqual(upToDate(both));
-    expect(await native.rows(warehouse)).toEqual(all);
-  },
-);
+once('indexhouse.duckdb lags while a reader has it open, stops no other follower, and then catches up', async () => {
+  const warehouse = copyOf(built.path);
+  const native = {
+    ...(CASES['indexhouse.duckdb'] ?? expect.fail()),
+    sections: () => ({ warehouse: { lock_timeout: '0s' } }),
+  };
+  await catchUp(warehouse, native);
+  const newest = '(select max(snapshot_id) from snapshots)';
+  const tables = [...DATA_TABLES, 'snapshots'];
+  await inDuckdb(warehouse, ...tables.map((table) => `delete from ${table} where snapshot_id = ${newest}`));
+  const reader = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
+  const both = { ...native, names: ['duckdb', 'analytics'] };
+  expect(await catchUp(warehouse, both)).toEqual([
+    { name: 'duckdb', behind: 1, reason: expect.stringContaining(`process ${reader.pid}`) },
+    { name: 'analytics', behind: 0 },
+  ]);
+  await reader.release();
+  expect(await catchUp(warehouse, both)).toEqual(upToDate(both));
+  expect(await native.rows(warehouse)).toEqual(all);
+});
 
-testOnce('Iceberg tables wait for the bucket', async () => {
+once('Iceberg tables wait for the bucket', async () => {
   server.fault = () => '403 AccessDenied';
   const both = CASES['Iceberg tables in the bucket'] ?? expect.fail();
   const [first, second] = await catchUp(copyOf(built.path), both);

@@ -10,7 +10,7 @@ import { literal } from '../../src/storage/sql.js';
 import { listTableFiles, namesIn, stateFolder } from '../../src/warehouse/layout.js';
 import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { columnsOf } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import {
   icebergFiles,
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => built.remove());
 
 describe('readers can travel', () => {
-  testOnce('to the end of each run of all its websites, and snapshots is published last', async () => {
+  once('to the end of each run of all its websites, and snapshots is published last', async () => {
     const warehouse = until(3);
     const order: string[] = [];
     onTestFinished(watchCrashPoints((step) => order.push(step)));
@@ -138,7 +138,7 @@ testAtLength('a table or a hint that is missing, and a folder that was moved, ar
   expect(Object.keys(await icebergFiles(moved, 'coverage')).sort()).toEqual(expected.sort());
 });
 
-testOnce('a column that was added is a schema of its own, and earlier snapshots keep theirs', async () => {
+once('a column that was added is a schema of its own, and earlier snapshots keep theirs', async () => {
   const warehouse = until(1);
   await publishIceberg(warehouse);
   const file = join(folderOf(warehouse), 'v1.metadata.json');
@@ -154,7 +154,7 @@ testOnce('a column that was added is a schema of its own, and earlier snapshots 
   expect(snapshots.map((snapshot) => snapshot['schema-id'])).toEqual([0, 1]);
 });
 
-testOnce('nulls are counted in every column, lists and columns that a file lacks included', async () => {
+once('nulls are counted in every column, lists and columns that a file lacks included', async () => {
   const warehouse = until(1);
   // As a version wrote it that had one column less.
   const [reports = ''] = await listTableFiles(warehouse, 'url_reports');
@@ -174,7 +174,7 @@ testOnce('nulls are counted in every column, lists and columns that a file lacks
   }
 });
 
-testOnce('a state that was rebuilt with another size is published again with the right one', async () => {
+once('a state that was rebuilt with another size is published again with the right one', async () => {
   const warehouse = until(2);
   await publishIceberg(warehouse);
   const published = await icebergSizes(warehouse, 'page_state');

@@ -10,7 +10,7 @@ export function atLength<T>(aFew: T, all: T): T {
 }
 
 /** A test that is the same in both modes: `npm run test:full`, which is run beside `npm test`, does not repeat it. */
-export const testOnce = test.runIf(!IS_FULL);
+export const once = test.runIf(!IS_FULL);
 
 /** A whole test for `npm run test:full` alone: another way through what `npm test` proves by a shorter one. */
 export function testAtLength(name: string, run: () => Promise<void>): void {

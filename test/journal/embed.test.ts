@@ -7,7 +7,7 @@ import { PlanReader } from '../../src/journal/plan.js';
 import { ReportsJournal, readReports } from '../../src/journal/reports.js';
 import { judgeReport, type ReportOutcome } from '../../src/source/report.js';
 import type { Engine } from '../../src/storage/engine.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from '../given/journal.js';
 
@@ -127,13 +127,13 @@ describe('a report in the journal', () => {
     );
   });
 
-  testOnce('keeps its unknown fields, whatever their names', async () => {
+  once('keeps its unknown fields, whatever their names', async () => {
     const body = `{"url":${JSON.stringify(URL_ASKED)},"constructor":1,"toString":{"a":[1]},"URL":"x","":"empty"}`;
     const [row] = await journaled([judgeReport(body, URL_ASKED)]);
     expect(JSON.parse(String(row?.['extra']))).toEqual({ constructor: 1, toString: { a: [1] }, URL: 'x', '': 'empty' });
   });
 
-  testOnce.each([
+  once.each([
     ['arrays', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
     ['objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ])('is refused where %s are nested deeper than can be written again', async (_, deep) => {
@@ -143,7 +143,7 @@ describe('a report in the journal', () => {
     expect(String(row?.['issues'])).toContain('too_deep');
   });
 
-  testOnce('is refused where DuckDB could not read it back, and a refused text is cut', async () => {
+  once('is refused where DuckDB could not read it back, and a refused text is cut', async () => {
     const flood = 'a'.repeat(40_000_000);
     const huge = `{"url":${JSON.stringify(URL_ASKED)},"x":"${flood}"}`;
     const rows = await journaled([judgeReport(huge, URL_ASKED), judgeReport(`<html>${flood}`, URL_ASKED)]);
@@ -153,7 +153,7 @@ describe('a report in the journal', () => {
   });
 });
 
-testOnce('a failure whose message was cut in the middle of an emoji does not spoil the journal', async () => {
+once('a failure whose message was cut in the middle of an emoji does not spoil the journal', async () => {
   const message = 'the service answered 500 (\ud83d';
   const rows = await journaled([
     { outcome: 'failed', status: 500, message },
@@ -165,7 +165,7 @@ testOnce('a failure whose message was cut in the middle of an emoji does not spo
   expect(counts).toMatchObject({ failed: 1, rejected: 1 });
 });
 
-testOnce('a plan gives back every URL, line separators of Unicode included', async () => {
+once('a plan gives back every URL, line separators of Unicode included', async () => {
   const folder = temporaryFolder(onTestFinished);
   const plan = `${folder}/plan.ndjson`;
   const urls = ['https://e.com/\u2028a', 'https://e.com/\u2029', 'https://e.com/\u0085'];

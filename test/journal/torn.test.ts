@@ -7,7 +7,7 @@ import { readWindow } from '../../src/source/coverage-window.js';
 import { judgeReport } from '../../src/source/report.js';
 import type { AcceptedWindow } from '../../src/source/walk-state.js';
 import { firstWalk } from '../../src/source/walk-state.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { temporaryFolder } from '../given/folder.js';
 import { emptyJournal, openEngine, readByDuckDB } from '../given/journal.js';
@@ -92,7 +92,7 @@ describe('a listing that was cut off', () => {
     }
   });
 
-  testOnce('is written on behind its last whole window, so that DuckDB reads all of it', async () => {
+  once('is written on behind its last whole window, so that DuckDB reads all of it', async () => {
     journal = await given();
     const engine = await openEngine(journal.path);
     onTestFinished(() => engine.close());
@@ -138,7 +138,7 @@ describe('reports that were cut off', () => {
     }
   });
 
-  testOnce('are written on behind the last whole answer, so that DuckDB reads all of them', async () => {
+  once('are written on behind the last whole answer, so that DuckDB reads all of them', async () => {
     journal = await given();
     const engine = await openEngine(journal.path);
     onTestFinished(() => engine.close());
@@ -166,7 +166,7 @@ describe('reports that were cut off', () => {
   });
 });
 
-testOnce('a damaged last line of the reports is left out', async () => {
+once('a damaged last line of the reports is left out', async () => {
   journal = await given();
   const whole = await fetched(journal);
   const last = lineEnds(whole).at(-2) ?? 0;

@@ -10,7 +10,7 @@ import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { filesOf, type Marker, markersOf } from '../../src/warehouse/markers.js';
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -71,57 +71,51 @@ async function keptCommits(warehouse: string): Promise<string[]> {
 const fileCount = async (warehouse: string, table: ThinnedTable) => (await listTableFiles(warehouse, table)).length;
 
 describe('thinning the Parquet files', () => {
-  testOnce(
-    'a dry run says what would go, takes no lock and changes nothing; then files are put out of use',
-    async () => {
-      const warehouse = copyOf(built.path);
-      const before = filesBelow(warehouse);
-      const dry = await maintainAt(warehouse, { dryRun: true });
-      expect(dry).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
-      const shop = dry.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
-      expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-03-05', last_date: '2025-03-11' });
-      expect(shop?.kept.map(({ reason, files }) => [reason, files])).toEqual([
-        ['recent', 1],
-        ['last_of_period', 3],
-        ['newest_reports', 2],
-      ]);
-      expect(filesBelow(warehouse)).toEqual(before);
+  once('a dry run says what would go, takes no lock and changes nothing; then files are put out of use', async () => {
+    const warehouse = copyOf(built.path);
+    const before = filesBelow(warehouse);
+    const dry = await maintainAt(warehouse, { dryRun: true });
+    expect(dry).toMatchObject({ dry_run: true, thinned_before: '2025-03-17', waiting: { files: 7 } });
+    const shop = dry.parquet.find(({ website_id, table }) => website_id === 'shop' && table === 'url_reports');
+    expect(shop).toMatchObject({ files: 2, rows: 2, first_date: '2025-03-05', last_date: '2025-03-11' });
+    expect(shop?.kept.map(({ reason, files }) => [reason, files])).toEqual([
+      ['recent', 1],
+      ['last_of_period', 3],
+      ['newest_reports', 2],
+    ]);
+    expect(filesBelow(warehouse)).toEqual(before);
 
-      const files = await fileCount(warehouse, 'coverage');
-      const reader = await withReader({ warehouse, memoryLimit: MEMORY }, async (opened) => {
-        const done = await maintainAt(warehouse);
-        expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
-        expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
-        // Whoever listed the files before still finds them.
-        return opened.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
-      });
-      expect(reader).toEqual([{ rows: '36' }]);
-      // Never one that holds what is needed.
-      expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files]);
-      expect(await findingsOf(warehouse)).toEqual([]);
-      for (const file of ['analytics.duckdb', 'indexhouse.duckdb']) {
-        const counts = await countsIn(join(warehouse, file), ['coverage', 'url_reports', 'tombstones']);
-        expect(counts).toEqual({ coverage: 20, url_reports: 13, tombstones: 7 });
-      }
-    },
-  );
+    const files = await fileCount(warehouse, 'coverage');
+    const reader = await withReader({ warehouse, memoryLimit: MEMORY }, async (opened) => {
+      const done = await maintainAt(warehouse);
+      expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
+      expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
+      // Whoever listed the files before still finds them.
+      return opened.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
+    });
+    expect(reader).toEqual([{ rows: '36' }]);
+    // Never one that holds what is needed.
+    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files]);
+    expect(await findingsOf(warehouse)).toEqual([]);
+    for (const file of ['analytics.duckdb', 'indexhouse.duckdb']) {
+      const counts = await countsIn(join(warehouse, file), ['coverage', 'url_reports', 'tombstones']);
+      expect(counts).toEqual({ coverage: 20, url_reports: 13, tombstones: 7 });
+    }
+  });
 
-  testOnce(
-    'after an hour the files are deleted; what stays is answered as before, from the checkpoint, too',
-    async () => {
-      const warehouse = copyOf(thinned);
-      const files = await fileCount(warehouse, 'coverage');
-      const kept = await keptCommits(warehouse);
-      const before = await answersOf(built.path, kept);
-      const early = await maintainAt(warehouse, { now: NOW + HOUR_MS - 1 });
-      expect(early).toMatchObject({ deleted: { files: 0 }, waiting: { files: 7 } });
-      const late = await maintainAt(warehouse, { now: NOW + HOUR_MS });
-      expect(late).toMatchObject({ deleted: { files: 7 }, waiting: { files: 0, bytes: 0 } });
-      expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files - 5]);
-      rmSync(join(warehouse, 'state'), { recursive: true });
-      expect(await answersOf(warehouse, kept)).toEqual(before);
-    },
-  );
+  once('after an hour the files are deleted; what stays is answered as before, from the checkpoint, too', async () => {
+    const warehouse = copyOf(thinned);
+    const files = await fileCount(warehouse, 'coverage');
+    const kept = await keptCommits(warehouse);
+    const before = await answersOf(built.path, kept);
+    const early = await maintainAt(warehouse, { now: NOW + HOUR_MS - 1 });
+    expect(early).toMatchObject({ deleted: { files: 0 }, waiting: { files: 7 } });
+    const late = await maintainAt(warehouse, { now: NOW + HOUR_MS });
+    expect(late).toMatchObject({ deleted: { files: 7 }, waiting: { files: 0, bytes: 0 } });
+    expect([await datesSeen(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([STAYS, files - 5]);
+    rmSync(join(warehouse, 'state'), { recursive: true });
+    expect(await answersOf(warehouse, kept)).toEqual(before);
+  });
 
   testAtLength('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
     const [thin, whole] = [copyOf(thinned), copyOf(built.path)];
@@ -153,7 +147,7 @@ describe('thinning the Parquet files', () => {
     });
   });
 
-  testOnce('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
+  once('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
     const warehouse = copyOf(thinned);
     const config = writeConfig(join(warehouse, '..'), { baseUrl: 'http://127.0.0.1:1' });
     const ask = async (...words: string[]) => {
@@ -182,7 +176,7 @@ describe('indexhouse.duckdb', () => {
   const countsOf = (warehouse: string) =>
     countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
 
-  testOnce('loses old rows only, for good, and verify honours it', async () => {
+  once('loses old rows only, for good, and verify honours it', async () => {
     const warehouse = copyOf(built.path);
     const parquet = await fileCount(warehouse, 'coverage');
     const dry = await maintainAt(warehouse, { retention: KEEP, dryRun: true });
@@ -230,7 +224,7 @@ describe('indexhouse.duckdb', () => {
 });
 
 describe('a warehouse that is not as it should be', () => {
-  testOnce('with a state that is not what the log gives is left as it is', async () => {
+  once('with a state that is not what the log gives is left as it is', async () => {
     const warehouse = copyOf(built.path);
     const newest = markersOf(await markersIn(warehouse), 'shop').at(-1);
     const state = join(warehouse, 'state', 'website=shop', `${newest?.commitId}.parquet`);

@@ -6,7 +6,7 @@ import { BusyError } from '../../src/exit.js';
 import { hourlyCheck } from '../../src/notify/hourly.js';
 import { notifiedRun, sendNotices } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -56,7 +56,7 @@ function afterOneNight(): Promise<Nights> {
 }
 
 describe('a notice', () => {
-  testOnce('is not sent in a quiet world', async () => {
+  once('is not sent in a quiet world', async () => {
     const nights = await afterOneNight();
     const { send, receiver } = await watching(nights);
     expect(await send()).toEqual([]);
@@ -132,7 +132,7 @@ describe('a notice', () => {
     expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
   });
 
-  testOnce('of a stale website comes once for each run', async () => {
+  once('of a stale website comes once for each run', async () => {
     const nights = await afterOneNight();
     const { send, notices } = await watching(nights);
     for (const days of [1, 3, 3.1, 5]) await send(days);
@@ -151,7 +151,7 @@ describe('a notice', () => {
     ]);
   });
 
-  testOnce('counts rejected records, which are no pages that left the index', async () => {
+  once('counts rejected records, which are no pages that left the index', async () => {
     const nights = await afterOneNight();
     const { send, notices } = await watching(nights, { indexed_drop: 1 });
     await send();
@@ -172,7 +172,7 @@ describe('a notice', () => {
 });
 
 describe('a channel', () => {
-  testOnce('of mail gets the trend of the website, too', async () => {
+  once('of mail gets the trend of the website, too', async () => {
     const nights = await afterOneNight();
     const server = await startMailServer();
     const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
@@ -184,7 +184,7 @@ describe('a channel', () => {
     expect(server.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(2);
   });
 
-  testOnce('that is down gets its notices later, once, and holds up no other', async () => {
+  once('that is down gets its notices later, once, and holds up no other', async () => {
     const nights = await afterOneNight();
     const [up, down] = [await startReceiver(), await startReceiver()];
     down.status = 503;
@@ -243,7 +243,7 @@ describe('a channel', () => {
 describe('a run', () => {
   const failing = (error: string, runId = 'run-1'): Receipt => ({ ...NOTHING, run_id: runId, error });
 
-  testOnce('that failed is reported once, between the pings', async () => {
+  once('that failed is reported once, between the pings', async () => {
     const receiver = await startReceiver();
     const { config, log } = withChannels(join(temporaryFolder(), 'none-yet'), [
       { type: 'ping', url: `${receiver.url}/ping/uuid` },
@@ -264,7 +264,7 @@ describe('a run', () => {
     );
   });
 
-  testOnce(
+  once(
     'that waits long for the service is reported while it waits and once that is over, a copy once while it lags',
     async () => {
       const nights = await afterOneNight();
@@ -340,7 +340,7 @@ describe('a run', () => {
     expect(receiver.got).toEqual([]);
   });
 
-  testOnce('goes on where no channel answers, and sends no token', async () => {
+  once('goes on where no channel answers, and sends no token', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log, warnings } = withChannels(nights.warehouse, [
@@ -395,7 +395,7 @@ testAtLength(
   },
 );
 
-testOnce('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
+once('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
   const nights = await givenNights(onTestFinished);
   const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], {
     stale: false,

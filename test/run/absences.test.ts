@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { givenNights, type NightEnd, type Nights } from '../given/nights.js';
 import type { Row } from '../given/parquet.js';
 
@@ -61,7 +61,7 @@ describe('a page that complete listings lack', () => {
   const state = (name: string, ...columns: string[]) =>
     ends.map((end) => pick(end.state.get(name), ...columns)).slice(1);
 
-  testOnce('has disappeared when two in a row lack it, and changes once', () => {
+  once('has disappeared when two in a row lack it, and changes once', () => {
     expect(changesOf('unasked')).toEqual([[], [], ['unasked disappeared: Indexed → – (since night 1)'], [], []]);
     const columns = ['absences', 'disappeared_at', 'last_seen_at', 'consecutive_failures', 'index_summary'];
     expect(state('unasked', ...columns)).toEqual([
@@ -72,12 +72,12 @@ describe('a page that complete listings lack', () => {
     ]);
   });
 
-  testOnce('has disappeared that night where its report says so too', () => {
+  once('has disappeared that night where its report says so too', () => {
     expect(changesOf('denied')).toEqual([[], ['denied disappeared: Indexed → – (since night 1)'], [], [], []]);
     expect(state('denied', 'disappeared_at')).toEqual(Array(4).fill([given.at(2)]));
   });
 
-  testOnce('is asked for first, until its disappearance is certain', () => {
+  once('is asked for first, until its disappearance is certain', () => {
     const asked = (night: number, name: string) => ends[night - 1]?.asked.includes(name);
     expect([2, 3, 4].map((night) => [asked(night, 'unasked'), asked(night, 'denied'), asked(night, 'hidden')])).toEqual(
       [
@@ -88,7 +88,7 @@ describe('a page that complete listings lack', () => {
     );
   });
 
-  testOnce('is there after all while its report answers', () => {
+  once('is there after all while its report answers', () => {
     expect(changesOf('hidden')).toEqual([[], [], [], [], []]);
     expect(state('hidden', 'absences', 'last_seen_at', 'report_fetched_at')).toEqual([
       [0, given.at(1), given.at(2)],
@@ -98,7 +98,7 @@ describe('a page that complete listings lack', () => {
     ]);
   });
 
-  testOnce('appears alone when it comes back, whatever else is new about it, and is then compared with that', () => {
+  once('appears alone when it comes back, whatever else is new about it, and is then compared with that', () => {
     expect(changesOf('once')).toEqual([[], [], ['once appeared: – → Not Indexed (since night 1)'], [], []]);
     expect(changesOf('twice')).toEqual([
       [],
@@ -115,7 +115,7 @@ describe('a page that complete listings lack', () => {
     ]);
   });
 
-  testOnce('appears where it is new, but for the first snapshot', () => {
+  once('appears where it is new, but for the first snapshot', () => {
     expect(changesOf('newcomer')).toEqual([[], [], [], ['newcomer appeared: – → Indexed (since never)'], []]);
     expect(changesOf('stays')).toEqual([[], [], [], [], []]);
     expect(state('newcomer', 'first_seen_at', 'listed_snapshot_id', 'absences')).toEqual([
@@ -126,7 +126,7 @@ describe('a page that complete listings lack', () => {
     ]);
   });
 
-  testOnce('is present in quarantine, and is compared with its own last listing when it is accepted again', () => {
+  once('is present in quarantine, and is compared with its own last listing when it is accepted again', () => {
     expect(changesOf('refused')).toEqual([
       [],
       [],
@@ -147,7 +147,7 @@ describe('a page that complete listings lack', () => {
     expect(state('unreadable', 'first_seen_at', 'index_summary')[0]).toEqual([given.at(1), 'Indexed']);
   });
 
-  testOnce('that comes, or comes back, in quarantine appears with its first entry that is accepted', () => {
+  once('that comes, or comes back, in quarantine appears with its first entry that is accepted', () => {
     expect(changesOf('latecomer').slice(1)).toEqual([
       [],
       [],

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { Engine } from '../../src/storage/engine.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
 const CRAWLED = '2025-02-01T00:00:00.000Z';
@@ -110,27 +110,24 @@ describe('what is different about a page', () => {
     });
   });
 
-  testOnce(
-    'is recorded once, against its own last listing and report, past nights that did not see it',
-    async (test) => {
-      const given = await givenNights(test.onTestFinished);
-      const unasked = { reports: { max_per_run: 0 } };
-      const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
-      const pages = { ...unlisted, ...LISTING };
-      await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
-      // A partial listing that holds one page, then a complete one in which every other is quarantined; no reports.
-      const partial = await given.night({ list: { same: ENTRY }, partial: true, sections: unasked });
-      expect([partial.receipt.listing_status, partial.changes]).toEqual(['partial', []]);
-      const broken = Object.fromEntries(Object.keys(pages).map((name) => [name, { index_summary: 5 }]));
-      const quarantined = await given.night({ list: { ...broken, same: ENTRY }, sections: unasked });
-      expect([quarantined.receipt.pages.rejected, quarantined.changes]).toEqual([Object.keys(pages).length - 1, []]);
+  once('is recorded once, against its own last listing and report, past nights that did not see it', async (test) => {
+    const given = await givenNights(test.onTestFinished);
+    const unasked = { reports: { max_per_run: 0 } };
+    const unlisted = Object.fromEntries(Object.keys(REPORTS).map((name) => [name, { now: {} }]));
+    const pages = { ...unlisted, ...LISTING };
+    await given.night({ list: listOf(pages, 'was'), reports: reportsOf('was') });
+    // A partial listing that holds one page, then a complete one in which every other is quarantined; no reports.
+    const partial = await given.night({ list: { same: ENTRY }, partial: true, sections: unasked });
+    expect([partial.receipt.listing_status, partial.changes]).toEqual(['partial', []]);
+    const broken = Object.fromEntries(Object.keys(pages).map((name) => [name, { index_summary: 5 }]));
+    const quarantined = await given.night({ list: { ...broken, same: ENTRY }, sections: unasked });
+    expect([quarantined.receipt.pages.rejected, quarantined.changes]).toEqual([Object.keys(pages).length - 1, []]);
 
-      const yields = [...changesOf(LISTING, 'night 1'), ...changesOf(REPORTS, 'night 1')].sort();
-      const fourth = await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') });
-      expect(fourth.changes).toEqual(yields);
-      expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
-    },
-  );
+    const yields = [...changesOf(LISTING, 'night 1'), ...changesOf(REPORTS, 'night 1')].sort();
+    const fourth = await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') });
+    expect(fourth.changes).toEqual(yields);
+    expect((await given.night({ list: listOf(pages, 'now'), reports: reportsOf('now') })).changes).toEqual([]);
+  });
 
   testAtLength('without inspection data is no loss where there was none, omitted or null', async () => {
     const given = await givenNights(onTestFinished);
@@ -146,7 +143,7 @@ describe('what is different about a page', () => {
   });
 });
 
-testOnce('a first night is compared with nothing', async (test) => {
+once('a first night is compared with nothing', async (test) => {
   const given = await givenNights(test.onTestFinished);
   const copy = vi.spyOn(Engine.prototype, 'copy');
   test.onTestFinished(() => copy.mockRestore());

@@ -4,14 +4,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { BusyError } from '../../src/exit.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { atLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { holdOpen } from '../given/holder.js';
 
 describe('the run lock', () => {
-  testOnce('is held by one at a time in a process, and free again after its release', async () => {
+  once('is held by one at a time in a process, and free again after its release', async () => {
     const warehouse = temporaryFolder();
     const lock = await RunLock.take(warehouse, 'sync');
     await expect(RunLock.take(warehouse, 'replay')).rejects.toThrow(BusyError);
@@ -29,7 +29,7 @@ describe('the run lock', () => {
     (await RunLock.take(warehouse, 'sync')).release();
   });
 
-  testOnce('says what to do where its file is damaged, and keeps nobody out for good', async () => {
+  once('says what to do where its file is damaged, and keeps nobody out for good', async () => {
     const warehouse = temporaryFolder();
     const file = join(warehouse, 'run.lock.duckdb');
     writeFileSync(file, '');

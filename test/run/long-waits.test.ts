@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator, sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type OddWebsite, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -56,7 +56,7 @@ async function odd(website: OddWebsite): Promise<string> {
 }
 
 describe('a service that asks to wait for a year', () => {
-  testOnce('ends the listing of a website as failed, at once', async () => {
+  once('ends the listing of a website as failed, at once', async () => {
     const simulator = await simulated();
     simulator.setFaults({ '429': 1 }, ['listing']);
     const { receipt, sleptMs } = await run(simulator.url, { api: { token: 'demo-token' } });
@@ -85,7 +85,7 @@ describe('a service that asks to wait for a year', () => {
     },
   );
 
-  testOnce('in the middle of the reports commits the listing and the reports that there are', async () => {
+  once('in the middle of the reports commits the listing and the reports that there are', async () => {
     const simulator = await simulated();
     simulator.setFaults({ '429': 0.2 }, ['report']);
     const { receipt, sleptMs } = await run(simulator.url, { api: { token: 'demo-token' } });
@@ -98,7 +98,7 @@ describe('a service that asks to wait for a year', () => {
     expect([exitCodeOf(receipt, 1), sleptMs]).toEqual([3, 0]);
   });
 
-  testOnce('because it is in trouble (503) is not waited for either', async () => {
+  once('because it is in trouble (503) is not waited for either', async () => {
     const url = await odd({ listing: () => ({ status: 503, headers: { 'retry-after': String(YEAR_S) } }) });
     const { receipt, sleptMs } = await run(url);
     expect(receipt.websites).toMatchObject([{ status: 'failed', requests: { sent: 1 } }]);
@@ -109,7 +109,7 @@ describe('a service that asks to wait for a year', () => {
 describe('waits of just under a day', () => {
   const headers = { 'retry-after': String(23 * 3600) };
 
-  testOnce('are waited for once, not again and again', async () => {
+  once('are waited for once, not again and again', async () => {
     const url = await odd({ listing: () => ({ status: 429, headers }) });
     const { receipt, sleptMs } = await run(url);
     expect(receipt.websites).toMatchObject([{ status: 'failed', requests: { sent: 2 } }]);
@@ -141,7 +141,7 @@ describe('waits of just under a day', () => {
   });
 });
 
-testOnce(
+once(
   'a wait is shown in the log and in the progress line: how long, until when, and which key, never the token',
   async () => {
     const headers = { 'retry-after': '3600' };

@@ -7,7 +7,7 @@ import type { LongOutage } from '../../src/run/outage.js';
 import { exitCodeOf, type Receipt } from '../../src/run/receipt.js';
 import type { SyncOptions } from '../../src/run/sync.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/time.js';
-import { casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { sync } from '../given/client-clock.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type OddAnswer, pagesOf, startOddService, windowOf } from '../given/odd-service.js';
@@ -118,7 +118,7 @@ test.each(casesAtLength(MOMENTS, 'in the reports'))(
   },
 );
 
-testOnce('the waits are 5, 10, 20 and 30 minutes', async () => {
+once('the waits are 5, 10, 20 and 30 minutes', async () => {
   const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
   const waits: number[] = [];
   const { effects } = world.clock;
@@ -135,7 +135,7 @@ testOnce('the waits are 5, 10, 20 and 30 minutes', async () => {
   expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
 });
 
-testOnce(
+once(
   'without a time to wait, or once it is over, the run spends no further requests and commits what it has',
   async () => {
     for (const retryFor of [0, HOUR_MS]) {
@@ -152,7 +152,7 @@ testOnce(
   },
 );
 
-testOnce(
+once(
   'while it lasts other processes see what is waited for, and whoever is to know hears of it once, and of its end',
   async () => {
     const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
@@ -196,7 +196,7 @@ test.each(casesAtLength(POISONED, 'at the start of a first run'))(
   },
 );
 
-testOnce('where nothing but reports fails, one of them is asked for after each wait', async () => {
+once('where nothing but reports fails, one of them is asked for after each wait', async () => {
   const forMs = 100 * MINUTE_MS;
   const world = await new World({ down: { after: 5, forMs }, isOfReports: true }).start();
   const asked: number[] = [];
@@ -225,13 +225,13 @@ testAtLength('a report of an earlier run distinguishes an outage from bad pages'
   expect(world.reportRequests - asked).toBeLessThan(4 * 5 + 5 + 8);
 });
 
-testOnce('a token that is refused is not waited for', async () => {
+once('a token that is refused is not waited for', async () => {
   const world = await new World({ down: { after: 0, forMs: HOUR_MS }, status: 401 }).start();
   const receipt = await world.sync(6 * HOUR_MS);
   expect([exitCodeOf(receipt, 1), world.messages]).toEqual([1, []]);
 });
 
-testOnce('a full disk is waited for', async () => {
+once('a full disk is waited for', async () => {
   const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   const begunAt = world.clock.now;
   const freeDisk = async () => (world.clock.now - begunAt < HOUR_MS ? 0 : 1e12);
@@ -241,7 +241,7 @@ testOnce('a full disk is waited for', async () => {
   expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
 });
 
-testOnce('a run that is stopped while it waits is resumed by the next one', async () => {
+once('a run that is stopped while it waits is resumed by the next one', async () => {
   const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
   const stop = new AbortController();
   const { effects } = world.clock;

@@ -19,7 +19,7 @@ import { readHeader } from '../../src/journal/header.js';
 import { setAsideIfDamaged } from '../../src/journal/set-aside.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { atLength, casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { Home } from '../given/home.js';
@@ -163,7 +163,7 @@ const DAMAGES: [what: string, says: RegExp, damage: Damage][] = [
   ['a page that is gone from the plan', /plan.ndjson is damaged/, editLine('plan.ndjson', 30, () => '')],
 ];
 
-testOnce.each(DAMAGES)('a journal is set aside because of %s', async (_, says, damage) => {
+once.each(DAMAGES)('a journal is set aside because of %s', async (_, says, damage) => {
   const [runId = ''] = home.unfinished();
   const journal = journalFolder(home.warehouse, runId, 'w');
   const header = await readHeader(journal);
@@ -242,7 +242,7 @@ describe('a damaged journal', () => {
     expect(await checkJournals(await given(home.config))).toMatchObject({ level: 'ok' });
   });
 
-  testOnce('is named by status before the next sync', async () => {
+  once('is named by status before the next sync', async () => {
     spoil(home.journal('w'));
     expect((await statusOf(home)).warnings.join()).toMatch(
       /reports.*damaged.*the next `indexhouse sync` sets the journal aside/,
@@ -250,7 +250,7 @@ describe('a damaged journal', () => {
   });
 });
 
-testOnce('a journal that cannot be read is not set aside: the error is reported, and it stays', async () => {
+once('a journal that cannot be read is not set aside: the error is reported, and it stays', async () => {
   const reports = join(home.journal('w'), 'reports.ndjson');
   rmSync(reports);
   // Stands for a disk that gives errors, which no test can make.

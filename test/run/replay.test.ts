@@ -8,7 +8,7 @@ import { journalFolder } from '../../src/journal/folder.js';
 import { writeHeader } from '../../src/journal/header.js';
 import { exitCodeOf, type ReplayOptions, type ReplayReceipt } from '../../src/run/replay.js';
 import { stateFile } from '../../src/warehouse/layout.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { copyOf } from '../given/folder.js';
 import { givenNights, type Night } from '../given/nights.js';
 import { type Row, readParquet, readTable } from '../given/parquet.js';
@@ -90,7 +90,7 @@ describe('replay', () => {
     for (const each of clean) await each();
   });
 
-  testOnce('commits what passes now, once, as rows of its snapshot, and records what that changes', async () => {
+  once('commits what passes now, once, as rows of its snapshot, and records what that changes', async () => {
     const warehouse = replayed;
     const [first, second] = (await readTable(warehouse, 'snapshots'))
       .map(({ snapshot_id }) => String(snapshot_id))
@@ -157,7 +157,7 @@ describe('replay', () => {
     expect(await findingsOf(warehouse)).toEqual([]);
   });
 
-  testOnce('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
+  once('shows every reader the same: query, indexhouse.duckdb and analytics.duckdb', async () => {
     const warehouse = replayed;
     const question = "select count(*) filter (replayed) || '/' || count(*) as counts from quarantine";
     const relations = [
@@ -227,7 +227,7 @@ describe('replay', () => {
     expect((await findingsOf(given.warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
   });
 
-  testOnce('leaves alone what breaks the contract still, another page’s report among it', async () => {
+  once('leaves alone what breaks the contract still, another page’s report among it', async () => {
     const given = await givenNights(onTestFinished);
     await given.night({
       list: { a: INDEXED, b: { index_summary: [] } },
@@ -239,7 +239,7 @@ describe('replay', () => {
     expect(await readTable(given.warehouse, 'coverage')).toHaveLength(1);
   });
 
-  testOnce('judges without committing in a dry run, and only what was asked for', async () => {
+  once('judges without committing in a dry run, and only what was asked for', async () => {
     const warehouse = copyOf(bad);
     expect((await replayOf(warehouse, { dryRun: true })).snapshots).toMatchObject([
       { replay_id: null, coverage: 2, url_reports: 1, still_rejected: 0 },
@@ -251,7 +251,7 @@ describe('replay', () => {
     );
   });
 
-  testOnce('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
+  once('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
     const warehouse = copyOf(bad);
     await writeHeader(journalFolder(warehouse, '0195-run', 'w'), {
       run_id: '0195-run',

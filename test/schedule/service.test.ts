@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { type DaemonServiceOptions, readInOtherProcess, startDaemonService } from '../../src/cli/daemon-service.js';
 import { createLogger } from '../../src/observe/log.js';
 import { JobBoard } from '../../src/schedule/job-board.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -45,7 +45,7 @@ async function given(options: Partial<DaemonServiceOptions> = {}) {
   return { board, get, warehouse: built.path };
 }
 
-testOnce(
+once(
   'reports when it is ready, how the jobs are doing, and the figures, read once until a job changes them',
   async () => {
     let reads = 0;
@@ -74,7 +74,7 @@ testOnce(
   },
 );
 
-testOnce('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
+once('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
   const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });
   const { board, get, warehouse } = await given({ config: { ...usual, status: { max_age: 0 } } });
   const waiting = { for: 'the service', error: '503', since: '2026-01-01T02:00:00Z', until: '2026-01-01T02:05:00Z' };
@@ -91,7 +91,7 @@ testOnce('is not healthy while a run waits for the service, which is no reason t
   expect((await get('/livez')).status).toBe(503);
 });
 
-testOnce('figures that cannot be read stay what they were', async () => {
+once('figures that cannot be read stay what they were', async () => {
   const texts = ['figures 1\n'];
   const readMetrics = async () => texts.shift() ?? Promise.reject(new Error('no warehouse'));
   const { board, get } = await given({ readMetrics });
@@ -101,7 +101,7 @@ testOnce('figures that cannot be read stay what they were', async () => {
   expect(texts).toEqual([]);
 });
 
-testOnce('beyond loopback the figures need a key that may read every website', async () => {
+once('beyond loopback the figures need a key that may read every website', async () => {
   const keyFor = async (label: string, websites: string[]) => {
     const flags = ['--label', label, '--website', ...websites, '--warehouse', built.path, '--json'];
     return JSON.parse((await run(['keys', 'add', ...flags])).stdout).token;

@@ -4,7 +4,7 @@ import { COVERAGE_STATES, KNOWN_VALUES } from '../../src/contract/known-values.j
 import { urlReportSchema } from '../../src/contract/report.js';
 import { validate } from '../../src/contract/validate.js';
 import { type PageTruth, World, type WorldOptions } from '../../src/simulator/world.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 
 const MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const SHARED_FIELDS = [
@@ -60,7 +60,7 @@ describe('the contract', () => {
     }
   });
 
-  testOnce('uses known values only, and each coverage state', () => {
+  once('uses known values only, and each coverage state', () => {
     const held = world({ pages: 3000 });
     held.advance(5);
     const reports = truth(held).map(({ report }) => report);
@@ -71,7 +71,7 @@ describe('the contract', () => {
     expect(new Set(reports.map((report) => report.index_coverage_state))).toEqual(new Set([...COVERAGE_STATES, null]));
   });
 
-  testOnce('listing and report agree, and times are in order', () => {
+  once('listing and report agree, and times are in order', () => {
     const held = world({ pages: 1000, nasty: true });
     held.advance(9);
     for (const { coverage, report } of truth(held)) {
@@ -102,7 +102,7 @@ function expectTimesInOrder(report: PageTruth['report'], now: Date): void {
 }
 
 describe('evolution', () => {
-  testOnce('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
+  once('keeps the order of pages that stay, removes anywhere, and adds mostly at the end', () => {
     const held = world({ pages: 12_000 });
     const before = [...byUrl(held).keys()];
     held.advance(3);

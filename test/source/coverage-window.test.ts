@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { entryText } from '../../src/journal/listing.js';
 import { World } from '../../src/simulator/world.js';
 import { readWindow } from '../../src/source/coverage-window.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 
 const WORLD = new World({ websites: [{ id: 'w', pages: 300 }] });
 const ENTRIES = [...WORLD.pages('w')].map(({ coverage }) => JSON.stringify(coverage));
@@ -74,7 +74,7 @@ describe('a window of a listing', () => {
     );
   });
 
-  testOnce('has nearly all of its entries taken as they arrived', () => {
+  once('has nearly all of its entries taken as they arrived', () => {
     const { entries } = readWindow(`{"urls":[${ENTRIES.join(',')}],${PAGINATION}}`);
     const plain = entries.filter((entry) => !('verdict' in entry));
     expect(entries).toHaveLength(ENTRIES.length);

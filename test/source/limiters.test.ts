@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITER_KINDS, type LimiterKind, RATE_HEADERS } from '../../src/simulator/limiters.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { PacedKey, type PacedKeyOptions } from '../given/paced-key.js';
 
 const MINUTE_MS = 60_000;
@@ -30,19 +30,19 @@ const SOME_LIMITERS = EVERY_LIMITER.filter((_, at) => at % (2 * (RATE_HEADERS.le
 describe.each(atLength(SOME_LIMITERS, HALF_OF_THEM))(
   'a limiter that counts by $kind and sends a reset of $headers',
   (limiter) => {
-    testOnce('refuses little where it allows half of what is configured', async () => {
+    once('refuses little where it allows half of what is configured', async () => {
       const key = await asked({ limit: 300, configured: 600, ...limiter }, 8);
       expect(refusedShare(key)).toBeLessThan(0.01);
       expect(key.utilisation).toBeGreaterThan(0.9);
     });
 
-    testOnce('refuses little of a client without a configured rate', async () => {
+    once('refuses little of a client without a configured rate', async () => {
       const key = await asked({ limit: 600, configured: Number.POSITIVE_INFINITY, concurrency: 50, ...limiter }, 8);
       expect(refusedShare(key)).toBeLessThan(0.02);
       expect(key.utilisation).toBeGreaterThan(0.9);
     });
 
-    testOnce('is shared with somebody who takes a third of it', async () => {
+    once('is shared with somebody who takes a third of it', async () => {
       const key = new PacedKey({ limit: 600, ...limiter });
       key.askAllTheTime();
       key.shareWithOthers(180);
@@ -80,7 +80,7 @@ describe('every limiter', () => {
 });
 
 describe('a hidden limit of 60 a second', () => {
-  testOnce.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
+  once.each(atLength<LimiterKind[]>(['sliding'], [...LIMITER_KINDS]))(
     'that counts by %s is learned by an unlimited client, and reported once',
     async (kind) => {
       const limiter = { limit: 60, windowMs: 1000, kind, headers: 'off' as const };
@@ -123,7 +123,7 @@ describe('a limit that was momentary', () => {
 });
 
 describe('a service that refuses at random', () => {
-  testOnce('is not slowed down for ever, because no pace would spare its refusals', async () => {
+  once('is not slowed down for ever, because no pace would spare its refusals', async () => {
     const key = new PacedKey({ limit: 1, configured: 600 });
     let requests = 0;
     const refused = { allowed: false, headers: { 'retry-after': '1' } };
@@ -136,7 +136,7 @@ describe('a service that refuses at random', () => {
 });
 
 describe('a 429 among requests that are answered', () => {
-  testOnce('does not slow a client without a configured rate', async () => {
+  once('does not slow a client without a configured rate', async () => {
     const key = new PacedKey({ limit: 1, configured: Number.POSITIVE_INFINITY, concurrency: 8 });
     let requests = 0;
     const refused = { allowed: false, headers: { 'retry-after': '1' } };

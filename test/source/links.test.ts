@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SourceError } from '../../src/source/errors.js';
 import { followable, listingPath, reportPath, skipOf } from '../../src/source/links.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 
 const BASE = 'https://api.example.com/tenant/api';
 const ROOT = 'https://api.example.com';
@@ -16,7 +16,7 @@ function refusal(link: string, base: string): string {
 }
 
 describe('a next_page', () => {
-  testOnce.each([
+  once.each([
     ['/v1/urls/w?skip=2&limit=2', '/v1/urls/w?skip=2&limit=2'],
     ['v1/urls/w?skip=2', '/v1/urls/w?skip=2'],
     ['/v1/urls/a%2Fb?skip=2', '/v1/urls/a%2Fb?skip=2'],
@@ -54,11 +54,11 @@ describe('a next_page', () => {
     '/v1/\u2028x',
     `/v1/${'a'.repeat(10_000)}`,
   ];
-  testOnce.each(refused)('%j is refused', (link) => {
+  once.each(refused)('%j is refused', (link) => {
     for (const base of [BASE, ROOT]) expect(refusal(link, base)).toBe('refused_link');
   });
 
-  testOnce.each([
+  once.each([
     '/../x',
     '../x',
     '/v1/../../x',
@@ -71,12 +71,12 @@ describe('a next_page', () => {
     expect(refusal(link, BASE)).toBe('refused_link');
   });
 
-  testOnce('does not reach a neighbour of the prefix', () => {
+  once('does not reach a neighbour of the prefix', () => {
     expect(refusal('/../api-evil/v1', BASE)).toBe('refused_link');
     expect(refusal('/../api', BASE)).toBe('refused_link');
   });
 
-  testOnce('says where it pointed and what to do, and not at length', () => {
+  once('says where it pointed and what to do, and not at length', () => {
     const link = `https://evil.example/${'x'.repeat(5000)}`;
     try {
       followable(link, BASE);
@@ -123,7 +123,7 @@ describe('a next_page', () => {
 });
 
 describe('a path', () => {
-  testOnce('carries a page URL byte for byte', () => {
+  once('carries a page URL byte for byte', () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -139,13 +139,13 @@ describe('a path', () => {
     );
   });
 
-  testOnce('carries the id of a website whole', () => {
+  once('carries the id of a website whole', () => {
     expect(listingPath('a/b?c', 3, 7)).toBe('/v1/urls/a%2Fb%3Fc?skip=3&limit=7');
     expect(listingPath('w', 0, null)).toBe('/v1/urls/w?skip=0');
   });
 });
 
-testOnce.each([
+once.each([
   ['/v1/urls/w?skip=20&limit=10', 20],
   ['/v1/urls/w?limit=10&skip=0', 0],
   ['/v1/urls/w?limit=10', null],

@@ -6,7 +6,7 @@ import { Stopped } from '../../src/exit.js';
 import { Client } from '../../src/source/client.js';
 import { SourceError } from '../../src/source/errors.js';
 import { Transport, type TransportOptions } from '../../src/source/transport.js';
-import { casesAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once } from '../given/at-length.js';
 import { EARLY_HINTS, http, type RawAnswer, startRawServer, trickle } from '../given/raw-server.js';
 
 const TIMEOUT_MS = 150;
@@ -82,7 +82,7 @@ describe('an answer that does not come whole', () => {
 });
 
 describe('a body', () => {
-  testOnce('that is endless is cut off at a limit', async () => {
+  once('that is endless is cut off at a limit', async () => {
     let stopped = false;
     const { transport } = await given(
       (_, socket) => {
@@ -104,7 +104,7 @@ describe('a body', () => {
     await expect.poll(() => stopped).toBe(true);
   });
 
-  testOnce('exactly at the limit is taken, and one byte more is not', async () => {
+  once('exactly at the limit is taken, and one byte more is not', async () => {
     const { transport } = await given(({ target }) => http(200, 'a'.repeat(Number(target.slice(1)))), {
       maxBodyBytes: 1000,
     });
@@ -112,19 +112,19 @@ describe('a body', () => {
     expect(await failure(transport.get('/1001'))).toMatchObject({ kind: 'too_large' });
   });
 
-  testOnce('is that of the last answer, whatever was announced before it', async () => {
+  once('is that of the last answer, whatever was announced before it', async () => {
     const { transport } = await given(() => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${http(200, 'x')}`);
     expect(await transport.get('/v1')).toMatchObject({ status: 200, text: 'x' });
   });
 
-  testOnce('without a content-length ends with the connection', async () => {
+  once('without a content-length ends with the connection', async () => {
     const { transport } = await given(() => `${HEAD}connection: close\r\n\r\n{"a":"ä`);
     expect(await transport.get('/v1')).toMatchObject({ status: 200, text: '{"a":"ä' });
   });
 });
 
 describe('more requests than connections', () => {
-  testOnce('wait for one, first come first served', async () => {
+  once('wait for one, first come first served', async () => {
     let open = 0;
     let most = 0;
     const { server, transport } = await given(
@@ -151,7 +151,7 @@ describe('more requests than connections', () => {
     ).toEqual(['/0', '/1']);
   });
 
-  testOnce('end with a stop, and so does what is asked after it', async () => {
+  once('end with a stop, and so does what is asked after it', async () => {
     const { transport } = await given(() => undefined, { timeout: 60_000 });
     const asked = ['/a', '/b', '/c'].map((path) => transport.get(path));
     const ends = Promise.allSettled(asked);
@@ -194,7 +194,7 @@ describe('a stop', () => {
   });
 });
 
-testOnce('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
+once('goes through the proxy of HTTPS_PROXY, which never sees the token', async () => {
   const seen: string[] = [];
   const proxy = createServer().on('connect', (request: IncomingMessage, socket: Socket) => {
     seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
@@ -218,7 +218,7 @@ testOnce('goes through the proxy of HTTPS_PROXY, which never sees the token', as
   expect(seen).toHaveLength(1);
 });
 
-testOnce('does not wait for a silent proxy longer than for an answer', async () => {
+once('does not wait for a silent proxy longer than for an answer', async () => {
   vi.stubEnv('HTTPS_PROXY', (await startRawServer(() => undefined)).url);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { transport } = await given(() => '', { baseUrl: 'https://api.invalid' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seeds, testOnce } from '../given/at-length.js';
+import { once, seeds } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { type Happening, happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
@@ -97,7 +97,7 @@ describe('a listing whose pages leave and come back', () => {
     );
   });
 
-  testOnce('is not taken for listed on the word of one page that came back', async () => {
+  once('is not taken for listed on the word of one page that came back', async () => {
     const pages = pageUrls(6);
     const listing = new FakeListing([...pages], {
       cap: 3,
@@ -118,7 +118,7 @@ function ordinary(count: number, cap: number): number {
 }
 
 describe('the requests of a walk', () => {
-  testOnce.each([2, 3, 7, 100])('are no more than needed where nothing moves (windows of %i)', async (cap) => {
+  once.each([2, 3, 7, 100])('are no more than needed where nothing moves (windows of %i)', async (cap) => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 9 * cap }), async (count) => {
         const listing = new FakeListing(pageUrls(count), { cap });

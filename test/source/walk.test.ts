@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstWalk, newRecentUrls } from '../../src/source/walk-state.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { FakeListing, pageUrls } from '../given/fake-listing.js';
 import { happenings, MovingListing } from '../given/moving-listing.js';
 import { Walking } from '../given/walking.js';
@@ -88,7 +88,7 @@ describe('a listing whose pages change places', () => {
 describe('a listing that is followed by its links', () => {
   const WALK_REQUESTS = 3;
 
-  testOnce('is not complete because two walks missed the same page while pages came and went', async () => {
+  once('is not complete because two walks missed the same page while pages came and went', async () => {
     const [kept = '', removed = '', missed = '', ...rest] = pageUrls(6);
     let requests = 0;
     // In each walk a page goes behind its back, so that the one after it moves to where the walk has been.

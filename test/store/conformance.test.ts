@@ -4,7 +4,7 @@ import { type CoverageEntry, coverageEntrySchema, coverageWindowSchema } from '.
 import { errorBodySchema, keyDetailsSchema } from '../../src/contract/key.js';
 import { type UrlReport, urlReportSchema } from '../../src/contract/report.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { atLength, testOnce } from '../given/at-length.js';
+import { atLength, once } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { Documented } from '../given/documented.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -93,29 +93,26 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   const report = (url: string) => get(`/v1/url-report?url=${encodeURIComponent(url)}`);
 
   describe('2: payloads', () => {
-    testOnce('are JSON in UTF-8', async () => {
+    once('are JSON in UTF-8', async () => {
       for (const path of ['/v1', '/v1/urls/shop', '/v1/url-report']) {
         expect((await get(path)).answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       }
     });
 
-    testOnce(
-      '2.1: an entry has the ten fields in their order; without inspection data no canonicals_match',
-      async () => {
-        const { urls } = await window('/v1/urls/shop?limit=1000');
-        const all = Object.keys(coverageEntrySchema.shape);
-        for (const entry of urls) {
-          const expected = its().entries.get(entry.url);
-          expect(entry).toEqual(expected);
-          const hasData = Object.hasOwn(expected ?? {}, 'canonicals_match');
-          expect(Object.keys(entry)).toEqual(all.filter((field) => hasData || field !== 'canonicals_match'));
-        }
-        expect(urls.some((entry) => !Object.hasOwn(entry, 'canonicals_match'))).toBe(true);
-        expect(urls.some(({ canonicals_match }) => canonicals_match === null)).toBe(true);
-      },
-    );
+    once('2.1: an entry has the ten fields in their order; without inspection data no canonicals_match', async () => {
+      const { urls } = await window('/v1/urls/shop?limit=1000');
+      const all = Object.keys(coverageEntrySchema.shape);
+      for (const entry of urls) {
+        const expected = its().entries.get(entry.url);
+        expect(entry).toEqual(expected);
+        const hasData = Object.hasOwn(expected ?? {}, 'canonicals_match');
+        expect(Object.keys(entry)).toEqual(all.filter((field) => hasData || field !== 'canonicals_match'));
+      }
+      expect(urls.some((entry) => !Object.hasOwn(entry, 'canonicals_match'))).toBe(true);
+      expect(urls.some(({ canonicals_match }) => canonicals_match === null)).toBe(true);
+    });
 
-    testOnce('2.1: days_since_last_crawl is in whole days, and null with no crawl', async () => {
+    once('2.1: days_since_last_crawl is in whole days, and null with no crawl', async () => {
       for (const { days_since_last_crawl, last_crawl_time } of (await window('/v1/urls/shop?limit=1000')).urls) {
         expect(days_since_last_crawl === null).toBe(last_crawl_time === null);
         if (days_since_last_crawl !== null) expect(days_since_last_crawl).toBeGreaterThanOrEqual(0);
@@ -156,18 +153,18 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       },
     );
 
-    testOnce('of a previous page is the window before', async () => {
+    once('of a previous page is the window before', async () => {
       const second = await window('/v1/urls/shop?skip=10&limit=10');
       const first = await window(second.pagination.prev_page ?? '');
       expect(first.pagination.skip).toBe(0);
       expect(first.urls).toEqual((await window('/v1/urls/shop?skip=0&limit=10')).urls);
     });
 
-    testOnce('keeps its order from request to request', async () => {
+    once('keeps its order from request to request', async () => {
       expect(await window('/v1/urls/shop?limit=50')).toEqual(await window('/v1/urls/shop?limit=50'));
     });
 
-    testOnce('beyond its end is an empty window, and of a website without pages too', async () => {
+    once('beyond its end is an empty window, and of a website without pages too', async () => {
       const beyond = await window('/v1/urls/shop?skip=5000&limit=10');
       expect([beyond.urls, beyond.pagination.count, beyond.pagination.end]).toEqual([[], its().entries.size, true]);
       const { urls, pagination } = await window('/v1/urls/empty');
@@ -175,7 +172,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       expect(pagination).toMatchObject({ count: 0, end: true, next_page: null, prev_page: null, total_page: 1 });
     });
 
-    testOnce.each([
+    once.each([
       'skip=-1',
       'skip=1.5',
       'skip=2147483648',
@@ -191,31 +188,28 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
   });
 
   describe('4.2: the report', () => {
-    testOnce.each([
-      '',
-      '?url=',
-      '?url=%2Fa',
-      '?url=data%3Atext%2Fplain%2Cx',
-      '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb',
-    ])('is refused for %j', async (query) => {
-      const { answer, body } = await get(`/v1/url-report${query}`);
-      expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
-    });
+    once.each(['', '?url=', '?url=%2Fa', '?url=data%3Atext%2Fplain%2Cx', '?url=https%3A%2F%2Fa&url=https%3A%2F%2Fb'])(
+      'is refused for %j',
+      async (query) => {
+        const { answer, body } = await get(`/v1/url-report${query}`);
+        expect([answer.status, errorBodySchema.parse(body).error]).toEqual([400, 'bad_request']);
+      },
+    );
 
-    testOnce('takes the URL as it was encoded, whatever it holds', async () => {
+    once('takes the URL as it was encoded, whatever it holds', async () => {
       const nasty = [...its().reports.keys()].filter((url) => /[%&#+\u0080-\uffff]/.test(url));
       expect(nasty.length).toBeGreaterThan(3);
       for (const url of nasty) expect((await report(url)).body).toMatchObject({ url });
     });
   });
 
-  testOnce('4.3: the key details name what the key may read', async () => {
+  once('4.3: the key details name what the key may read', async () => {
     const details = keyDetailsSchema.parse((await get('/v1')).body);
     expect(details.websites_access.map(({ _id }) => _id)).toEqual(KEYS.reader);
   });
 
   describe('5: authentication', () => {
-    testOnce.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])(
+    once.each(['/v1', '/v1/urls/shop', '/v1/url-report?url=https%3A%2F%2Fa'])(
       '%s wants a valid token',
       async (path) => {
         for (const token of [null, 'unknown', 'Reader', 'reader reader']) {
@@ -226,7 +220,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
       },
     );
 
-    testOnce('a key is refused what it was not granted', async () => {
+    once('a key is refused what it was not granted', async () => {
       const [url = ''] = its().reports.keys();
       const listing = await get('/v1/urls/shop', 'stranger');
       const page = await get(`/v1/url-report?url=${encodeURIComponent(url)}`, 'stranger');
@@ -237,7 +231,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     });
   });
 
-  testOnce.each([
+  once.each([
     '/v1/urls/nowhere',
     '/v1/urls/gone',
     '/v1/url-report?url=https%3A%2F%2Fnowhere.example%2F',
@@ -248,7 +242,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     expect(body).toEqual({ error: 'not_found', message: expect.any(String), status: 404 });
   });
 
-  testOnce('is read only', async () => {
+  once('is read only', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const headers = { authorization: 'Bearer reader' };
       const answer = await fetch(`${its().baseUrl}/v1/urls/shop`, { method, headers });
@@ -257,7 +251,7 @@ describe.each(['simulator', 'warehouse'])('the %s', (name) => {
     }
   });
 
-  testOnce('answers HEAD as GET, without the body', async () => {
+  once('answers HEAD as GET, without the body', async () => {
     const headers = { authorization: 'Bearer reader', 'accept-encoding': 'identity' };
     const got = await fetch(`${its().baseUrl}/v1/urls/shop`, { headers });
     const head = await fetch(`${its().baseUrl}/v1/urls/shop`, { method: 'HEAD', headers });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { coverageEntrySchema, coverageWindowSchema } from '../../src/contract/coverage.js';
 import { pagesQuery, readPages } from '../../src/dashboard/pages/pages.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type ServedWarehouse, serveWarehouse, warehouseIn } from '../given/served.js';
 import { startScriptedService } from '../given/service.js';
@@ -47,12 +47,12 @@ async function get(path: string): Promise<Response> {
 }
 
 describe('a page that is monitored', () => {
-  testOnce.each(URLS)('%s has a report', async (url) => {
+  once.each(URLS)('%s has a report', async (url) => {
     const answer = await get(`/v1/url-report?url=${encodeURIComponent(url)}`);
     expect([answer.status, await answer.json()]).toMatchObject([200, { url, index_summary: 'Indexed' }]);
   });
 
-  testOnce.each(Object.entries(STATES).filter(([, state]) => state !== null))(
+  once.each(Object.entries(STATES).filter(([, state]) => state !== null))(
     '%s is found by its state',
     async (url, state) => {
       const answer = await get(`/v1/urls/w?index_coverage_state=${encodeURIComponent(state ?? '')}`);

@@ -6,7 +6,7 @@ import { buildServer } from '../../src/service/http.js';
 import type { RequestContext } from '../../src/service/store.js';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { QuestionQueue } from '../../src/store/question-queue.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { MEMORY_LIMIT, serveWarehouse } from '../given/served.js';
 import { type GivenPage, keyTo, storeOf } from '../given/service.js';
 import { buildWarehouse } from '../given/warehouse.js';
@@ -45,7 +45,7 @@ async function settled(): Promise<void> {
 }
 
 describe('questions of many keys', () => {
-  testOnce('take turns: who asks a lot waits behind who asks a little', async () => {
+  once('take turns: who asks a lot waits behind who asks a little', async () => {
     const queue = new QuestionQueue();
     const { begun, work, end } = scripted();
     const ask = (keyId: string, name: string) => queue.run(client(keyId), 'slow', work(name));
@@ -62,7 +62,7 @@ describe('questions of many keys', () => {
     expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'b1', 'c1']);
   });
 
-  testOnce('that are quick do not wait for slow ones', async () => {
+  once('that are quick do not wait for slow ones', async () => {
     const queue = new QuestionQueue();
     const { work } = scripted();
     const slow = ['a', 'b', 'c'].map((key) => queue.run(client(key), 'slow', work(key)).catch(() => 'ended'));
@@ -71,7 +71,7 @@ describe('questions of many keys', () => {
     expect(await Promise.all(slow)).toEqual(['ended', 'ended', 'ended']);
   });
 
-  testOnce('are refused where too many of one key wait, and only of that key', async () => {
+  once('are refused where too many of one key wait, and only of that key', async () => {
     const queue = new QuestionQueue();
     const { work } = scripted();
     const waiting = Array.from({ length: 21 }, (_, number) => queue.run(client('a'), 'slow', work(`a${number}`)));
@@ -86,7 +86,7 @@ describe('questions of many keys', () => {
     await ended;
   });
 
-  testOnce('are forgotten when their client leaves, before their turn and during it', async () => {
+  once('are forgotten when their client leaves, before their turn and during it', async () => {
     const queue = new QuestionQueue();
     const { begun, work } = scripted();
     const [running, waiting] = [client('a'), client('a')];
@@ -100,40 +100,37 @@ describe('questions of many keys', () => {
     expect(begun).toEqual(['a1']);
   });
 
-  testOnce('are given up behind their time', async () => {
+  once('are given up behind their time', async () => {
     const queue = new QuestionQueue(1);
     const { work } = scripted();
     const late = queue.run(client('a'), 'slow', work('a'));
     await expect(late).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
   });
 
-  testOnce(
-    'that wait are refused when the service ends; those that run may end until they are interrupted',
-    async () => {
-      const queue = new QuestionQueue();
-      const { work, end } = scripted();
-      const [first, other, waiting] = [
-        queue.run(client('a'), 'slow', work('a1')),
-        queue.run(client('b'), 'slow', work('b1')),
-        queue.run(client('a'), 'slow', work('a2')),
-      ];
-      const ending = { status: 503, headers: { connection: 'close' } };
-      const refused = expect(waiting).rejects.toMatchObject(ending);
-      const interrupted = expect(other).rejects.toMatchObject(ending);
-      await settled();
-      queue.refuse();
-      await refused;
-      await expect(queue.run(client('c'), 'quick', work('c'))).rejects.toMatchObject(ending);
-      end('a1');
-      expect(await first).toBe('a1');
-      queue.interrupt();
-      await interrupted;
-    },
-  );
+  once('that wait are refused when the service ends; those that run may end until they are interrupted', async () => {
+    const queue = new QuestionQueue();
+    const { work, end } = scripted();
+    const [first, other, waiting] = [
+      queue.run(client('a'), 'slow', work('a1')),
+      queue.run(client('b'), 'slow', work('b1')),
+      queue.run(client('a'), 'slow', work('a2')),
+    ];
+    const ending = { status: 503, headers: { connection: 'close' } };
+    const refused = expect(waiting).rejects.toMatchObject(ending);
+    const interrupted = expect(other).rejects.toMatchObject(ending);
+    await settled();
+    queue.refuse();
+    await refused;
+    await expect(queue.run(client('c'), 'quick', work('c'))).rejects.toMatchObject(ending);
+    end('a1');
+    expect(await first).toBe('a1');
+    queue.interrupt();
+    await interrupted;
+  });
 });
 
 describe('a client of a served warehouse', () => {
-  testOnce('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
+  once('ends its question in the engine when it leaves, and others are answered meanwhile', async () => {
     const { path: warehouse, remove } = await buildWarehouse([
       { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
     ]);
@@ -170,7 +167,7 @@ describe('a client of a served warehouse', () => {
     expect(await read('a', 2)).toMatchObject({ pagination: { count: 1 } });
   });
 
-  testOnce('waits for a look at a long log at most a tenth of the time', async () => {
+  once('waits for a look at a long log at most a tenth of the time', async () => {
     const { path: warehouse, remove } = await buildWarehouse([
       { at: NIGHT, lists: { w: [{ url: 'https://w.example/' }] } },
     ]);

@@ -10,7 +10,7 @@ import type { Config } from '../../src/config/schema.js';
 import { Failure } from '../../src/exit.js';
 import { addKey, revokeKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { type Running, run, start } from '../given/cli.js';
 import { clientOf, connection } from '../given/client.js';
 import type { GivenPage } from '../given/service.js';
@@ -83,7 +83,7 @@ async function until(condition: () => Promise<boolean>): Promise<boolean> {
 }
 
 describe('indexhouse serve', () => {
-  testOnce('gives metrics of the websites of a key, in the format of Prometheus', async () => {
+  once('gives metrics of the websites of a key, in the format of Prometheus', async () => {
     const { token } = await added('prometheus', ['shop']);
     const get = (path: string, headers = {}) => fetch(`${shared.url}${path}`, { headers });
     expect((await get('/metrics')).status).toBe(401);
@@ -98,7 +98,7 @@ describe('indexhouse serve', () => {
     expect(await (await get('/livez')).json()).toEqual({ status: 'ok' });
   });
 
-  testOnce('takes keys that are added and refuses those that are revoked while it runs', async () => {
+  once('takes keys that are added and refuses those that are revoked while it runs', async () => {
     const foreign = clientOf(shared.url, 'ih_unknown');
     expect(await foreign.status('/v1')).toBe(401);
     const { id, token } = await added('later', ['blog']);
@@ -111,7 +111,7 @@ describe('indexhouse serve', () => {
     expect(await until(async () => (await status('/v1')) === 401)).toBe(true);
   });
 
-  testOnce('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
+  once('logs each request for who asks for it, ends at SIGTERM, and never says a token', async () => {
     const { code, stdout } = await run(
       ['keys', 'add', '--label', 'curl', '--website', 'https://shop.example', '--warehouse', built.path],
       {},
@@ -153,7 +153,7 @@ describe('indexhouse serve', () => {
     }
   });
 
-  testOnce('begins beyond loopback only once there is a key', async () => {
+  once('begins beyond loopback only once there is a key', async () => {
     const refused = await run(['serve', '--host', '0.0.0.0', '--port', '0', '--warehouse', built.path]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(` keys add --label reader --website all --warehouse ${built.path}`);
@@ -173,7 +173,7 @@ describe('indexhouse serve', () => {
 });
 
 describe('the service', () => {
-  testOnce('gives as many entries as it is set to', async () => {
+  once('gives as many entries as it is set to', async () => {
     const { token } = await added('sizes');
     const { url } = await served({ page_size: 7, max_page_size: 9 });
     const { window } = clientOf(url, token);
@@ -181,7 +181,7 @@ describe('the service', () => {
     expect((await window('/v1/urls/shop?limit=1000')).urls).toHaveLength(9);
   });
 
-  testOnce('believes a trusted proxy, answers to its own names, and logs', async () => {
+  once('believes a trusted proxy, answers to its own names, and logs', async () => {
     const { token } = await added('proxied');
     const text: string[] = [];
     const log = createLogger({ level: 'info', destination: { write: (line) => void text.push(line) } });
@@ -206,12 +206,12 @@ describe('the service', () => {
     ]);
   });
 
-  testOnce('needs a warehouse', async () => {
+  once('needs a warehouse', async () => {
     const nowhere = join(built.path, 'nowhere');
     await expect(served({}, { warehouse: nowhere })).rejects.toThrow(`no warehouse at ${nowhere}`);
   });
 
-  testOnce('says what is in its way where it cannot listen', async () => {
+  once('says what is in its way where it cannot listen', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());
@@ -222,7 +222,7 @@ describe('the service', () => {
     expect(String(refused)).toContain(`127.0.0.1, port ${port}: another process listens there. End it, or choose`);
   });
 
-  testOnce('answers what is under way when it ends, and takes nothing new', async () => {
+  once('answers what is under way when it ends, and takes nothing new', async () => {
     const { token } = await added('slow');
     const { url, close } = await served();
     const slow = connection(url);

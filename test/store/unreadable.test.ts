@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
-import { casesAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once } from '../given/at-length.js';
 import { copyOf } from '../given/folder.js';
 import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';
@@ -94,7 +94,7 @@ describe('a file that is no Parquet any more', () => {
 });
 
 describe('a file whose rows cannot be read', () => {
-  testOnce('costs the answers that need it, and nothing else', async () => {
+  once('costs the answers that need it, and nothing else', async () => {
     const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
     });
@@ -115,7 +115,7 @@ describe('a file whose rows cannot be read', () => {
     expect(unreadable).toEqual([expect.stringContaining('website=sick')]);
   });
 
-  testOnce('of reports costs the reports that it holds', async () => {
+  once('of reports costs the reports that it holds', async () => {
     const { get, report } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'url_reports')) rot(file);
     });
@@ -125,7 +125,7 @@ describe('a file whose rows cannot be read', () => {
   });
 });
 
-testOnce('a file that is repaired where it is, is read again without a restart', async () => {
+once('a file that is repaired where it is, is read again without a restart', async () => {
   const { get, health, report, unreadable, warehouse } = await servedWith();
   expect((await report('well')).status).toBe(200);
   const [, newest = ''] = await filesOf(warehouse, 'url_reports');

@@ -7,7 +7,7 @@ import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
@@ -55,7 +55,7 @@ function contents(): Promise<Record<string, unknown>> {
 }
 
 describe('verify --repair', () => {
-  testOnce('mends state, orphans and indexhouse.duckdb, and leaves every marked file as it is', async () => {
+  once('mends state, orphans and indexhouse.duckdb, and leaves every marked file as it is', async () => {
     const state = join(home.warehouse, 'state', 'website=w', basename(await newestFile(home.warehouse, 'snapshots')));
     const before = await truth(home.warehouse);
     await rewrite(state, 'select * replace (absences + 1 as absences) from self');
@@ -76,7 +76,7 @@ describe('verify --repair', () => {
     expect((await home.verify()).findings).toEqual([]);
   });
 
-  testOnce('cannot mend a file that is the truth', async () => {
+  once('cannot mend a file that is the truth', async () => {
     const file = await newestFile(home.warehouse, 'coverage');
     writeFileSync(file, 'garbage');
     const verified = await home.verify(true);
@@ -112,7 +112,7 @@ describe('verify --repair', () => {
 });
 
 describe('rebuild', () => {
-  testOnce('gives a file that is equal to the old one', async () => {
+  once('gives a file that is equal to the old one', async () => {
     const expected = await contents();
     expect(Object.keys(expected)).toContain('page_state');
     await inDuckdb(home.warehouse, 'drop table coverage cascade');
@@ -120,7 +120,7 @@ describe('rebuild', () => {
     expect(await contents()).toEqual(expected);
   });
 
-  testOnce('leaves the old file in place where a snapshot cannot be read', async () => {
+  once('leaves the old file in place where a snapshot cannot be read', async () => {
     const before = hashOf(database);
     const broken = await newestFile(home.warehouse, 'coverage');
     writeFileSync(broken, 'garbage');

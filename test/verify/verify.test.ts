@@ -7,7 +7,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.js
 import { withEngine } from '../../src/storage/engine.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { DATA_TABLES, type DataTable, type Table } from '../../src/warehouse/tables.js';
-import { casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { run, start } from '../given/cli.js';
 import { Home } from '../given/home.js';
 import { hashOf, inDuckdb, newestFile, rewrite } from '../given/tamper.js';
@@ -157,7 +157,7 @@ const CASES: [name: string, tamper: () => Promise<string>, code: number, levels?
   ['garbage as indexhouse.duckdb', () => spoilt(database(), garbled), 1],
 ];
 
-testOnce('finds nothing in a warehouse as it should be', async () => {
+once('finds nothing in a warehouse as it should be', async () => {
   const verified = await home.verify();
   expect(verified).toMatchObject({ snapshots: 2, findings: [], repaired: [] });
   expect(verified.files).toBeGreaterThanOrEqual(5);
@@ -182,7 +182,7 @@ test.for(
   if (levels) expect(found.levels).toEqual(levels);
 });
 
-testOnce('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
+once('names a deleted marker by its run and its data as orphans, and --repair keeps them', async () => {
   const marker = await newest('snapshots');
   const data = await newest('coverage');
   rmSync(marker);
@@ -195,7 +195,7 @@ testOnce('names a deleted marker by its run and its data as orphans, and --repai
   expect([existsSync(data), hashOf(database())]).toEqual([true, before]);
 });
 
-testOnce('finds rows of indexhouse.duckdb that were deleted, changed or added, each table by its name', async () => {
+once('finds rows of indexhouse.duckdb that were deleted, changed or added, each table by its name', async () => {
   const tampers = {
     coverage: 'delete from coverage where rowid = 3',
     url_reports: "update url_reports set index_summary = 'changed' where rowid = 3",
@@ -215,7 +215,7 @@ testOnce('finds rows of indexhouse.duckdb that were deleted, changed or added, e
   expect(findings.map(({ remedy }) => remedy)).toContainEqual(expect.stringContaining('indexhouse rebuild'));
 });
 
-testOnce('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async () => {
+once('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async () => {
   const id = basename(await newest('snapshots'), '.parquet');
   const tables = [...DATA_TABLES, 'snapshots'];
   await inDuckdb(home.warehouse, ...tables.map((table) => `delete from ${table} where snapshot_id = '${id}'`));

@@ -10,7 +10,7 @@ import { listTableFiles } from '../../src/warehouse/layout.js';
 import { hasIndex, readIndex, updateIndex } from '../../src/warehouse/marker-index.js';
 import { OpenWarehouse } from '../../src/warehouse/open.js';
 import { openReader, rowsOf } from '../analysis/given.js';
-import { atLength, casesAtLength, testAtLength, testOnce } from '../given/at-length.js';
+import { atLength, casesAtLength, once, testAtLength } from '../given/at-length.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
 import { startScriptedService } from '../given/service.js';
 import { findingsOf } from '../given/verified.js';
@@ -58,7 +58,7 @@ async function oldMarker(warehouse: string): Promise<string> {
   return (await listTableFiles(warehouse, 'snapshots'))[0] ?? '';
 }
 
-testOnce('says what the markers say, without opening the old ones', async () => {
+once('says what the markers say, without opening the old ones', async () => {
   const warehouse = await indexed();
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-03' });
   const whole = await contents(built.path);
@@ -71,7 +71,7 @@ testOnce('says what the markers say, without opening the old ones', async () => 
   expect(await contents(warehouse)).toEqual(whole);
 });
 
-testOnce('gives followers the same log, with the files of each commit and run', async () => {
+once('gives followers the same log, with the files of each commit and run', async () => {
   const warehouse = await indexed();
   await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
     const log = await OpenWarehouse.readIndexed(engine, warehouse);
@@ -83,7 +83,7 @@ testOnce('gives followers the same log, with the files of each commit and run', 
   });
 });
 
-testOnce('takes more of what came since, and files that were replaced before go after an hour', async () => {
+once('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
   writeFileSync(join(warehouse, 'index', 'runs-replaced.parquet'), 'of an index before');
@@ -96,7 +96,7 @@ testOnce('takes more of what came since, and files that were replaced before go 
   expect(await contents(warehouse)).toEqual(await contents(built.path));
 });
 
-testOnce('waits until there is much to take, and until all of it can be read', async () => {
+once('waits until there is much to take, and until all of it can be read', async () => {
   const warehouse = copyOf(built.path);
   await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW);
   expect(await hasIndex(warehouse)).toBe(false);
@@ -116,7 +116,7 @@ test.each(COMMITS.slice(0, atLength(1, 2)))('a commit of %s is seen at once', as
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, query))).toEqual([{ snapshots: 6, runs: 6 }]);
 });
 
-testOnce('one state of the world is seen, whatever is committed meanwhile', async () => {
+once('one state of the world is seen, whatever is committed meanwhile', async () => {
   const warehouse = await indexed();
   const service = await startScriptedService();
   onTestFinished(() => service.close());

@@ -6,7 +6,7 @@ import { replay } from '../../src/run/replay.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { createTables } from '../../src/warehouse/tables.js';
-import { testAtLength, testOnce } from '../given/at-length.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights } from '../given/nights.js';
 import { readTable } from '../given/parquet.js';
@@ -48,7 +48,7 @@ const LISTED = [
 ];
 
 describe('the summary of a snapshot', () => {
-  testOnce('counts its listing by directory and state', async () => {
+  once('counts its listing by directory and state', async () => {
     const { warehouse } = await twoNights();
     expect(await summaryRows(warehouse)).toEqual(LISTED);
   });
@@ -66,7 +66,7 @@ describe('the summary of a snapshot', () => {
   });
 });
 
-testOnce('what is beyond the 500 largest directories is put together', async () => {
+once('what is beyond the 500 largest directories is put together', async () => {
   const rows = await withEngine({ memoryLimit: MEMORY, temporary: temporaryFolder() }, async (engine) => {
     await createTables(engine);
     await engine.run(sql('macros/001_directory_of'));
