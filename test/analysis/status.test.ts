@@ -188,7 +188,7 @@ describe('status', () => {
     expect(running.unfinished).toMatchObject([{ in_progress: true }]);
   });
 
-  once('says why a run is not finished, and what one waits for', async () => {
+  testAtLength('says why a run is not finished, and what one waits for', async () => {
     const { file, path } = await given(null);
     await expect(syncNow(file, { stopAfter: { reports: 10 } })).rejects.toThrow(Stopped);
     const runFile = join(path, 'run.json');

@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { testAtLength } from '../given/at-length.js';
 import { PROGRAM, run } from '../given/cli.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { call, NIGHTS } from './given.js';
@@ -17,7 +18,7 @@ const initialize = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1' } },
 };
 
-it('the SDK’s client starts it, asks it over stdio, and ends it', async () => {
+testAtLength('the SDK’s client starts it, asks it over stdio, and ends it', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [PROGRAM, 'mcp', '--warehouse', built.path],

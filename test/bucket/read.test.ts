@@ -191,7 +191,7 @@ describe('a bucket that is down', () => {
     again.release();
   });
 
-  once('does not keep a question from being stopped', async () => {
+  testAtLength('does not keep a question from being stopped', async () => {
     const stop = new AbortController();
     server.fault = (request) => {
       if (!request.includes('/coverage/')) return null;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { atLength, once } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -97,7 +97,7 @@ describe('restore', () => {
     expect(none.stderr).toContain('there are no credentials for s3://lake/nights');
   });
 
-  test('with --history fetches what the next sync needs, and readers say what they lack', async () => {
+  testAtLength('with --history fetches what the next sync needs, and readers say what they lack', async () => {
     const { code, stdout } = await restore('--history', '1d');
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/\d+ files before 20..-..-.. were left there/);

@@ -6,7 +6,7 @@ import { startService } from '../../src/cli/running-service.js';
 import { settingsWithoutFile } from '../../src/config/load.js';
 import { addKey } from '../../src/keys/manage-keys.js';
 import { createLogger } from '../../src/observe/log.js';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copyTo, putBack } from '../given/bucket-copy.js';
 import { temporaryFolder } from '../given/folder.js';
@@ -77,7 +77,7 @@ async function served({ timeout = 200 } = {}) {
   return { ask, lines, service, cache, listed: async () => (await ask('/v1/urls/shop')).body.pagination.count };
 }
 
-once('serves a commit soon after it is in the bucket', async () => {
+testAtLength('serves a commit soon after it is in the bucket', async () => {
   onlyTheFirstNight();
   const { ask, listed } = await served();
   expect(await listed()).toBe(1);

@@ -217,7 +217,7 @@ once('--columns chooses columns of the statement, in this order', async () => {
   expect(await sql("select 1 as a, 'x' as b, 3 as c", '--columns', 'c,a')).toBe('c  a\n─  ─\n3  1\n');
 });
 
-once('a default limit that left something out is reported, with how to get all of it', async () => {
+testAtLength('a default limit that left something out is reported, with how to get all of it', async () => {
   const pages = Array.from({ length: 51 }, (_, at) => ({ url: `https://shop.example/${at}/a` }));
   const many = await buildWarehouse([{ at: '2025-03-01T02:00:00Z', lists: { shop: pages } }]);
   onTestFinished(() => many.remove());

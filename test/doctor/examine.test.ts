@@ -122,28 +122,31 @@ describe('doctor', () => {
     },
   );
 
-  once('compares the clock with that of the service and with the newest snapshot, in the words of a sync', async () => {
-    const { url } = await service();
-    const config = { baseUrl: url, websites: ['site-a'] };
-    const folder = temporaryFolder();
-    const clockAt = async (minutes: number) =>
-      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
-    expect(await clockAt(9)).toMatchObject({ level: 'ok' });
-    expect(await clockAt(11)).toMatchObject({
-      level: 'warning',
-      message: expect.stringMatching(/11m ahead of that of the/),
-    });
-    expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
-    await syncNow(writeConfig(folder, config));
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    const behind = await clockAt(0);
-    expect(behind).toMatchObject({
-      level: 'error',
-      message: expect.stringMatching(/2d behind the newest snapshot, /),
-    });
-    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
-  });
+  testAtLength(
+    'compares the clock with that of the service and with the newest snapshot, in the words of a sync',
+    async () => {
+      const { url } = await service();
+      const config = { baseUrl: url, websites: ['site-a'] };
+      const folder = temporaryFolder();
+      const clockAt = async (minutes: number) =>
+        of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+      expect(await clockAt(9)).toMatchObject({ level: 'ok' });
+      expect(await clockAt(11)).toMatchObject({
+        level: 'warning',
+        message: expect.stringMatching(/11m ahead of that of the/),
+      });
+      expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
+      await syncNow(writeConfig(folder, config));
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const behind = await clockAt(0);
+      expect(behind).toMatchObject({
+        level: 'error',
+        message: expect.stringMatching(/2d behind the newest snapshot, /),
+      });
+      expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
+    },
+  );
 
   testAtLength('names who holds the run lock and indexhouse.duckdb', async () => {
     const { url } = await service();
@@ -175,7 +178,7 @@ describe('doctor', () => {
     expect(of(inTheWay, 'warehouse')).toMatchObject([{ level: 'error' }]);
   });
 
-  once('measures disk, memory and Node against what is needed', async () => {
+  testAtLength('measures disk, memory and Node against what is needed', async () => {
     const { url } = await service();
     const config = { baseUrl: url, websites: ['site-a'] };
     const effects = { freeDisk: async () => 1e5, availableMemory: () => 256e6, nodeVersion: 'v20.18.3' };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { atLength, once, seeds } from '../given/at-length.js';
+import { atLength, once, seeds, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';
@@ -64,7 +64,7 @@ describe('a removed snapshot', () => {
     expect(await ask(whole)).toEqual(await ask(never));
   });
 
-  once('does not leave a running service degraded that was just reading it', async () => {
+  testAtLength('does not leave a running service degraded that was just reading it', async () => {
     const { warehouse } = given();
     let now = 0;
     const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
@@ -80,7 +80,7 @@ describe('a removed snapshot', () => {
     expect(reader.unreadable()).toBe(0);
   });
 
-  once('stays if retention removed what its followers would be derived from', async () => {
+  testAtLength('stays if retention removed what its followers would be derived from', async () => {
     const { warehouse } = given();
     await maintainAt(warehouse);
     const before = filesBelow(warehouse);
@@ -133,7 +133,7 @@ describe('indexhouse remove', () => {
     expect(filesBelow(warehouse)).toEqual(before);
   });
 
-  once('removes a website that is no longer configured', async () => {
+  testAtLength('removes a website that is no longer configured', async () => {
     const { warehouse, indexhouse } = given();
     const backup = temporaryFolder();
     await indexhouse(`backup ${backup}`);

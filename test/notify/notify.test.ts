@@ -151,7 +151,7 @@ describe('a notice', () => {
     ]);
   });
 
-  once('counts rejected records, which are no pages that left the index', async () => {
+  testAtLength('counts rejected records, which are no pages that left the index', async () => {
     const nights = await afterOneNight();
     const { send, notices } = await watching(nights, { indexed_drop: 1 });
     await send();
@@ -172,7 +172,7 @@ describe('a notice', () => {
 });
 
 describe('a channel', () => {
-  once('of mail gets the trend of the website, too', async () => {
+  testAtLength('of mail gets the trend of the website, too', async () => {
     const nights = await afterOneNight();
     const server = await startMailServer();
     const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
@@ -264,7 +264,7 @@ describe('a run', () => {
     );
   });
 
-  once(
+  testAtLength(
     'that waits long for the service is reported while it waits and once that is over, a copy once while it lags',
     async () => {
       const nights = await afterOneNight();
@@ -395,7 +395,7 @@ testAtLength(
   },
 );
 
-once('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
+testAtLength('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
   const nights = await givenNights(onTestFinished);
   const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: 'http://127.0.0.1:9' }], {
     stale: false,

@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { idAfter, timeOfId } from '../../src/time.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
@@ -46,7 +47,7 @@ async function givenHome(clock?: () => number) {
 
 const NOTHING = { journals: 0, runs: 0, snapshots: [] };
 
-test.each([9, -11, 59, 61, -61, 365 * 1440])(
+once.each([9, -11, 59, 61, -61, 365 * 1440])(
   'a clock that is %i minutes ahead of that of the service',
   async (minutes) => {
     const { sync, said, left, service } = await givenHome();
@@ -61,7 +62,7 @@ test.each([9, -11, 59, 61, -61, 365 * 1440])(
   },
 );
 
-test.each([{ token: 'wrong', websites: ['w'] }, {}])(
+once.each([{ token: 'wrong', websites: ['w'] }, {}])(
   'under a wrong clock nothing is recorded, whatever else is wrong: %o',
   async (given) => {
     const { home, sync, left, service } = await givenHome();
@@ -74,7 +75,7 @@ test.each([{ token: 'wrong', websites: ['w'] }, {}])(
   },
 );
 
-test('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
+once('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
   const { home, sync, service } = await givenHome();
   const wrong = await simulated(() => RIGHT + DAY);
   const websites = ['w', { id: 'w2', base_url: wrong.url, token: 'demo-token' }];
@@ -83,31 +84,34 @@ test('of two services the one whose clock differs gives no snapshot, and the oth
   expect((await sync(RIGHT)).websites).toMatchObject([{ status: 'committed' }, { status: 'failed', error }]);
 });
 
-test('behind the newest snapshot by up to an hour, snapshots and runs follow it; beyond that there are none', async () => {
-  let right = RIGHT;
-  const { home, sync, said, left, service } = await givenHome(() => right);
-  for (const minutes of [0, 9, 59]) {
-    right = RIGHT - minutes * MINUTE;
-    expect((await sync(right)).websites).toMatchObject([{ status: 'committed' }]);
-    expect(said()).toHaveLength(minutes > 10 ? 1 : 0);
-    service.advance();
-  }
-  const { snapshots } = await left();
-  const [first = 0, ...later] = snapshots.map((row) => Number(row['snapshot_at']));
-  expect(later).toEqual([first + 1, first + 2]);
-  for (const row of snapshots) expect(Number(row['finished_at'])).toBeGreaterThanOrEqual(Number(row['snapshot_at']));
-  const runs = snapshots.map((row) => String(row['run_id']));
-  expect(runs).toEqual([...runs].sort());
-  const before = service.requests.attempted;
-  right = RIGHT - 61 * MINUTE;
-  const latest = String(snapshots.at(-1)?.['snapshot_id']);
-  const error = expect.stringMatching(`1h 1m behind the newest snapshot, ${latest}: .*remove --snapshot ${latest}`);
-  expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error }]);
-  expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 3 }]);
-  expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
-});
+once(
+  'behind the newest snapshot by up to an hour, snapshots and runs follow it; beyond that there are none',
+  async () => {
+    let right = RIGHT;
+    const { home, sync, said, left, service } = await givenHome(() => right);
+    for (const minutes of [0, 9, 59]) {
+      right = RIGHT - minutes * MINUTE;
+      expect((await sync(right)).websites).toMatchObject([{ status: 'committed' }]);
+      expect(said()).toHaveLength(minutes > 10 ? 1 : 0);
+      service.advance();
+    }
+    const { snapshots } = await left();
+    const [first = 0, ...later] = snapshots.map((row) => Number(row['snapshot_at']));
+    expect(later).toEqual([first + 1, first + 2]);
+    for (const row of snapshots) expect(Number(row['finished_at'])).toBeGreaterThanOrEqual(Number(row['snapshot_at']));
+    const runs = snapshots.map((row) => String(row['run_id']));
+    expect(runs).toEqual([...runs].sort());
+    const before = service.requests.attempted;
+    right = RIGHT - 61 * MINUTE;
+    const latest = String(snapshots.at(-1)?.['snapshot_id']);
+    const error = expect.stringMatching(`1h 1m behind the newest snapshot, ${latest}: .*remove --snapshot ${latest}`);
+    expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error }]);
+    expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 3 }]);
+    expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
+  },
+);
 
-test('a run that began while the clock was ahead is dropped, once the service shows that it is right', async () => {
+once('a run that began while the clock was ahead is dropped, once the service shows that it is right', async () => {
   let right = RIGHT + 3 * DAY;
   const { sync, said, left } = await givenHome(() => right);
   await expect(sync(right, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
@@ -124,7 +128,7 @@ test('a run that began while the clock was ahead is dropped, once the service sh
   expect(Number(snapshots[0]?.['snapshot_at']) - RIGHT).toBeLessThan(MINUTE);
 });
 
-test('where the service has no usable date, such a run stays until somebody decides', async () => {
+once('where the service has no usable date, such a run stays until somebody decides', async () => {
   const { home, sync, left } = await givenHome(() => Number.NaN);
   await expect(sync(RIGHT + 3 * DAY, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
   const error = expect.stringContaining(
@@ -134,7 +138,7 @@ test('where the service has no usable date, such a run stays until somebody deci
   expect(await left()).toEqual({ ...NOTHING, journals: 1 });
 });
 
-test('a run outlives nights with a wrong clock, and asks for no report again', async () => {
+testAtLength('a run outlives nights with a wrong clock, and asks for no report again', async () => {
   const { sync, left } = await givenHome();
   await expect(sync(RIGHT, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
   for (const now of [RIGHT - DAY, RIGHT + 90 * DAY]) {
@@ -144,7 +148,7 @@ test('a run outlives nights with a wrong clock, and asks for no report again', a
   expect((await sync(RIGHT)).websites).toMatchObject([{ status: 'committed', reports: { fetched: 12, reused: 5 } }]);
 });
 
-test('a clock that runs back in the middle of a run', async () => {
+testAtLength('a clock that runs back in the middle of a run', async () => {
   const { home, sync, left, service } = await givenHome();
   const jump = (from: number, to: number) => {
     const after = service.requests.attempted + 5;
@@ -162,7 +166,7 @@ test('a clock that runs back in the middle of a run', async () => {
   expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
 });
 
-test('ids rise, though the clock runs back', () => {
+once('ids rise, though the clock runs back', () => {
   const later = uuidv7({ msecs: Date.now() + 30 * MINUTE });
   expect(timeOfId(idAfter(later)) - timeOfId(later)).toBe(1);
   for (const other of [uuidv7({ msecs: 1 }), 'no-id', undefined]) {

@@ -196,7 +196,7 @@ test.each(casesAtLength(POISONED, 'at the start of a first run'))(
   },
 );
 
-once('where nothing but reports fails, one of them is asked for after each wait', async () => {
+testAtLength('where nothing but reports fails, one of them is asked for after each wait', async () => {
   const forMs = 100 * MINUTE_MS;
   const world = await new World({ down: { after: 5, forMs }, isOfReports: true }).start();
   const asked: number[] = [];
@@ -231,7 +231,7 @@ once('a token that is refused is not waited for', async () => {
   expect([exitCodeOf(receipt, 1), world.messages]).toEqual([1, []]);
 });
 
-once('a full disk is waited for', async () => {
+testAtLength('a full disk is waited for', async () => {
   const world = await new World({ down: { after: 99, forMs: 0 } }).start();
   const begunAt = world.clock.now;
   const freeDisk = async () => (world.clock.now - begunAt < HOUR_MS ? 0 : 1e12);

@@ -104,7 +104,7 @@ testAtLength('a listing that is too old to be resumed is recorded as failed, and
   expect(await wrong()).toEqual([]);
 });
 
-test('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
+testAtLength('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
   home = inReports.copyTo(folderOf());
   const [had, wanted, runId] = [home.journaled('w').length, wantedOf(home), home.unfinished()[0]];
   const { websites } = await home.sync({ follow: false, laterMs: TOO_LATE_MS });

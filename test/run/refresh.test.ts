@@ -5,7 +5,7 @@ import { setPlanOrder } from '../../src/run/plan-reports.js';
 import { Engine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../../src/time.js';
-import { atLength, once } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, urlOf } from '../given/nights.js';
 import { plan } from '../plan/given.js';
@@ -64,12 +64,12 @@ describe('the reports of pages that do not change', () => {
     },
   );
 
-  once('are fetched on the same nights whatever the version of DuckDB', async () => {
+  testAtLength('are fetched on the same nights whatever the version of DuckDB', async () => {
     const { asked } = await played(1, QUARTER);
     expect(asked.flatMap((each, night) => (each > 0 ? night + 2 : []))).toEqual([27, 55, 83]);
   });
 
-  once('are those that a plan names beforehand', async () => {
+  testAtLength('are those that a plan names beforehand', async () => {
     const given = await givenNights(onTestFinished);
     const sections = { api: { concurrency: 1 }, reports: { refresh_after: `${configured().refresh_after / DAY_MS}d` } };
     const paced = { warehouse: given.warehouse, sections: { ...sections, api: { requests_per_minute: 60 } } };

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/analysis/reader.js';
-import { atLength, seeds } from '../given/at-length.js';
+import { seeds } from '../given/at-length.js';
 import { type Row, readTable } from '../given/parquet.js';
 import { randomWarehouse } from '../given/random-world.js';
 import { findingsOf } from '../given/verified.js';
 import type { BuiltWarehouse } from '../given/warehouse.js';
 import { analysisRows, openReader, rowsOf } from './given.js';
 
-const NIGHTS = atLength(12, 16);
+const NIGHTS = 16;
 const DAY_MS = 86_400_000;
 const ALL = { since: '2025-01-01' };
 const DIMENSIONS = new Set(['coverage_state', 'canonical', 'fetch_status', 'blocked_by_robots', 'sitemap']);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { casesAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copiedFiles } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -58,7 +57,7 @@ const targets: [name: string, target: () => Promise<string[]>][] = [
   ['a snapshot', async () => ['--snapshot', await secondSnapshot()]],
   ['a website', async () => ['--website', 'shop']],
 ];
-test.each(casesAtLength(targets, 'a snapshot'))(
+test.each(targets)(
   '%s that is removed leaves the bucket and what was fetched from it, even if the bucket is away then',
   async (_, target) => {
     const before = await there();
