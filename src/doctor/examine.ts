@@ -24,17 +24,12 @@ import {
   checkBucket,
   checkCache,
   checkFolder,
-  checkFollowers,
-  checkJournals,
-  checkLog,
-  checkRunLock,
-  checkWebsites,
+  checkStatus,
   checkWriter,
   latestSnapshot,
   nearestExisting,
 } from './warehouse.js';
 
-const LEAST_NODE = [20, 19] as const;
 /** A night's bytes for each page: its coverage row and report in Parquet, and the same in indexhouse.duckdb. */
 const BYTES_PER_PAGE = 38 + 60 + 80 + 146;
 /** Fewer nights than this that fit on the disk are worth a warning. */
@@ -45,19 +40,16 @@ const SAFE_SHARE_OF_MEMORY = 0.75;
 /** A throttled key makes requests wait for minutes; after this long, the check reports what it knows. */
 const PATIENCE_MS = 120_000;
 
-const node = resultsOf('node');
 const disk = resultsOf('disk');
 const memory = resultsOf('memory');
 
 export interface DoctorEffects extends RunEffects {
-  nodeVersion: string;
   /** The most memory that this process may use, in bytes. */
   availableMemory(): number;
 }
 
 const realDoctorEffects: DoctorEffects = {
   ...realRunEffects,
-  nodeVersion: process.version,
   availableMemory: () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
 };
 
@@ -72,15 +64,14 @@ export async function examine(
   signal: AbortSignal,
   effects: DoctorEffects = realDoctorEffects,
 ): Promise<{ findings: CheckResult[]; configured: boolean }> {
-  const nodeVersion = checkNode(effects.nodeVersion);
   const { config, found } = await checkConfig(load);
-  if (config === null) return { findings: [nodeVersion, ...found], configured: false };
+  if (config === null) return { findings: found, configured: false };
   const service = await examineService(config, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]), effects);
   const place = isBucketUrl(config.warehouse.path)
     ? await examineBucket(config, effects)
     : await examineFolder(config, effects, service.pages);
   const memory = checkMemory(config, effects.availableMemory());
-  return { findings: [nodeVersion, ...found, ...service.findings, ...place, memory], configured: true };
+  return { findings: [...found, ...service.findings, ...place, memory], configured: true };
 }
 
 /** @param pages of all websites, as far as the service counts them */
@@ -88,11 +79,7 @@ async function examineFolder(config: Config, effects: DoctorEffects, pages: numb
   const free = await effects.freeDisk(await nearestExisting(config.warehouse.path));
   return [
     await guarded('warehouse', () => checkFolder(config)),
-    await guarded('run_lock', () => checkRunLock(config)),
-    await guarded('log', () => checkLog(config)),
-    await guarded('websites', () => checkWebsites(config)),
-    await guarded('journals', () => checkJournals(config)),
-    await guarded('followers', () => checkFollowers(config)),
+    await guarded('status', () => checkStatus(config)),
     await guarded('bucket', () => checkWriter(config)),
     checkDisk(config, free, pages),
   ].flat();
@@ -197,14 +184,6 @@ function problemsIn({ problems }: ConfigError): CheckResult[] {
     const place = line === null ? file : `${file}:${line}:${column}`;
     return resultsOf('config').error(`${place}: ${path === '' ? '' : `${path} `}${message}`, remedy);
   });
-}
-
-/** @param version such as `v20.19.2` */
-function checkNode(version: string): CheckResult {
-  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
-  const [leastMajor, leastMinor] = LEAST_NODE;
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return node.ok(version);
-  return node.error(`${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`);
 }
 
 /** @param free bytes; @param pages of all websites, as far as the service counts them */

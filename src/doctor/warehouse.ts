@@ -1,32 +1,24 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { notConfigured } from '../analysis/website-status.js';
+import { readStatus } from '../analysis/status.js';
+import { statusInputOf } from '../analysis/status-input.js';
 import { cacheFolder } from '../bucket/cache.js';
 import { withBucket } from '../bucket/client.js';
 import { checkConditional, otherWriter, readWriter } from '../bucket/lease.js';
 import type { BucketConfig } from '../config/bucket.js';
 import type { Config } from '../config/schema.js';
-import { namedWebsites } from '../config/websites.js';
 import { messageOf } from '../exit.js';
-import { followersOf } from '../followers/follow.js';
-import { type FollowerLag, lagText, titleOf } from '../followers/follower.js';
-import { journalsSetAside } from '../journal/folder.js';
 import { size as sized } from '../observe/format.js';
 import type { ClockEvidence } from '../source/clock.js';
 import { withEngine } from '../storage/engine.js';
-import { probeLock } from '../storage/locks.js';
 import { withTemporary } from '../storage/temporary.js';
-import { damageText, REMEDY } from '../warehouse/damage.js';
-import { warehouseFolder, websitesIn } from '../warehouse/layout.js';
 import { latestOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { checkIdentity, WarehouseError } from '../warehouse/prepare.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 const folder = resultsOf('warehouse');
-const lock = resultsOf('run_lock');
-const journals = resultsOf('journals');
-const log = resultsOf('log');
+const status = resultsOf('status');
 const bucket = resultsOf('bucket');
 const cache = resultsOf('cache');
 
@@ -57,42 +49,17 @@ export async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Whether another process is writing to the warehouse. */
-export async function checkRunLock({ warehouse }: Config): Promise<CheckResult> {
-  const held = await probeLock(warehouseFolder(warehouse.path).lock);
-  if (held === null) return lock.ok('free');
-  return lock.warning(
-    `${held.holder} holds it: a sync or another writing command is running`,
-    'Wait for it to end: until then `indexhouse sync` exits with 4.',
-  );
-}
-
-/** The websites of the warehouse that are no longer configured. */
-export async function checkWebsites(config: Config): Promise<CheckResult[]> {
-  const named = namedWebsites(config);
-  const others = (await websitesIn(config.warehouse.path)).filter((id) => named?.every((one) => one.id !== id));
-  return others.map((website_id) => resultsOf('websites').ok(notConfigured({ website_id })));
-}
-
-/** Whether damaged journals were set aside. */
-export async function checkJournals({ warehouse }: Config): Promise<CheckResult> {
-  const folders = await journalsSetAside(warehouse.path);
-  if (folders.length === 0) return journals.ok('none damaged');
-  return journals.warning(
-    `${folders.length} damaged and set aside: ${folders.join(', ')}`,
-    'Check the disk; then delete these folders, or send them with a bug report.',
-  );
-}
-
-/** Whether every file of every commit is there and whole, judging by its two ends. */
-export function checkLog({ warehouse }: Config): Promise<CheckResult> {
-  return withTemporary('doctor', async (temporary) => {
-    const engine = { memoryLimit: warehouse.memory_limit, temporary };
-    const opened = await withEngine(engine, (engine) => OpenWarehouse.read(engine, warehouse.path, temporary));
-    const damaged = [...opened.damaged, ...(await opened.findTorn())];
-    if (damaged.length > 0) return log.error(damageText(damaged), `${REMEDY}.`);
-    return log.ok(`${opened.markers.length} commits, every file in place`);
-  });
+/** What needs attention in the warehouse, as `status` says it. */
+export async function checkStatus(config: Config): Promise<CheckResult[]> {
+  const { path, time_zone } = config.warehouse;
+  if (!(await checkIdentity(path, time_zone).catch(() => false))) return [];
+  const { running, warnings, damaged } = await readStatus(statusInputOf(config));
+  const found = [
+    ...(running ? [`${running.holder} holds the run lock: until it ends, \`indexhouse sync\` exits with 4`] : []),
+    ...warnings,
+  ];
+  if (found.length === 0) return [status.ok('nothing needs attention')];
+  return found.map((text) => status[damaged.length > 0 ? 'error' : 'warning'](text, '`indexhouse status` shows more.'));
 }
 
 /** The latest snapshot; null if there is none, or if the log cannot be read, which is a finding of its own. */
@@ -144,32 +111,4 @@ export async function checkCache(config: Config, free: number): Promise<CheckRes
     );
   }
   return cache.ok(`what the bucket holds is copied into ${path}, where ${sized(free)} are free`);
-}
-
-/** Whether each follower has every snapshot, and whether somebody keeps its file open. */
-export function checkFollowers(config: Config): Promise<CheckResult[]> {
-  const { path, memory_limit: memoryLimit } = config.warehouse;
-  return withTemporary('doctor', async (temporary) => {
-    const engine = { memoryLimit, temporary };
-    const opened = await withEngine(engine, (one) => OpenWarehouse.read(one, path, temporary));
-    const found: CheckResult[] = [];
-    for (const follower of followersOf(config)) found.push(resultOf(await follower.lag(opened, engine)));
-    return found;
-  });
-}
-
-function resultOf(lag: FollowerLag): CheckResult {
-  const { ok, warning, error } = resultsOf(lag.name);
-  const [title, problem] = [titleOf(lag), lagText(lag)];
-  if (problem)
-    return (lag.error ? error : warning)(
-      problem.message,
-      `${problem.remedy[0]?.toUpperCase()}${problem.remedy.slice(1)}.`,
-    );
-  if (!lag.held) return ok(`${title} is up to date`);
-  const message = `${title} is up to date, but ${lag.held.holder} has it open`;
-  return warning(
-    message,
-    'Close it there, or read analytics.duckdb instead: while it is open, it gets no new snapshots.',
-  );
 }

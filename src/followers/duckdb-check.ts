@@ -16,7 +16,7 @@ import { type Compared, type Difference, lagging } from './follower.js';
 import { isDropped, isOutdated, knownCommits, readRetention } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
-const REBUILD = 'run `indexhouse rebuild` to rebuild it from the Parquet files';
+const REBUILD = '`indexhouse verify --repair` rebuilds it from the Parquet files';
 
 /**
  * Compares `indexhouse.duckdb` row by row with the commits that it holds. Being behind is not a difference. With
@@ -48,7 +48,7 @@ async function checkDuckdb(engine: Engine, warehouse: string, temporary: string)
   const file = warehouseFolder(warehouse).database;
   if (!(await exists(file))) {
     if ((await listTableFiles(warehouse, 'snapshots')).length === 0) return [];
-    return [lagging(`${file} is missing`, 'the next sync or `indexhouse rebuild` creates it')];
+    return [lagging(`${file} is missing`, 'the next sync creates it')];
   }
   try {
     await engine.run(`attach ${literal(file)} as follower (read_only)`);

@@ -313,7 +313,6 @@ describe('commands that write', () => {
     ['schedule'],
     ['maintain'],
     ['replay'],
-    ['rebuild'],
     ['backup', 'copy'],
     ['notify'],
     ['restore'],

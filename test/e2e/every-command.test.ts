@@ -25,7 +25,6 @@ const COMMANDS = [
   'keys list',
   'replay',
   'maintain',
-  'rebuild',
   'backup copy',
   'restore --if-missing --from s3://lake/nights',
   'verify',

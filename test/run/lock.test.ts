@@ -48,7 +48,7 @@ describe('the run lock', () => {
     onTestFinished(() => first.kill('SIGKILL'));
     await expect.poll(() => simulator.requests.answered, { timeout: 10_000 }).toBeGreaterThan(0);
 
-    const commands = [['sync'], ['rebuild'], ['verify', '--repair']];
+    const commands = [['sync'], ['maintain'], ['verify', '--repair']];
     for (const command of commands.slice(0, atLength(1, 3))) {
       const second = await run([...command, '--config', config]);
       expect([command, second.code, second.stdout]).toEqual([command, 4, '']);

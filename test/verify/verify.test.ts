@@ -212,7 +212,7 @@ once('finds rows of indexhouse.duckdb that were deleted, changed or added, each 
       .map((table) => `difference ${table}`)
       .sort(),
   );
-  expect(findings.map(({ remedy }) => remedy)).toContainEqual(expect.stringContaining('indexhouse rebuild'));
+  expect(findings.map(({ remedy }) => remedy)).toContainEqual(expect.stringContaining('indexhouse verify --repair'));
 });
 
 once('finds that indexhouse.duckdb lacks the newest snapshot: it lags', async () => {

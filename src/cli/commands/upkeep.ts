@@ -11,10 +11,6 @@ Examples:
   indexhouse verify
   indexhouse verify --repair      also repair what is safe to repair: state, indexhouse.duckdb, orphaned files`;
 
-const REBUILD_HELP = `
-indexhouse.duckdb is derived from the Parquet files, so you can rebuild it at any time. The old file is replaced once the
-new one is complete.`;
-
 const MAINTAIN_HELP = `
 The \`retention\` section of the configuration controls what is removed; without it everything is kept. Parquet files
 are hidden from readers first, and deleted by a run an hour later, so that queries can finish. A file with a page's newest
@@ -75,9 +71,6 @@ export function upkeepCommands(define: Define): Command[] {
       .option(...PLACE)
       .option(...HISTORY)
       .addHelpText('after', VERIFY_HELP),
-    define('rebuild', () => import('../rebuild.js'))
-      .description('rebuild indexhouse.duckdb from the Parquet files')
-      .addHelpText('after', REBUILD_HELP),
     define('notify', () => import('../notify.js'))
       .description('send notices about what is wrong to the configured channels')
       .option('--test', 'send one notice of each kind to every channel, and show the result')
