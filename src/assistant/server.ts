@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Stopped, UsageError } from '../exit.js';
 import { ServiceError } from '../service/errors.js';
 import { WarehouseError } from '../warehouse/prepare.js';
@@ -46,11 +46,7 @@ export function assistantServer(client: Client, observer: Observer): McpServer {
       return answered;
     });
   }
-  addResources(server, client, (read) =>
-    read().catch((error: unknown) => {
-      throw new McpError(ErrorCode.InvalidParams, reasonFor(error, client, observer.onError));
-    }),
-  );
+  addResources(server);
   return server;
 }
 

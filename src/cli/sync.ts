@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { secretsOf } from '../config/websites.js';
 import { createLogger, type LogLevel } from '../observe/log.js';
@@ -26,14 +25,11 @@ const CUT_BY: Readonly<Record<string, string>> = {
 
 export interface Flags extends RunFlags {
   recover?: boolean;
-  dryRun?: boolean;
-  metricsFile?: string;
   retryFor?: string;
 }
 
 /** `indexhouse sync`: one run now. */
-export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> {
-  if (dryRun) return (await import('./plan.js')).run(flags, io);
+export async function run(flags: Flags, io: Io): Promise<number> {
   const config = await configOf(flags, io, {
     overrides: {
       reports: { max_per_run: flags.maxReports, deadline: flags.deadline },
@@ -41,11 +37,6 @@ export async function run({ dryRun, ...flags }: Flags, io: Io): Promise<number> 
     },
   });
   const receipt = await syncOnce(config, flags, io);
-  if (flags.metricsFile) {
-    // Loaded here, because most runs do not read the warehouse.
-    const { writeMetrics } = await import('./metrics.js');
-    await writeMetrics(config, resolve(io.cwd, flags.metricsFile));
-  }
   const problems = problemsIn(receipt, config.quality.max_reject_ratio);
   const names = namesOf(config.websites);
   io.stdout.write(flags.json ? formatJson(receipt) : syncSummary(receipt, problems, names, widthOf(io.stdout)));

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { once, testAtLength } from '../given/at-length.js';
@@ -8,24 +6,20 @@ import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights } from '../given/nights.js';
 
-testAtLength('sync --metrics-file writes what it did, and what failed, for a textfile collector', async () => {
+testAtLength('status --metrics prints what the newest run did, and what failed, for a textfile collector', async () => {
   const simulator = await startSimulator({ websites: [{ id: 'one', pages: 5, nasty: false }] });
   onTestFinished(() => simulator.close());
   const folder = temporaryFolder();
-  const file = join(folder, 'indexhouse.prom');
-  const sync = (token?: string) =>
-    run([
-      'sync',
-      '--metrics-file',
-      file,
-      '--config',
-      writeConfig(folder, { baseUrl: simulator.url, websites: ['one'], ...(token && { token }) }),
-    ]);
-  const metricLines = () => readFileSync(file, 'utf8').split('\n');
+  const afterSync = async (code: number, token?: string) => {
+    const given = { baseUrl: simulator.url, websites: ['one'], ...(token && { token }) };
+    const config = ['--config', writeConfig(folder, given)];
+    expect((await run(['sync', ...config])).code).toBe(code);
+    return (await run(['status', '--metrics', ...config])).stdout.split('\n');
+  };
   const label = '{website_id="one",website="one"}';
 
-  expect((await sync()).code).toBe(0);
-  expect(metricLines()).toEqual(
+  const lines = await afterSync(0);
+  expect(lines).toEqual(
     expect.arrayContaining([
       '# TYPE indexhouse_snapshots gauge',
       `indexhouse_snapshots${label} 1`,
@@ -41,16 +35,14 @@ testAtLength('sync --metrics-file writes what it did, and what failed, for a tex
     ]),
   );
   // A gauge of which nothing is known is left out, not 0.
-  expect(metricLines().join()).not.toContain('indexhouse_quarantine_records ');
-  expect((await sync('wrong')).code).toBe(1);
-  expect(metricLines()).toEqual(
+  expect(lines.join()).not.toContain('indexhouse_quarantine_records ');
+  expect(await afterSync(1, 'wrong')).toEqual(
     expect.arrayContaining([
       `indexhouse_last_run_success${label} 0`,
       `indexhouse_snapshots${label} 1`,
       'indexhouse_warnings 1',
     ]),
   );
-  expect(existsSync(`${file}.tmp`)).toBe(false);
 });
 
 once('pages by verdict and state have labels that the service cannot multiply or break', async () => {

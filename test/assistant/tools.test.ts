@@ -189,19 +189,14 @@ it('report is its story and figures', async () => {
   });
 });
 
-it('resources are the dictionary, the glossary and the schema that SQL sees', async () => {
+it('resources are the dictionary and the glossary', async () => {
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual([
-    'indexhouse://data-dictionary',
-    'indexhouse://glossary',
-    'indexhouse://schema',
-  ]);
-  const [dictionary, glossary, schema] = await Promise.all(
+  expect(resources.map(({ uri }) => uri)).toEqual(['indexhouse://data-dictionary', 'indexhouse://glossary']);
+  const [dictionary, glossary] = await Promise.all(
     resources.map(async ({ uri }) => {
       const [first] = (await client.readResource({ uri })).contents;
       return first && 'text' in first ? first.text : '';
     }),
   );
   expect([dictionary, glossary]).toEqual([expect.stringMatching(/^# Data dic/), expect.stringMatching(/^# Glossary/)]);
-  expect(JSON.parse(schema ?? '')).toMatchObject({ pages: { url: 'VARCHAR', is_indexed: 'BOOLEAN' }, snapshots: {} });
 });

@@ -52,18 +52,6 @@ describe('indexhouse plan', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('is what sync --dry-run prints for the same flags', async () => {
-    const before = contentsOf(join(folder, 'warehouse'));
-    const flags = ['--config', config, '--json', '--website', 'w', '--max-reports', '7', '--deadline', '1m'];
-    const [planned, dry] = [await run(['plan', ...flags]), await run(['sync', '--dry-run', ...flags])];
-    expect([planned.code, dry.code]).toEqual([0, 0]);
-    expect(planned.stdout).not.toMatch(/[\u009b\u202e]/);
-    const figures = { max_reports: 7, deadline_seconds: 60, totals: { requests: 8, duration_seconds: 48, reached: 7 } };
-    for (const { stdout } of [planned, dry]) expect(JSON.parse(stdout)).toMatchObject(figures);
-    expect(contentsOf(join(folder, 'warehouse'))).toEqual(before);
-    expect(service.requests).toEqual([]);
-  });
-
   test('refuses websites that are not configured, and needs no token', async () => {
     const unknown = await run(['plan', '--config', config, '--website', 'x']);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('no website "x" in the configuration') });

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Define } from '../program.js';
 import { calendarDate, wholeNumber } from './flag-values.js';
 
@@ -17,7 +17,6 @@ Examples:
   indexhouse sync                                 one run now, every configured website
   indexhouse sync --website example.com --max-reports 0   the listing of one website only
   indexhouse sync --deadline 6h --json            for a script: stop fetching after six hours
-  indexhouse sync --max-reports 500 --dry-run     what that run would cost and reach, as indexhouse plan
   indexhouse sync --recover                       only finish an interrupted run`;
 
 const SCHEDULE_HELP = `
@@ -46,9 +45,7 @@ export function runCommands(define: Define): Command[] {
     withRunFlags(define('sync', () => import('../sync.js')))
       .description('fetch the listing and the reports of each website, and commit a snapshot')
       .option('--recover', 'only finish an interrupted run')
-      .option('--metrics-file <file>', 'afterwards write metrics there, for a Prometheus textfile collector')
       .option('--retry-for <duration>', 'wait this long for an outage to pass, such as 6h, and resume')
-      .addOption(new Option('--dry-run', 'fetch nothing, and print the plan of this run').conflicts('recover'))
       .addHelpText('after', SYNC_HELP),
     define('schedule', () => import('../schedule.js'))
       .description('run as a daemon: each job at its scheduled time')
