@@ -1,7 +1,5 @@
 import { checkLease } from '../bucket/lease.js';
-import type { Shrunk } from '../followers/shrink.js';
 import { exitCodeOf, type MaintainReceipt, maintain } from '../maintain/maintain.js';
-import { safe } from '../observe/terminal.js';
 import { configOf, loggerOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, size, warningLines } from './output.js';
@@ -10,8 +8,7 @@ import type { Globals } from './program.js';
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 
 retention:
-  duckdb_keep: 400d           # older rows of coverage and url_reports leave indexhouse.duckdb
-  parquet_keep_daily: 400d    # older Parquet files of both are thinned
+  parquet_keep_daily: 400d    # older files of coverage and url_reports are thinned
   parquet_then: monthly       # to the last complete snapshot of each month; or weekly
 `;
 
@@ -34,7 +31,6 @@ function summary(receipt: MaintainReceipt, width: number | undefined): string {
     receipt.configured ? '' : NOT_CONFIGURED,
     receipt.thinned_before === null ? '' : parquetText(receipt, width),
     removedText(receipt),
-    receipt.duckdb ? duckdbText(receipt.duckdb, receipt.dry_run) : '',
     warningLines(receipt.followers.flatMap(({ reason }) => (reason ? [reason] : []))),
   ];
   return parts.filter((part) => part !== '').join('\n');
@@ -77,13 +73,4 @@ function removedText({ deleted, waiting, dry_run }: MaintainReceipt): string {
     );
   }
   return lines.join('');
-}
-
-function duckdbText(shrunk: Shrunk, dryRun: boolean): string {
-  const { retained_from, rows_dropped, bytes_before, bytes_after, reason } = shrunk;
-  if (reason !== null && !dryRun) return `! ${safe(reason)}\n`;
-  const from = retained_from === null ? '' : `, coverage and url_reports from ${retained_from} on`;
-  const rows = `${count(rows_dropped)} rows ${dryRun ? 'would be removed' : 'removed'}`;
-  const sizes = bytes_before === null || bytes_after === null ? '' : `; ${size(bytes_before)} → ${size(bytes_after)}`;
-  return `indexhouse.duckdb${from}: ${rows}${sizes}\n${reason === null ? '' : `! ${safe(reason)}\n`}`;
 }

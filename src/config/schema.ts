@@ -130,9 +130,6 @@ const iceberg = z.strictObject(
 /** `retention`: durations in milliseconds (Infinity: unlimited). */
 const retention = z.strictObject(
   {
-    duckdb_keep: daysOrUnlimited()
-      .prefault('unlimited')
-      .describe('`maintain` removes older rows of coverage and url_reports from indexhouse.duckdb; or "unlimited".'),
     parquet_keep_daily: daysOrUnlimited()
       .prefault('unlimited')
       .describe('`maintain` thins older Parquet files of coverage and url_reports; or "unlimited".'),

@@ -13,7 +13,7 @@ import { OpenWarehouse } from '../warehouse/open.js';
 import { findStates } from '../warehouse/state.js';
 import { DATA_TABLES, MARKER_TABLES, type Table } from '../warehouse/tables.js';
 import { type Compared, type Difference, lagging } from './follower.js';
-import { isDropped, isOutdated, knownCommits, readRetention } from './native-file.js';
+import { isOutdated, knownCommits } from './native-file.js';
 import { RebuildError, rebuildDuckdb } from './rebuild.js';
 
 const REBUILD = '`indexhouse verify --repair` rebuilds it from the Parquet files';
@@ -75,10 +75,8 @@ async function compare(engine: Engine, log: OpenWarehouse): Promise<Difference[]
   if (await isOutdated(engine, log, 'follower.')) return [lagging('indexhouse.duckdb still holds what was removed')];
   const taken = await knownCommits(engine, 'follower.');
   const has = markers.filter(({ commitId }) => taken.has(commitId));
-  const retainedFrom = await readRetention(engine, 'follower.');
-  const kept = (table: Table) => has.filter((marker) => !isDropped(marker, table, retainedFrom));
   const compared: [Table, string][] = [
-    ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, kept(table), table))]),
+    ...DATA_TABLES.map((table): [Table, string] => [table, log.query(table, filesOf(log.path, has, table))]),
     ...MARKER_TABLES.map((table): [Table, string] => [table, log.query(table, markerPaths(has, table))]),
     ['tombstones', log.query('tombstones', log.tombstoneFiles)],
   ];

@@ -13,7 +13,7 @@ import { dataFilesOf, type Marker, tableOf } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
 import { createTables, type Table, viewStatements } from '../warehouse/tables.js';
 import { type Commit, catchUp, type FollowerState, type LogCopy } from './follower.js';
-import { isDropped, knownCommits, lackingTombstones, RETENTION, readRetention, removeDatabase } from './native-file.js';
+import { knownCommits, lackingTombstones, removeDatabase } from './native-file.js';
 
 /** The name by which the file is attached. */
 const DATABASE = 'indexhouse';
@@ -37,8 +37,6 @@ export interface FollowDuckdbInput {
   lockTimeout: number;
   /** A file to build instead of `indexhouse.duckdb`, when that is rebuilt. */
   file?: string;
-  /** A date: a new file leaves out older rows of `coverage` and `url_reports`. Left out or null: it holds all. */
-  retainedFrom?: string | null;
 }
 
 function scratch({ warehouse, memoryLimit }: FollowDuckdbInput) {
@@ -77,7 +75,6 @@ export async function createDatabase(engine: Engine, file: string): Promise<void
   await rm(`${file}.wal`, { force: true });
   await attachForWriting(engine, temporary, 'made');
   await createTables(engine);
-  await engine.run(RETENTION);
   await engine.run('create table views_of (text_sha256 varchar not null)');
   await createViews(engine);
   await engine.run('checkpoint made');
@@ -104,7 +101,6 @@ export async function catchUpDuckdb(
 /** `indexhouse.duckdb`, open for writing: one transaction for each commit. */
 class DuckdbFile implements LogCopy {
   readonly title = 'indexhouse.duckdb';
-  #retainedFrom: string | null = null;
 
   constructor(
     private readonly engine: Engine,
@@ -113,10 +109,7 @@ class DuckdbFile implements LogCopy {
 
   async drop(log: OpenWarehouse): Promise<void> {
     const { engine } = this;
-    const from = this.input.retainedFrom;
     await createViews(engine);
-    if (from) await engine.run('update retention set retained_from = $from::date', { from });
-    this.#retainedFrom = await readRetention(engine);
     // They are of commits that it lacks: a file that holds their rows is rebuilt.
     if (log.tombstoneFiles.length > 0) await engine.run(`insert into tombstones by name ${lackingTombstones(log)}`);
   }
@@ -131,10 +124,8 @@ class DuckdbFile implements LogCopy {
   }
 
   async #insertAll({ marker, state }: Commit): Promise<void> {
-    const { engine, input } = this;
-    for (const [table, file] of dataFilesOf(input.warehouse, marker)) {
-      if (!isDropped(marker, table, this.#retainedFrom)) await insert(engine, table, file);
-    }
+    const { engine } = this;
+    for (const [table, file] of dataFilesOf(this.input.warehouse, marker)) await insert(engine, table, file);
     if (state !== null) {
       await engine.run('delete from page_state where website_id = $id', { id: marker.websiteId });
       await insert(engine, 'page_state', state);

@@ -8,34 +8,14 @@ import { lockHolder, probeLock } from '../storage/locks.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { lackingIn, type Marker } from '../warehouse/markers.js';
 import type { OpenWarehouse } from '../warehouse/open.js';
-import { isThinned, type Table, THINNED_TABLES } from '../warehouse/tables.js';
 import { type FollowerLag, removedIn } from './follower.js';
 
 const countRow = z.object({ rows: z.coerce.number() });
 const heldRun = z.object({ websiteId: z.string(), id: z.string() });
-const retentionRow = z.object({ retained_from: z.string().nullable() });
-
-/**
- * Creates a native file's record of the date (`YYYY-MM-DD`) of the oldest snapshots that it holds rows of `coverage` and
- * `url_reports` of; null: it holds those of all.
- */
-export const RETENTION = 'create table retention as select null::date as retained_from';
-
-/** Reads that date; `prefix`: the name that the file is attached by, with a dot. */
-export async function readRetention(engine: Engine, prefix = ''): Promise<string | null> {
-  const query = `select retained_from::varchar as retained_from from ${prefix}retention`;
-  const [row] = await engine.rows(retentionRow, query);
-  return row?.retained_from ?? null;
-}
-
-/** Whether a file that holds rows from this date on leaves out those of a commit. All rows of replays are kept. */
-export function isDropped(marker: Marker, table: Table, retainedFrom: string | null): boolean {
-  return isThinned(table) && retainedFrom !== null && marker.kind === 'snapshot' && marker.date < retainedFrom;
-}
 
 /**
  * Whether a file holds what the log no longer has: of files that retention put out of use, or of websites from which
- * `indexhouse remove` took something. Then it is rebuilt. `prefix` as for `readRetention`.
+ * `indexhouse remove` took something. Then it is rebuilt. `prefix`: the name that it is attached by, with a dot.
  */
 export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<boolean> {
   // By runs, too, because a marker may only be lost.
@@ -43,10 +23,15 @@ export async function isOutdated(engine: Engine, log: OpenWarehouse, prefix = ''
     (table) => `select website_id as "websiteId", run_id as id from ${prefix}${table}`,
   );
   if (removedIn(log, await engine.rows(heldRun, held.join(' union '))).size > 0) return true;
-  if (log.tombstoneFiles.length === 0) return false;
-  const query = `select count(*) as rows from (${lackingTombstones(log, prefix)})
+  return (await countTombstoned(engine, log, prefix)) > 0;
+}
+
+/** Of how many commits a file holds rows that a tombstone put out of use. */
+async function countTombstoned(engine: Engine, log: OpenWarehouse, prefix = ''): Promise<number> {
+  if (log.tombstoneFiles.length === 0) return 0;
+  const query = `select count(distinct commit_id) as rows from (${lackingTombstones(log, prefix)})
     where commit_id in (select id from (${commitsIn(prefix)}))`;
-  return ((await engine.rows(countRow, query))[0]?.rows ?? 0) > 0;
+  return (await engine.rows(countRow, query))[0]?.rows ?? 0;
 }
 
 /** The tombstones that a file has not taken over yet. */
@@ -55,20 +40,7 @@ export function lackingTombstones(log: OpenWarehouse, prefix = ''): string {
   return `select * from (${all}) anti join ${prefix}tombstones using (tombstone_id)`;
 }
 
-/** How many rows a file would lose if it kept those from a date on, and what the log still has. */
-export async function countDroppable(engine: Engine, log: OpenWarehouse, before: string | null): Promise<number> {
-  const counted = THINNED_TABLES.map(
-    (table) => `select count(*) as rows from ${table}
-      where (snapshot_date < $before::date and commit_id = snapshot_id)
-        or commit_id in (select commit_id from (${lackingTombstones(log)}) where table_name = '${table}')`,
-  );
-  const [sum] = await engine.rows(countRow, `select sum(rows) as rows from (${counted.join(' union all ')})`, {
-    before,
-  });
-  return sum?.rows ?? 0;
-}
-
-/** The ids of the commits, snapshots and replays, that a native DuckDB file holds; `prefix` as for `readRetention`. */
+/** The ids of the commits, snapshots and replays, that a native DuckDB file holds; `prefix` as for `isOutdated`. */
 export async function knownCommits(engine: Engine, prefix = ''): Promise<Set<string>> {
   const rows = await engine.rows(z.object({ id: z.string() }), commitsIn(prefix));
   return new Set(rows.map(({ id }) => id));
@@ -84,19 +56,22 @@ function commitsIn(prefix: string): string {
  * @param engine with a temporary folder outside the warehouse, if nothing may be written into it
  */
 export async function duckdbLag(
-  { path, markers, damaged }: Pick<OpenWarehouse, 'path' | 'markers' | 'damaged'>,
+  log: OpenWarehouse,
   engine: EngineOptions,
-  file = warehouseFolder(path).database,
+  file = warehouseFolder(log.path).database,
 ): Promise<FollowerLag> {
+  const { markers, damaged } = log;
   const lag = { name: 'duckdb', exact: true, held: null, error: null };
   if (!(await exists(file))) return { ...lag, behind: markers.length };
   const held = await probeLock(file);
   if (held?.access === 'write') return { ...lag, behind: await newerThan(file, markers), exact: false, held };
   try {
-    const known = await withEngine({ ...engine, file, readOnly: true }, (opened) => knownCommits(opened));
+    const [known, tombstoned] = await withEngine({ ...engine, file, readOnly: true }, async (opened) => {
+      return [await knownCommits(opened), await countTombstoned(opened, log)] as const;
+    });
     const there = new Set([...markers, ...damaged].map((one) => basename(one.path, '.parquet')));
     const removed = [...known].filter((id) => !there.has(id)).length;
-    return { ...lag, behind: lackingIn(known, markers).length + removed, held };
+    return { ...lag, behind: lackingIn(known, markers).length + removed + tombstoned, held };
   } catch (error) {
     // A writer has opened it since we checked.
     if (lockHolder(error)) return { ...lag, behind: await newerThan(file, markers), exact: false, held };

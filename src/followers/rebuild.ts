@@ -3,13 +3,13 @@ import { counted } from '../observe/format.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { diskRemedy, withRemedy } from '../storage/disk-error.js';
 import { exists } from '../storage/durable.js';
-import { type Engine, withEngine } from '../storage/engine.js';
+import { Engine, withEngine } from '../storage/engine.js';
 import { lockHolder } from '../storage/locks.js';
 import { scratchFolder, warehouseFolder } from '../warehouse/layout.js';
 import { OpenWarehouse } from '../warehouse/open.js';
 import { catchUpDuckdb, type FollowDuckdbInput, openWaiting } from './duckdb.js';
 import type { FollowerState } from './follower.js';
-import { duckdbLag, isOutdated, readRetention, removeDatabase, replaceDatabase } from './native-file.js';
+import { duckdbLag, isOutdated, removeDatabase, replaceDatabase } from './native-file.js';
 
 /** The new file could not be built; the old one is unchanged. */
 export class RebuildError extends Failure {}
@@ -55,47 +55,41 @@ function scratch({ warehouse, memoryLimit }: Pick<FollowDuckdbInput, 'warehouse'
  * Rebuilds `indexhouse.duckdb` from the Parquet files in a new file, which then replaces the old one. Can be repeated after
  * an interruption at any point. The caller holds the run lock.
  *
- * @param retainedFrom the date from which rows of `coverage` and `url_reports` are kept, or null for all; left out: as in
- *   the old file
  * @returns the state of the follower, which can only lack snapshots if there was no usable file before
  * @throws BusyError if another process has the old file open, RebuildError; in both cases the old file is unchanged
  */
 export async function rebuildDuckdb(input: Omit<FollowDuckdbInput, 'lockTimeout' | 'file'>): Promise<FollowerState> {
   const { warehouse, memoryLimit } = input;
   const { database } = warehouseFolder(warehouse);
-  const old = await lookAtOld(database, warehouse);
+  const isUsable = await canBeOpened(database, warehouse);
   const file = `${database}.new`;
   await removeDatabase(file);
   try {
-    const retainedFrom = input.retainedFrom === undefined ? (old?.retainedFrom ?? null) : input.retainedFrom;
-    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file, retainedFrom });
+    const state = await followDuckdb({ warehouse, memoryLimit, lockTimeout: 0, file });
     // The old file may be the only one that still holds the rows of unreadable commits.
-    if (state.behind > 0 && (old || !(await exists(file)))) throw new RebuildError(state.reason);
+    if (state.behind > 0 && (isUsable || !(await exists(file)))) throw new RebuildError(state.reason);
     crashPoint('built the new indexhouse.duckdb');
     await replaceDatabase(file, database);
     crashPoint('put the new indexhouse.duckdb in place');
     return state;
   } catch (cause) {
     await removeDatabase(file);
-    const kept = old ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
+    const kept = isUsable ? 'indexhouse.duckdb stays as it was' : 'there is no indexhouse.duckdb now';
     throw new RebuildError(`cannot rebuild indexhouse.duckdb; ${kept}: ${withRemedy(cause)}`, { cause });
   }
 }
 
-/**
- * @returns from when on the file holds rows; null if there is none that can be opened
- * @throws BusyError
- */
-async function lookAtOld(database: string, warehouse: string): Promise<{ retainedFrom: string | null } | null> {
-  if (!(await exists(database))) return null;
-  const options = { file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) };
+/** Whether there is a file that can be opened. @throws BusyError */
+async function canBeOpened(database: string, warehouse: string): Promise<boolean> {
+  if (!(await exists(database))) return false;
   try {
-    return await withEngine(options, async (engine) => ({ retainedFrom: await readRetention(engine) }));
+    (await Engine.open({ file: database, memoryLimit: 64e6, temporary: scratchFolder(warehouse) })).close();
+    return true;
   } catch (error) {
     const holder = lockHolder(error);
     if (holder) throw new BusyError(`cannot rebuild ${database}: ${holder} has it open. Close it there and try again`);
     if (diskRemedy(error)) throw error;
     // Any other error means that the file is broken, which a rebuild repairs.
-    return null;
+    return false;
   }
 }

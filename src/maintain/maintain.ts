@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { follow, followersOf } from '../followers/follow.js';
-import { isDropped } from '../followers/native-file.js';
-import { lookAtShrinking, type Shrunk, shrinkDuckdb } from '../followers/shrink.js';
 import { type Engine, type EngineOptions, withEngine } from '../storage/engine.js';
 import { isWholeParquet } from '../storage/parquet-file.js';
 import { withTemporary } from '../storage/temporary.js';
-import { calendarDate, dateBefore, retainedFrom } from '../warehouse/dates.js';
-import { dropScratch, hasTableFile, scratchFolder } from '../warehouse/layout.js';
+import { calendarDate, dateBefore } from '../warehouse/dates.js';
+import { dropScratch, scratchFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
 import { type Marker, markersOf, newestMarkers, stateFileOf } from '../warehouse/markers.js';
 import { OpenWarehouse } from '../warehouse/open.js';
@@ -29,7 +27,7 @@ export type MaintainReceipt = Awaited<ReturnType<typeof maintain>>;
 
 /**
  * Removes what `retention` says is too old: deletes the Parquet files whose tombstone is more than an hour old, writes
- * tombstones for those that are due, and shrinks `indexhouse.duckdb`. Can be started again after any interruption.
+ * tombstones for those that are due, and lets the followers drop them. Can be started again after any interruption.
  *
  * @throws BusyError, WarehouseError, CheckpointError; Failure if a state differs from the log
  */
@@ -49,9 +47,9 @@ export async function maintain(options: MaintainOptions) {
   }
 }
 
-/** 3 if `indexhouse.duckdb` could not be shrunk now, or another copy lags. */
-export function exitCodeOf({ dry_run, duckdb, followers }: MaintainReceipt): 0 | 3 {
-  return (!dry_run && duckdb?.reason) || followers.some(({ behind }) => behind > 0) ? 3 : 0;
+/** 3 if a follower lags, such as `indexhouse.duckdb` while somebody has it open. */
+export function exitCodeOf({ followers }: MaintainReceipt): 0 | 3 {
+  return followers.some(({ behind }) => behind > 0) ? 3 : 0;
 }
 
 function maintainIn(options: MaintainOptions, temporary: string) {
@@ -67,8 +65,6 @@ class Maintenance {
   readonly #now: number;
   /** From `retention.parquet_keep_daily`; null if every file is kept. */
   readonly #rule: ThinningRule | null;
-  /** The first date of rows to keep in `indexhouse.duckdb`; null for all. */
-  readonly #retainedFrom: string | null;
 
   constructor(
     private readonly options: MaintainOptions,
@@ -82,26 +78,20 @@ class Maintenance {
     this.#now = (options.now ?? Date.now)();
     const dailyFrom = dateBefore(retention.parquet_keep_daily, options.config, this.#now);
     this.#rule = dailyFrom === null ? null : { dailyFrom, period: retention.parquet_then };
-    this.#retainedFrom = retainedFrom(options.config, this.#now);
   }
 
   async run() {
     const { config, dryRun } = this.options;
-    const others = followersOf(config).filter(({ name }) => name !== 'duckdb');
-    const configured = this.#rule !== null || this.#retainedFrom !== null;
     const { markers } = this.log;
     const removed = await removeDue(this.log, { now: this.#now, dryRun });
     const parquet: ReturnType<typeof thinnedTables> = [];
-    const planned: PlannedFile[] = [];
     for (const { websiteId } of this.#rule ? newestMarkers(markers) : []) {
-      const own = await this.#thin(markersOf(markers, websiteId));
-      parquet.push(...thinnedTables(websiteId, own));
-      planned.push(...own);
+      parquet.push(...thinnedTables(websiteId, await this.#thin(markersOf(markers, websiteId))));
     }
     return {
       dry_run: dryRun,
       /** Whether `retention` limits anything. */
-      configured,
+      configured: this.#rule !== null,
       thinned_before: this.#rule?.dailyFrom ?? null,
       thinned_to: this.#rule?.period ?? null,
       parquet,
@@ -110,9 +100,8 @@ class Maintenance {
         files: removed.waiting.files + parquet.reduce((all, { files }) => all + files, 0),
         bytes: removed.waiting.bytes + parquet.reduce((all, { bytes }) => all + bytes, 0),
       },
-      duckdb: await this.#shrink(configured, planned),
       // Before the files are deleted, an hour later.
-      followers: dryRun ? [] : await follow(others, config),
+      followers: dryRun ? [] : await follow(followersOf(config), config),
     };
   }
 
@@ -153,23 +142,5 @@ class Maintenance {
     const rebuilt = join(this.engineOptions.temporary, 'state.rebuilt');
     await rebuildState(this.#warehouse, markers, this.engineOptions, rebuilt);
     return rebuilt;
-  }
-
-  /** Removes from `indexhouse.duckdb` what the log no longer holds. */
-  async #shrink(configured: boolean, planned: readonly PlannedFile[]): Promise<Shrunk | null> {
-    const { memory_limit: memoryLimit, lock_timeout: lockTimeout } = this.options.config.warehouse;
-    const [warehouse, retainedFrom] = [this.#warehouse, this.#retainedFrom];
-    if (!configured && !(await hasTableFile(warehouse, 'tombstones'))) return null;
-    if (this.options.dryRun) {
-      // Rows that are too old for it are counted in the file itself.
-      const goes = planned.filter(({ marker, table, fate }) => {
-        return fate === 'goes' && !isDropped(marker, table, retainedFrom);
-      });
-      const shrunk = await lookAtShrinking(this.log, { retainedFrom }, this.engineOptions);
-      const rows_dropped = goes.reduce((all, { rows }) => all + rows, shrunk.rows_dropped);
-      return shrunk.bytes_before === null ? shrunk : { ...shrunk, rows_dropped };
-    }
-    const log = await OpenWarehouse.read(this.engine, warehouse, this.engineOptions.temporary);
-    return shrinkDuckdb({ warehouse, memoryLimit, lockTimeout, retainedFrom }, log, this.engineOptions);
   }
 }

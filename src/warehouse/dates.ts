@@ -10,8 +10,3 @@ export function calendarDate(at: Date, timeZone: string): string {
 export function dateBefore(ms: number, { warehouse }: Config, now: number): string | null {
   return Number.isFinite(ms) ? calendarDate(new Date(now - ms), warehouse.time_zone) : null;
 }
-
-/** The date from which `indexhouse.duckdb` keeps rows of `coverage` and `url_reports`; null: all. */
-export function retainedFrom(config: Config, now: number): string | null {
-  return dateBefore(config.retention.duckdb_keep, config, now);
-}

@@ -18,7 +18,7 @@ const STEPS = [
   'built the new indexhouse.duckdb',
   'put the new indexhouse.duckdb in place',
 ];
-const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly', duckdb_keep: '1d' };
+const RETENTION = { parquet_keep_daily: '1d', parquet_then: 'monthly' };
 /** What an earlier run did, long enough ago, so that there is something to delete; then less is kept. */
 const EARLIER = { retention: { parquet_keep_daily: '14d' }, now: Date.parse('2025-03-20T12:00:00Z') };
 

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
-import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { exitCodeOf } from '../../src/maintain/maintain.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { verify } from '../../src/verify/verify.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { filesOf, type Marker, markersOf } from '../../src/warehouse/markers.js';
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
@@ -18,7 +16,7 @@ import { holdOpen } from '../given/holder.js';
 import { readMarkers } from '../given/markers.js';
 import { countsIn } from '../given/quarantine.js';
 import { startScriptedService } from '../given/service.js';
-import { inDuckdb, newestFile, rewrite } from '../given/tamper.js';
+import { newestFile, rewrite } from '../given/tamper.js';
 import { answersOf, at, buildNights, filesBelow, HOUR_MS, maintainAt, NOW } from '../given/thinned.js';
 import { findingsOf } from '../given/verified.js';
 import { type BuiltWarehouse, syncAt } from '../given/warehouse.js';
@@ -89,7 +87,6 @@ describe('thinning the Parquet files', () => {
     const reader = await withReader({ warehouse, memoryLimit: MEMORY }, async (opened) => {
       const done = await maintainAt(warehouse);
       expect(done).toMatchObject({ parquet: dry.parquet, waiting: dry.waiting, deleted: { files: 0 } });
-      expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
       // Whoever listed the files before still finds them.
       return opened.rows(z.object({ rows: z.string() }), 'select count(*)::varchar as rows from coverage');
     });
@@ -171,56 +168,23 @@ describe('thinning the Parquet files', () => {
   });
 });
 
-describe('indexhouse.duckdb', () => {
-  const KEEP = { duckdb_keep: '10d' };
-  const countsOf = (warehouse: string) =>
-    countsIn(join(warehouse, 'indexhouse.duckdb'), ['coverage', 'url_reports', 'page_changes']);
-
-  once('loses old rows only, for good, and verify honours it', async () => {
-    const warehouse = copyOf(built.path);
-    const parquet = await fileCount(warehouse, 'coverage');
-    const dry = await maintainAt(warehouse, { retention: KEEP, dryRun: true });
-    const done = await maintainAt(warehouse, { retention: KEEP });
-    expect(done.duckdb).toMatchObject({ retained_from: '2025-03-10', reason: null });
-    expect(done.duckdb?.rows_dropped).toBe(dry.duckdb?.rows_dropped);
-    const left = await countsOf(warehouse);
-    expect(left).toMatchObject({ coverage: 10, url_reports: 3 });
-    expect(left['page_changes']).toBeGreaterThan(4);
-    expect([await findingsOf(warehouse), await fileCount(warehouse, 'coverage')]).toEqual([[], parquet]);
-    expect(await maintainAt(warehouse, { retention: KEEP })).toMatchObject({ duckdb: { rows_dropped: 0 } });
-  });
-
-  testAtLength('is mended to the same, and gets its old rows back if it is rebuilt from the first night', async () => {
-    const warehouse = copyOf(built.path);
-    await maintainAt(warehouse, { retention: KEEP });
-    const left = await countsOf(warehouse);
-    await inDuckdb(warehouse, 'delete from coverage where rowid = 1');
-    const engine = { memoryLimit: MEMORY, temporary: temporaryFolder() };
-    const mended = await verify({ warehouse, memoryLimit: MEMORY, engine, repair: true });
-    expect(mended).toMatchObject({ findings: [], repaired: [expect.stringContaining('indexhouse.duckdb')] });
-    expect(await countsOf(warehouse)).toEqual(left);
-    await rebuildDuckdb({ warehouse, memoryLimit: MEMORY, retainedFrom: null });
-    expect(await countsOf(warehouse)).toMatchObject({ coverage: 36 });
-  });
-
-  testAtLength('stays as it is while a reader holds it, and nothing is lost', async () => {
-    const warehouse = copyOf(built.path);
-    const database = join(warehouse, 'indexhouse.duckdb');
-    const reader = await holdOpen(database, 'READ_ONLY');
-    const held = await maintainAt(warehouse, {
-      retention: { ...KEEP, parquet_keep_daily: '3d', parquet_then: 'weekly' },
-    });
-    expect([exitCodeOf(held), held.duckdb?.reason]).toEqual([3, expect.stringContaining(`process ${reader.pid}`)]);
-    expect(await maintainAt(warehouse, { retention: KEEP, dryRun: true })).toMatchObject({
-      duckdb: { reason: expect.stringContaining(`process ${reader.pid}`) },
-    });
-    await reader.release();
-    // It holds rows of files that are out of use: behind, not wrong.
-    expect(await findingsOf(warehouse)).toMatchObject([{ level: 'lag' }]);
-    const again = await maintainAt(warehouse, { retention: KEEP });
-    expect([exitCodeOf(again), again.duckdb?.retained_from]).toEqual([0, '2025-03-10']);
-    expect([await findingsOf(warehouse), existsSync(`${database}.new`)]).toEqual([[], false]);
-  });
+testAtLength('indexhouse.duckdb stays as it is while a reader holds it, and nothing is lost', async () => {
+  const warehouse = copyOf(built.path);
+  const database = join(warehouse, 'indexhouse.duckdb');
+  const rows = () => countsIn(database, ['coverage', 'url_reports']);
+  const before = await rows();
+  const reader = await holdOpen(database, 'READ_ONLY');
+  const held = await maintainAt(warehouse);
+  expect([exitCodeOf(held), held.followers[0]]).toMatchObject([
+    3,
+    { name: 'duckdb', behind: 5, reason: expect.stringContaining(`process ${reader.pid}`) },
+  ]);
+  await reader.release();
+  // It holds rows of files that are out of use: behind, not wrong.
+  expect([await rows(), await findingsOf(warehouse)]).toMatchObject([before, [{ level: 'lag' }]]);
+  expect(exitCodeOf(await maintainAt(warehouse))).toBe(0);
+  expect(await rows()).toEqual({ coverage: 20, url_reports: 13 });
+  expect([await findingsOf(warehouse), existsSync(`${database}.new`)]).toEqual([[], false]);
 });
 
 describe('a warehouse that is not as it should be', () => {

@@ -19,7 +19,7 @@ test('a newest report that was replayed keeps its own file and not that of its s
   await rebuildDuckdb({ warehouse, memoryLimit: 256e6 });
   await replayNow(configFor({ baseUrl: 'http://127.0.0.1:1', warehouse }));
 
-  const retention = { parquet_keep_daily: '1d', duckdb_keep: '1d' };
+  const retention = { parquet_keep_daily: '1d' };
   const now = Date.parse('2025-05-01T00:00:00Z');
   const { parquet } = await maintainAt(warehouse, { retention, now });
   await maintainAt(warehouse, { retention, now: now + 2 * 3_600_000 });

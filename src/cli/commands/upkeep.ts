@@ -14,10 +14,9 @@ Examples:
 const MAINTAIN_HELP = `
 The \`retention\` section of the configuration controls what is removed; without it everything is kept. Parquet files
 are hidden from readers first, and deleted by a run an hour later, so that queries can finish. A file with a page's newest
-report, the last listing of a monitored page or the newest complete listing always stays. In indexhouse.duckdb only the
-date counts.
+report, the last listing of a monitored page or the newest complete listing always stays. indexhouse.duckdb follows.
 
-Exit codes: 0 done; 3 done, but indexhouse.duckdb was in use and could not be made smaller.
+Exit codes: 0 done; 3 done, but a follower lags, such as indexhouse.duckdb while it is open elsewhere.
 
 Examples:
   indexhouse maintain --dry-run      only show what would be removed, and why the rest stays
