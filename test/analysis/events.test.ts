@@ -58,8 +58,7 @@ function isSoonAfter(date: unknown, since: string): boolean {
 describeAtLength('a simulated year', () => {
   const worlds: [number, number, number][] = [
     [500, 1, 365],
-    [3_000, 1, 365],
-    [20_000, 1, 160],
+    [5_000, 1, 150],
   ];
 
   test.each(worlds)(

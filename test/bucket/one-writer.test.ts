@@ -13,7 +13,7 @@ import { readTable } from '../given/parquet.js';
 import { type GivenPage, type ScriptedService, startScriptedService } from '../given/service.js';
 
 /** How often a machine loses its disk. */
-const LOST = 4;
+const LOST = 2;
 const TAKE_OVER = '`indexhouse restore --take-over`';
 const page = (name: string, state = 'Indexed'): GivenPage => ({
   url: `https://a.example/${name}`,
@@ -126,7 +126,7 @@ describe('a machine that was taken over', () => {
     await a.expectWhole(3);
   });
 
-  test.each(atLength(['sent the data'], ['wrote the manifest', 'sent the data', 'sent the state']))(
+  test.each(atLength([], ['wrote the manifest', 'sent the data', 'sent the state']))(
     'while it slept before it %s commits and sends nothing more',
     async (step) => {
       const [a, b] = [new Machine(), new Machine()];
@@ -228,10 +228,10 @@ testAtLength('take-overs that are killed at any moment end with a whole warehous
   const a = new Machine();
   for (let night = 0; night < 3; night++) expect(await a.night()).toEqual(done);
   const b = new Machine();
-  for (let kill = 0; kill < 20; kill++) {
+  for (let kill = 0; kill < 12; kill++) {
     if (kill % 5 === 0) rmSync(b.warehouse, { recursive: true, force: true });
     const taking = start(['restore', '--take-over', '--config', b.config], { cwd: b.folder });
-    setTimeout(() => taking.kill('SIGKILL'), 200 + 25 * kill);
+    setTimeout(() => taking.kill('SIGKILL'), 200 + 40 * kill);
     await taking.ended;
   }
   expect(await b.run('restore --take-over')).toEqual(done);

@@ -71,21 +71,21 @@ async function readAtOnce(config: BucketConfig): Promise<void> {
   const env = environment(config, temporaryFolder());
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(
-      TABLES.map((table) =>
+      TABLES.slice(0, 4).map((table) =>
         runProcess(['query', '--sql', question(table), '--json', '--log-level', 'error', '--warehouse', config.url], {
           env,
         }),
       ),
     );
     expect(answers.map(({ stderr }) => stderr).join('')).toBe('');
-    expect(answers.map(({ stdout }) => stdout)).toEqual(expected);
+    expect(answers.map(({ stdout }) => stdout)).toEqual(expected.slice(0, 4));
   }
 }
 
 /** What a bit is flipped in: each kind of object. */
 const KINDS = ['warehouse.json', 'state/', ...TABLES_OF_LOG.map((table) => `parquet/${table}/`)];
 const ALL = `select ${[...TABLES, 'runs'].map((table) => `(select bit_xor(hash(t::text)) from ${table} as t)`).join(', ')}`;
-const FLIPS = Number(process.env['INDEXHOUSE_TEST_FLIPS'] ?? 2 * KINDS.length);
+const FLIPS = Number(process.env['INDEXHOUSE_TEST_FLIPS'] ?? KINDS.length);
 
 test('a flipped bit is found by everybody, or changes nothing', async () => {
   const server = await startBucket();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planText } from '../../src/cli/plan-text.js';
 import { costSentence, listingRequests, sharesOf } from '../../src/plan/cost.js';
 import { WarehouseError } from '../../src/warehouse/prepare.js';
+import { casesAtLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenNights, type Nights, urlOf } from '../given/nights.js';
 import { configFor } from '../given/warehouse.js';
@@ -55,15 +56,18 @@ describe('the plan of the next run', () => {
     ['as configured by default', {}],
     ['with priorities', { refresh_after: '2d', priority: { first: ['/old*', '/failing'], never: ['/recrawled'] } }],
   ];
-  it.concurrent.each(orders)('names the pages that the run then fetches, in its order: %s', async (_, reports) => {
-    const given = await backlog.copy(later);
-    const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
-    const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
-    expect(asked.length).toBeGreaterThan(4);
-    expect(namesOf(wanted)).toEqual(asked);
-  });
+  it.concurrent.each(casesAtLength(orders, 'as configured by default'))(
+    'names the pages that the run then fetches, in its order: %s',
+    async (_, reports) => {
+      const given = await backlog.copy(later);
+      const { wanted } = await plan({ warehouse: given.warehouse, at: given.at(4), sections: { reports } });
+      const { asked } = await given.night({ list, sections: { api: ONE_BY_ONE, reports } });
+      expect(asked.length).toBeGreaterThan(4);
+      expect(namesOf(wanted)).toEqual(asked);
+    },
+  );
 
-  it.concurrent('says what is wanted and why, and writes nothing but a state that is missing', async () => {
+  once.concurrent('says what is wanted and why, and writes nothing but a state that is missing', async () => {
     const given = await backlog.copy(later);
     const before = contentsOf(given.warehouse);
     const asked = { warehouse: given.warehouse, at: given.at(4), websites: ['w', 'unknown'] };
@@ -91,7 +95,7 @@ describe('the plan of the next run', () => {
   });
 
   // Of 90 pages, none has a report.
-  it.concurrent.each([
+  once.concurrent.each([
     ['all', {}, { reached: 90, limit: null, nights_until_fresh: 1 }, 91],
     [
       'a deadline',
@@ -116,7 +120,7 @@ describe('the plan of the next run', () => {
     if (nights) expect(planned.totals.fresh_after).toBe(`2025-03-${String(5 + nights).padStart(2, '0')}T02:00:00.000Z`);
   });
 
-  it.concurrent('says before the first sync what it cannot know, and what 1,000 pages cost', async () => {
+  once.concurrent('says before the first sync what it cannot know, and what 1,000 pages cost', async () => {
     const warehouse = `${temporaryFolder(later)}/none`;
     const { planned } = await plan({ warehouse, at: new Date(), websites: ['w'] });
     const text = planText(planned, configFor({ baseUrl: 'https://x', warehouse }), { program: 'node .' });
@@ -127,7 +131,7 @@ describe('the plan of the next run', () => {
 });
 
 describe('the cost', () => {
-  it.each([
+  once.each([
     [1000, 1000, 1],
     [1001, 1000, 2],
     [100_000, 1000, 101],
@@ -136,7 +140,7 @@ describe('the cost', () => {
     expect(listingRequests(pages, window)).toBe(requests);
   });
 
-  it.each([
+  once.each([
     [
       {},
       '1,000 pages at 60 requests a minute: 1 request (1s) for the listing, 1,000 (16m 40s) to fetch every report once, in 1 night.',
@@ -148,7 +152,7 @@ describe('the cost', () => {
     expect(costSentence(1000, configFor({ baseUrl: 'https://x', warehouse: '/none', sections }))).toMatch(sentence);
   });
 
-  it.each([
+  once.each([
     [9, [3, 20, 4], [1, 6, 1]],
     [100, [3, 20, 4], [3, 20, 4]],
     [0, [3, 2], [0, 0]],

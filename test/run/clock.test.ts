@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createLogger } from '../../src/observe/log.js';
 import { exitCodeOf } from '../../src/run/receipt.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { idAfter, timeOfId } from '../../src/time.js';
-import { once, testAtLength } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { Home, type HomeSync } from '../given/home.js';
@@ -47,7 +47,7 @@ async function givenHome(clock?: () => number) {
 
 const NOTHING = { journals: 0, runs: 0, snapshots: [] };
 
-once.each([9, -11, 59, 61, -61, 365 * 1440])(
+test.each(atLength([-11, 61], [9, 59, -61, 365 * 1440]))(
   'a clock that is %i minutes ahead of that of the service',
   async (minutes) => {
     const { sync, said, left, service } = await givenHome();

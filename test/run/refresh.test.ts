@@ -7,8 +7,6 @@ import { sql } from '../../src/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../../src/time.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
-import { givenNights, urlOf } from '../given/nights.js';
-import { plan } from '../plan/given.js';
 
 const FIRST_MS = Date.parse('2025-03-01T02:00:00Z');
 const QUARTER = Array.from({ length: 91 }, (_, night) => (night + 1) * DAY_MS);
@@ -67,27 +65,5 @@ describe('the reports of pages that do not change', () => {
   testAtLength('are fetched on the same nights whatever the version of DuckDB', async () => {
     const { asked } = await played(1, QUARTER);
     expect(asked.flatMap((each, night) => (each > 0 ? night + 2 : []))).toEqual([27, 55, 83]);
-  });
-
-  testAtLength('are those that a plan names beforehand', async () => {
-    const given = await givenNights(onTestFinished);
-    const sections = { api: { concurrency: 1 }, reports: { refresh_after: `${configured().refresh_after / DAY_MS}d` } };
-    const paced = { warehouse: given.warehouse, sections: { ...sections, api: { requests_per_minute: 60 } } };
-    const planned = (night: number) => plan({ ...paced, at: given.at(night) });
-    const list: Record<string, object> = Object.fromEntries(QUARTER.map((_, page) => [`p${page}`, {}]));
-    const asked = [(await given.night({ list, sections })).asked.length];
-    for (const night of [2, 3, 4]) {
-      // Only a time that passes is no change.
-      list['p8'] = { days_since_last_crawl: night };
-      if (night === 4) list['p7'] = { index_summary: 'Indexed' };
-      const due = (await planned(night)).wanted.map(({ url }) => url.slice(urlOf('').length));
-      const { asked: names } = await given.night({ list, sections });
-      expect(names).toEqual(night === 4 ? ['p7', ...due] : due);
-      asked.push(names.length);
-    }
-    expect(asked).toEqual([91, 0, 2, 6]);
-    // More comes due until March 20.
-    const [now, then] = [await planned(5), await planned(20)];
-    expect(then.wanted.length).toBeGreaterThan(now.wanted.length + 10);
   });
 });

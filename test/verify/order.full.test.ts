@@ -20,7 +20,6 @@ test.each([
   const { path, remove } = await buildWarehouse(NIGHTS);
   onTestFinished(remove);
   const markers = await listTableFiles(path, 'snapshots');
-  // As versions did that took the clock as it was.
   await rewrite(markers[night - 1] ?? '', `select * replace (snapshot_at + interval '${by}' as snapshot_at) from self`);
   rmSync(join(path, 'state'), { recursive: true });
   const found = (await findingsOf(path)).filter(({ level }) => level === 'difference');
