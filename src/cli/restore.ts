@@ -5,6 +5,7 @@ import { type Fetched, type FetchOptions, restore } from '../bucket/restore.js';
 import { takeOver } from '../bucket/take-over.js';
 import { type BucketConfig, bucketUrl } from '../config/bucket.js';
 import { Failure, UsageError } from '../exit.js';
+import { removeDatabase } from '../followers/native-file.js';
 import { size } from '../observe/format.js';
 import { safe, safeLines } from '../observe/terminal.js';
 import { exists, makeFolder } from '../storage/durable.js';
@@ -51,10 +52,14 @@ async function restoreFrom(bucket: Bucket, warehouse: string, options: FetchOpti
   const lock = await RunLock.take(warehouse, 'restore');
   try {
     await dropIndex(warehouse);
+    const before = await readRestored(warehouse);
     const fetched: (Fetched & { set_aside?: string | null }) | null = flags.takeOver
       ? await takeOver(bucket, warehouse, options)
       : await restore(bucket, warehouse, options);
     if (fetched === null) return nothingThere(bucket, flags, io);
+    // It lacks the rows of what came now: the next sync makes it again.
+    if (before && fetched.history_from !== before.history_from)
+      await removeDatabase(warehouseFolder(warehouse).database);
     const left =
       fetched.left > 0 ? ` ${count(fetched.left)} files before ${fetched.history_from} were left there.` : '';
     const aside = fetched.set_aside ? ` ${setAsideText(fetched.set_aside)}` : '';
