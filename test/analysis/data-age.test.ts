@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { type AgeRule, ageText, dataAgeOf } from '../../src/analysis/data-age.js';
 import { withReader } from '../../src/analysis/reader.js';
 import { DAY_MS } from '../../src/time.js';
 import { asked, call } from '../assistant/given.js';
 import { OTHER_TOKEN, SHOP_TOKEN, startDashboard } from '../dashboard/given.js';
 import { Visitor } from '../dashboard/visitor.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -35,7 +36,7 @@ function said(days: number, website: string | null, ageRule?: AgeRule, warehouse
   });
 }
 
-test('data that is too old is said to be, with the reason; of several websites, that of the oldest', async () => {
+once('data that is too old is said to be, with the reason; of several websites, that of the oldest', async () => {
   expect([await said(2, 'shop'), await said(10, 'none')]).toEqual(['as of 2025-03-03 02:00 UTC', null]);
   expect(await said(10, 'shop')).toBe(`this data is 10 days old, ${NO_RUN}`);
   expect(await said(10, null)).toMatch(/^the data of https:\/\/other\.example is 12 days old, as of 2025-03-01 /);
@@ -47,7 +48,7 @@ test('data that is too old is said to be, with the reason; of several websites, 
   expect(await said(10, 'shop', undefined, copy)).toMatch(/: the run of 2025-03-03 04:02 UTC is not finished$/);
 });
 
-test('query says so on stderr, and of fresh data only as of when it is', async () => {
+once('query says so on stderr, and of fresh data only as of when it is', async () => {
   const sql = ['query', '--sql', 'select 1 as one', '--format', 'csv', '--log-level', 'warn'];
   const stderr = expect.stringMatching(/^indexhouse: the data of https:\/\/other\.example is \d+ days old[^\n]*\n$/);
   expect(await run([...sql, '--warehouse', path])).toMatchObject({ code: 0, stdout: 'one\r\n1\r\n', stderr });
@@ -58,7 +59,7 @@ test('query says so on stderr, and of fresh data only as of when it is', async (
   expect(await run([...sql, ...config])).toMatchObject({ stdout: 'one\r\n1\r\n', stderr: '' });
 });
 
-test('a report says so first: as a page, as a mail, on a terminal and to programs', async () => {
+testAtLength('a report says so first: as a page, as a mail, on a terminal and to programs', async () => {
   const out = join(temporaryFolder(), 'r.html');
   const report = (...more: string[]) => run(['report', '--warehouse', path, '-w', 'shop', ...more]);
   expect((await report('--out', out)).stdout).toMatch(/^This data is \d+ days old, as of /);
@@ -70,7 +71,7 @@ test('a report says so first: as a page, as a mail, on a terminal and to program
   expect(JSON.parse((await report('--out', out, '--json')).stdout).stale).toContain(NO_RUN);
 });
 
-test('every page of the dashboard says so above all else, whenever it was made', async () => {
+testAtLength('every page of the dashboard says so above all else, whenever it was made', async () => {
   const dashboard = await startDashboard(path);
   onTestFinished(() => dashboard.close());
   const visitor = new Visitor(dashboard.origin);
@@ -88,7 +89,7 @@ test('every page of the dashboard says so above all else, whenever it was made',
   expect((await bandOf('/dashboard/'))?.[1]).toMatch(FAILED);
 });
 
-test('the served interface says so in headers, with an answer that has not changed, too', async () => {
+testAtLength('the served interface says so in headers, with an answer that has not changed, too', async () => {
   const clock = { now: NEWEST + DAY_MS };
   const served = await serveWarehouse({ warehouse: path, now: () => clock.now, keys: { both: ['shop', 'other'] } });
   onTestFinished(() => served.close());
@@ -105,7 +106,7 @@ test('the served interface says so in headers, with an answer that has not chang
   expect((await ages(`/v1/url-report?url=${SHOP}`))[2]).toMatch(FAILED);
 });
 
-test('an assistant sees it first, in words and in the basis of each answer', async () => {
+testAtLength('an assistant sees it first, in words and in the basis of each answer', async () => {
   const client = await asked(path);
   const fresh = await call(client, 'run_analysis', { name: 'indexing_trend', parameters: { website: 'shop' } });
   expect(fresh.text).toMatch(/^As of 2025-03-03 02:00 UTC\. All rows: 2\. Based on /);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { watchCrashPoints } from '../../src/storage/crash-point.js';
 import { summedJson } from '../../src/storage/summed-json.js';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { run, start } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
@@ -101,8 +101,8 @@ testAtLength('two first nights at once: one machine commits, the other one is re
   await (existsSync(join(a.warehouse, 'parquet', 'snapshots', 'website=shop')) ? a : b).expectWhole(1);
 });
 
-describe('a machine that was taken over', () => {
-  once('is refused; status names what only it has, which one command sets aside', async () => {
+describeAtLength('a machine that was taken over', () => {
+  test('is refused; status names what only it has, which one command sets aside', async () => {
     const a = new Machine();
     expect(await a.night()).toEqual(done);
     server.fault = () => '403 AccessDenied';
@@ -126,7 +126,7 @@ describe('a machine that was taken over', () => {
     await a.expectWhole(3);
   });
 
-  test.each(atLength([], ['wrote the manifest', 'sent the data', 'sent the state']))(
+  test.each(['wrote the manifest', 'sent the data', 'sent the state'])(
     'while it slept before it %s commits and sends nothing more',
     async (step) => {
       const [a, b] = [new Machine(), new Machine()];

@@ -99,7 +99,7 @@ describe('a bucket is read like a folder', () => {
     expect(new Map(server.objects)).toEqual(stored);
   });
 
-  once('with listings and reports of 100 days, and a question that needs older ones says so', async () => {
+  testAtLength('with listings and reports of 100 days, and a question that needs older ones says so', async () => {
     const old = await buildWarehouse([
       { at: '2025-01-01T02:00:00Z', lists: { shop: [page('a'), page('b')] } },
       { at: '2025-06-01T02:00:00Z', lists: { shop: [page('a')] } },
@@ -294,7 +294,7 @@ once('a cache that cannot be made is reported, with the key that names it', asyn
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^indexhouse: the cache .* cannot be made: .*cache_path/)]);
 });
 
-once('doctor says how a bucket is read', async () => {
+testAtLength('doctor says how a bucket is read', async () => {
   const bucket = server.config;
   const warehouse = { path: 's3://lake/nights', cache_path: caches };
   const config = writeConfig(caches, { baseUrl: 'http://127.0.0.1:1', sections: { warehouse, bucket } });

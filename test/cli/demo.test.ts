@@ -29,42 +29,36 @@ testAtLength('the demo ends with the story and what to try next, in 80 columns',
 `);
 });
 
-testAtLength(
-  'demo --serve signs people in to its dashboard until it is stopped, on a free port where its own is taken',
-  async () => {
-    const other = await startSimulator();
-    const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
-    const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
-    try {
-      await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), AT_LENGTH);
-      const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
-      const [, dashboard = '', token = ''] = said ?? [];
-      expect(new URL(dashboard).origin).not.toBe(other.origin);
-      const body = new URLSearchParams({ token });
-      const signIn = new URL('dashboard/sign-in', dashboard);
-      const headers = { origin: signIn.origin };
-      const answer = await fetch(signIn, { method: 'POST', body, headers, redirect: 'manual' });
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
-    } finally {
-      running.kill('SIGINT');
-      await other.close();
-    }
-    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-  },
-);
+testAtLength('demo --serve signs people in to its dashboard until it is stopped, on any free port', async () => {
+  const other = await startSimulator();
+  const env = { INDEXHOUSE_SERVICE_PORT: new URL(other.origin).port };
+  const running = start(['demo', '--serve', '--pages', '20', '--nights', '1'], { cwd: temporaryFolder(), env });
+  try {
+    await vi.waitFor(() => expect(running.printed()).toMatch(/Stop with Ctrl-C\.\n$/), AT_LENGTH);
+    const said = /^Dashboard: (\S+)\nSign in with this token.*:\n\n {2}(\S+)\n/m.exec(running.printed());
+    const [, dashboard = '', token = ''] = said ?? [];
+    expect(new URL(dashboard).origin).not.toBe(other.origin);
+    const body = new URLSearchParams({ token });
+    const signIn = new URL('dashboard/sign-in', dashboard);
+    const headers = { origin: signIn.origin };
+    const answer = await fetch(signIn, { method: 'POST', body, headers, redirect: 'manual' });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('=')]);
+  } finally {
+    running.kill('SIGINT');
+    await other.close();
+  }
+  expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+});
 
-once(
-  'commands are shown as they can be typed: by name where it is installed, else the folder of the clone',
-  async () => {
-    const folder = join('/home', 'me', 'indexhouse');
-    const program = (script: string, cwd: string, at = folder) => programName({ script, folder: at, cwd });
-    expect(program(folder, folder)).toBe('node .');
-    expect(program(join(folder, 'dist/src/cli/indexhouse.cjs'), join(folder, 'indexhouse-demo'))).toBe('node ..');
-    expect(program(folder, '/home/me')).toBe('node indexhouse');
-    expect(program('/usr/local/bin/indexhouse', '/home/me')).toBe('indexhouse');
-    const installed = '/usr/lib/node_modules/indexhouse';
-    expect(program(join(installed, 'dist/src/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
-    const { stdout } = await runProcess(['init'], { cwd: temporaryFolder() });
-    expect(stdout).toMatch(/^ {2}\d\. Check everything: {3}node \S+ doctor$/m);
-  },
-);
+once('commands are shown as they can be typed: by name if installed, else with the folder', async () => {
+  const folder = join('/home', 'me', 'indexhouse');
+  const program = (script: string, cwd: string, at = folder) => programName({ script, folder: at, cwd });
+  expect(program(folder, folder)).toBe('node .');
+  expect(program(join(folder, 'dist/src/cli/indexhouse.cjs'), join(folder, 'indexhouse-demo'))).toBe('node ..');
+  expect(program(folder, '/home/me')).toBe('node indexhouse');
+  expect(program('/usr/local/bin/indexhouse', '/home/me')).toBe('indexhouse');
+  const installed = '/usr/lib/node_modules/indexhouse';
+  expect(program(join(installed, 'dist/src/cli/indexhouse.cjs'), '/home/me', installed)).toBe('indexhouse');
+  const { stdout } = await runProcess(['init'], { cwd: temporaryFolder() });
+  expect(stdout).toMatch(/^ {2}\d\. Check everything: {3}node \S+ doctor$/m);
+});

@@ -273,22 +273,19 @@ describe('a spreadsheet', () => {
     ]);
   });
 
-  testAtLength(
-    'is refused before the first row where a sheet or a cell cannot hold it, or a terminal would show it',
-    async () => {
-      const out = join(temporaryFolder(), 'answer.xlsx');
-      expect(await refusal(['--sql', 'from range(1048576)', '--out', out])).toContain(
-        '--sql: more than the 1,048,575 rows that a spreadsheet holds',
-      );
-      expect(await refusal(['--sql', "select repeat('x', 32768) as text", '--out', out])).toContain(
-        'a text of 32,768 characters in text: a cell of a spreadsheet holds 32,767',
-      );
-      expect(existsSync(out)).toBe(false);
-      expect(await refusal(['--sql', 'select 1', '--format', 'xlsx'], { isTTY: true })).toContain(
-        'printed to a terminal',
-      );
-    },
-  );
+  testAtLength('is refused before the first row if a sheet or cell cannot hold it, or on a terminal', async () => {
+    const out = join(temporaryFolder(), 'answer.xlsx');
+    expect(await refusal(['--sql', 'from range(1048576)', '--out', out])).toContain(
+      '--sql: more than the 1,048,575 rows that a spreadsheet holds',
+    );
+    expect(await refusal(['--sql', "select repeat('x', 32768) as text", '--out', out])).toContain(
+      'a text of 32,768 characters in text: a cell of a spreadsheet holds 32,767',
+    );
+    expect(existsSync(out)).toBe(false);
+    expect(await refusal(['--sql', 'select 1', '--format', 'xlsx'], { isTTY: true })).toContain(
+      'printed to a terminal',
+    );
+  });
 });
 
 describe('Parquet', () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { casesAtLength, describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { parsed } from '../report/parsed.js';
 import { type Dashboard, HOSTILE, MARKUP, NIGHTS, OTHER_TOKEN, pageAt, SHOP_TOKEN, startDashboard } from './given.js';
@@ -49,7 +50,7 @@ async function pagesOf(query: string): Promise<{ shown: string; urls: string[]; 
 }
 
 describe('the overview', () => {
-  it('sums up the last days in sentences with links', async () => {
+  once('sums up the last days in sentences with links', async () => {
     const answer = await visitor.get(SHOP);
     const lead = [...answer.text.matchAll(/<p class="lead">(.*?)<\/p>/g)].map(([, sentence = '']) =>
       shownText(sentence),
@@ -80,7 +81,7 @@ const FILTERS: [query: string, pages: number][] = [
   ['q=/p/00&indexed=no&state=&canonical=&monitored=&unknown=1', 10],
 ];
 describe('the table of pages', () => {
-  it('is read window by window, every page once', async () => {
+  once('is read window by window, every page once', async () => {
     const windows = [];
     for (const page of [1, 2, 3]) windows.push(await pagesOf(`per=50&page=${page}`));
     expect(windows.map(({ shown }) => shown)).toEqual([
@@ -97,12 +98,18 @@ describe('the table of pages', () => {
     expect(next).toBe(`${SHOP}/pages?per=50&sort=url&page=2#results`);
   });
 
-  it.each(FILTERS)('filtered by %s', async (query, pages) => {
-    const { shown, urls } = await pagesOf(`${query}&per=200`);
-    expect([shown, urls.length]).toEqual([pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`, pages]);
-  });
+  test.each(casesAtLength(FILTERS, 'canonical=differ', 'q=%25', 'changed=disappeared'))(
+    'filtered by %s',
+    async (query, pages) => {
+      const { shown, urls } = await pagesOf(`${query}&per=200`);
+      expect([shown, urls.length]).toEqual([
+        pages === 0 ? 'No pages' : `${pages} page${pages === 1 ? '' : 's'}`,
+        pages,
+      ]);
+    },
+  );
 
-  it('sorts by a column in both directions, what is not known last', async () => {
+  testAtLength('sorts by a column in both directions, what is not known last', async () => {
     const statesBy = async (sort: string) => {
       const { rows, answer } = await pagesOf(`q=/p/&per=200&sort=${sort}`);
       const order = sort.startsWith('-') ? 'descending' : 'ascending';
@@ -117,7 +124,7 @@ describe('the table of pages', () => {
     expect([rows[0]?.[5], rows.at(-1)?.[5]]).toEqual(['1 day', '–']);
   });
 
-  it('shows at most 200 rows, and names what it cannot read', async () => {
+  once('shows at most 200 rows, and names what it cannot read', async () => {
     const bad = {
       'per=201': 'per',
       'page=99999999999999999999': 'page',
@@ -139,7 +146,7 @@ describe('the table of pages', () => {
   });
 });
 
-describe('what narrows the table of pages down', () => {
+describeAtLength('what narrows the table of pages down', () => {
   /** The links of a facet with the pages that each says, by their names. */
   function facetIn({ text }: Answer, heading: string): Map<string, { link: string; pages: string }> {
     const part = new RegExp(`<h2>${heading}</h2><ul>([\\s\\S]*?)</ul>`).exec(text)?.[1] ?? '';
@@ -149,7 +156,7 @@ describe('what narrows the table of pages down', () => {
     );
   }
 
-  it('has as many pages for a value as its link leads to', async () => {
+  test('has as many pages for a value as its link leads to', async () => {
     const every = await visitor.get(`${SHOP}/pages?per=200&monitored=all`);
     for (const heading of ['State', 'Sitemap', 'Last crawl']) {
       const [least] = [...facetIn(every, heading)].slice(-1);
@@ -158,7 +165,7 @@ describe('what narrows the table of pages down', () => {
     }
   });
 
-  it('counts among what is selected, and is taken back', async () => {
+  test('counts among what is selected, and is taken back', async () => {
     const of = async (query: string, heading: string) =>
       facetIn(await visitor.get(`${SHOP}/pages?per=200&${query}`), heading);
     expect((await of('indexed=no', 'Directory')).get('/p/')?.pages).toBe('35');
@@ -178,7 +185,7 @@ describe('the columns of the table of pages', () => {
   const tickedOf = ({ text }: Answer) =>
     [...text.matchAll(/type="checkbox" name="columns" value="(\w+)" checked=""/g)].map(([, value = '']) => value);
 
-  it('are those that are asked for, each once and in the order of the list, or else six', async () => {
+  testAtLength('are those that are asked for, each once and in the order of the list, or else six', async () => {
     const six = ['Page', 'Indexed', 'State', 'Canonical', 'Last crawl', 'Report age'];
     for (const [query, heads] of [
       ['', six],
@@ -197,7 +204,7 @@ describe('the columns of the table of pages', () => {
     }
   });
 
-  it('show what is known of a page, and run nothing that strangers wrote', async () => {
+  once('show what is known of a page, and run nothing that strangers wrote', async () => {
     const answer = await other.get(`${ODD}?columns=${OTHERS}`);
     const [known, strange, without] = rowsOf(answer, 'pages');
     expect(known).toEqual([
@@ -225,7 +232,7 @@ describe('the columns of the table of pages', () => {
 });
 
 describe('a download', () => {
-  it('has what the list shows: its pages, their order and its columns', async () => {
+  once('has what the list shows: its pages, their order and its columns', async () => {
     const query = 'q=/p/&indexed=no&sort=-state&columns=state,crawl&per=25';
     const list = await visitor.get(`${SHOP}/pages?${query}`);
     const linkTo = (ending: string) => linksOf(list).find((link) => link.includes(`/pages.${ending}?`)) ?? '';
@@ -255,7 +262,7 @@ describe('a download', () => {
   });
 });
 
-it('two dates are compared figure by figure, with the pages in between', async () => {
+testAtLength('two dates are compared figure by figure, with the pages in between', async () => {
   const answer = await visitor.get(`${SHOP}/compare?from=2025-03-01&to=2025-03-02`);
   const rows = rowsOf(answer, 'compare');
   expect(rows).toContainEqual(['Indexed', '86', '77', '−9', '69.4%', '62.1%']);
@@ -270,7 +277,7 @@ it('two dates are compared figure by figure, with the pages in between', async (
 });
 
 describe('changes', () => {
-  it('are a row for each page and night, what it means for the index first, without crawls and first reports', async () => {
+  once('are a row for each page and night, what it means for the index first, without crawls', async () => {
     const rows = rowsOf(await visitor.get(`${SHOP}/changes?per=200`), 'changes');
     const nights = rows.map(([, night = '']) => night);
     expect(nights).toEqual(nights.toSorted().toReversed());
@@ -293,7 +300,7 @@ describe('changes', () => {
     expect(all.filter((row) => row[3] === 'crawled').map(([url]) => url)).toContain(pageAt(11));
   });
 
-  it('of some nights, one kind or some pages', async () => {
+  testAtLength('of some nights, one kind or some pages', async () => {
     const nightsOf = async (query: string) =>
       new Set(rowsOf(await visitor.get(`${SHOP}/changes?per=200&${query}`), 'changes').map(([, night]) => night));
     expect(await nightsOf('nights=1')).toEqual(new Set(['2025-03-04']));
@@ -315,7 +322,7 @@ describe('changes', () => {
 });
 
 describe('the timeline of a page', () => {
-  it('says what it is, what happened to it, and its newest listing and report', async () => {
+  once('says what it is, what happened to it, and its newest listing and report', async () => {
     const answer = await visitor.get(pageOf(pageAt(5)));
     expect(shownText(/<p class="lead">(.*?)<\/p>/.exec(answer.text)?.[1] ?? '')).toBe(
       'Not indexed since Mar 2, 2025: Crawled - currently not indexed.',
@@ -336,14 +343,14 @@ describe('the timeline of a page', () => {
     expect([...gone.text.matchAll(/<rect class="([\w-]+)"/g)].map(([, state]) => state)).toEqual(['no-data', 'gone']);
   });
 
-  it('is not there for a page that was never listed', async () => {
+  testAtLength('is not there for a page that was never listed', async () => {
     expect((await visitor.get(pageOf("' or 1=1 --"))).status).toBe(404);
     expect((await visitor.get(`${SHOP}/page`)).status).toBe(400);
     expect((await visitor.get(pageOf(pageAt(5), '&page=9'))).status).toBe(404);
   });
 });
 
-it('every run is listed with its counts and contract violations', async () => {
+once('every run is listed with its counts and contract violations', async () => {
   const answer = await visitor.get(`${SHOP}/runs`);
   const runs = rowsOf(answer, 'runs');
   expect(runs.map(([started, listing, listed, , rejected]) => [started, listing, listed, rejected])).toEqual([
@@ -360,12 +367,12 @@ it('every run is listed with its counts and contract violations', async () => {
 });
 
 describe('hostile data', () => {
-  it('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
+  once('is shown as it is written, runs nothing, and leads nowhere but to the web', async () => {
     const rooms = ['', '/changes?per=200&kind=all', '/pages?per=200&monitored=all', '/runs'].map((room) => SHOP + room);
     for (const path of [...rooms, ...HOSTILE.map((url) => pageOf(url))]) expectHarmless(await visitor.get(path));
   });
 
-  it('in an address is an answer, never a failure', async () => {
+  once('in an address is an answer, never a failure', async () => {
     for (const text of [MARKUP, '\ud800', "\u0000'; drop table pages; --"]) {
       const value = text === '\ud800' ? '%ed%a0%80' : encodeURIComponent(text);
       for (const path of [

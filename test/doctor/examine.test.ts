@@ -99,48 +99,42 @@ describe('doctor', () => {
     expect(html).toMatchObject({ level: 'error', message: expect.stringContaining('HTML') });
   });
 
-  once(
-    'a redirect and an address where nothing answers are errors of base_url, and no website is asked for',
-    async () => {
-      const simulated = await service();
-      simulated.setFaults({ redirect: 1 });
-      const redirected = await doctor({ baseUrl: simulated.url, websites: ['site-a'] });
-      expect(of(redirected, 'base_url')).toMatchObject([
-        { level: 'error', message: expect.stringContaining('redirects') },
-      ]);
-      const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
-      expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
-      expect(of(silent, 'website')).toMatchObject([{ level: 'warning' }]);
-      const all = await doctor({ baseUrl: 'http://127.0.0.1:1' });
-      expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
-    },
-  );
+  once('a redirect, or no answer at all, is an error of base_url, and no website is asked for', async () => {
+    const simulated = await service();
+    simulated.setFaults({ redirect: 1 });
+    const redirected = await doctor({ baseUrl: simulated.url, websites: ['site-a'] });
+    expect(of(redirected, 'base_url')).toMatchObject([
+      { level: 'error', message: expect.stringContaining('redirects') },
+    ]);
+    const silent = await doctor({ baseUrl: 'http://127.0.0.1:1', websites: ['site-a'] });
+    expect(of(silent, 'base_url')).toMatchObject([{ level: 'error' }]);
+    expect(of(silent, 'website')).toMatchObject([{ level: 'warning' }]);
+    const all = await doctor({ baseUrl: 'http://127.0.0.1:1' });
+    expect(of(all, 'token')).toMatchObject([{ level: 'warning', message: expect.stringContaining('not checked') }]);
+  });
 
-  testAtLength(
-    'compares the clock with that of the service and with the newest snapshot, in the words of a sync',
-    async () => {
-      const { url } = await service();
-      const config = { baseUrl: url, websites: ['site-a'] };
-      const folder = temporaryFolder();
-      const clockAt = async (minutes: number) =>
-        of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
-      expect(await clockAt(9)).toMatchObject({ level: 'ok' });
-      expect(await clockAt(11)).toMatchObject({
-        level: 'warning',
-        message: expect.stringMatching(/11m ahead of that of the/),
-      });
-      expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
-      await syncNow(writeConfig(folder, config));
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
-      onTestFinished(() => void vi.useRealTimers());
-      const behind = await clockAt(0);
-      expect(behind).toMatchObject({
-        level: 'error',
-        message: expect.stringMatching(/2d behind the newest snapshot, /),
-      });
-      expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
-    },
-  );
+  testAtLength('compares the clock with the service and the newest snapshot, in the words of a sync', async () => {
+    const { url } = await service();
+    const config = { baseUrl: url, websites: ['site-a'] };
+    const folder = temporaryFolder();
+    const clockAt = async (minutes: number) =>
+      of(await doctor(config, { now: () => Date.now() + minutes * 60_000 }, folder), 'clock')[0];
+    expect(await clockAt(9)).toMatchObject({ level: 'ok' });
+    expect(await clockAt(11)).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/11m ahead of that of the/),
+    });
+    expect(await clockAt(-61)).toMatchObject({ level: 'error', remedy: expect.stringMatching(/^Set this clock/) });
+    await syncNow(writeConfig(folder, config));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const behind = await clockAt(0);
+    expect(behind).toMatchObject({
+      level: 'error',
+      message: expect.stringMatching(/2d behind the newest snapshot, /),
+    });
+    expect(behind?.remedy).toMatch(/take it out: `indexhouse remove --snapshot [\da-f-]{36}`\.$/);
+  });
 
   once('says what status says, and who holds the run lock', async () => {
     const { url } = await service();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, SECRET, startBucket } from '../given/bucket.js';
 import { copiedFiles, copyTo, expectNoMarkerBeforeItsFiles } from '../given/bucket-copy.js';
 import { run } from '../given/cli.js';
@@ -107,7 +107,7 @@ describe('the bucket', () => {
   });
 });
 
-describe('status and verify', () => {
+describeAtLength('status and verify', () => {
   /** Commands over a warehouse, and what `verify` finds about the bucket. */
   function asking(path: string) {
     const bucket = server.config;
@@ -135,7 +135,7 @@ describe('status and verify', () => {
     message: expect.stringMatching(message),
   }));
 
-  once('compare the bucket with the log', async () => {
+  test('compare the bucket with the log', async () => {
     const { ask, found } = asking(built.path);
     await copyTo(server, built.path);
     spoil();
@@ -146,7 +146,7 @@ describe('status and verify', () => {
     expect(differences).toHaveLength(DIFFERENCES.length);
   });
 
-  testAtLength('compare them before and after, and verify --repair lets the next sync send what differs', async () => {
+  test('compare them before and after, and verify --repair lets the next sync send what differs', async () => {
     const path = copyOf(built.path);
     const { ask, found } = asking(path);
     const followers = async () => (await ask('status')).followers;
@@ -162,7 +162,7 @@ describe('status and verify', () => {
     expect(await found()).toEqual([]);
   });
 
-  testAtLength('report a bucket that refuses, without its secret', async () => {
+  test('report a bucket that refuses, without its secret', async () => {
     await copyTo(server, built.path);
     const { ask, found, config } = asking(copyOf(built.path));
     const doctor = async () => (await ask('doctor')).find(({ check }: { check: string }) => check === 'bucket');

@@ -12,11 +12,10 @@ import { DATA_TABLES, MARKER_TABLES } from '../../src/warehouse/tables.js';
 import { atLength, once, testAtLength } from '../given/at-length.js';
 import { type GivenBucket, startBucket } from '../given/bucket.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
-import { holdOpen } from '../given/holder.js';
 import { icebergFiles, icebergSizes } from '../given/iceberg.js';
 import { readParquet, readTable } from '../given/parquet.js';
 import { countsIn } from '../given/quarantine.js';
-import { inDuckdb, rewrite } from '../given/tamper.js';
+import { rewrite } from '../given/tamper.js';
 import { buildNights, maintainAt } from '../given/thinned.js';
 import { type BuiltWarehouse, configFor } from '../given/warehouse.js';
 
@@ -208,27 +207,6 @@ describe.each(
       one.lose(warehouse);
       expect(await catchUp(warehouse, one)).toEqual(upToDate(one));
     });
-});
-
-once('indexhouse.duckdb lags while a reader has it open, stops no other follower, and then catches up', async () => {
-  const warehouse = copyOf(built.path);
-  const native = {
-    ...(CASES['indexhouse.duckdb'] ?? expect.fail()),
-    sections: () => ({ warehouse: { lock_timeout: '0s' } }),
-  };
-  await catchUp(warehouse, native);
-  const newest = '(select max(snapshot_id) from snapshots)';
-  const tables = [...DATA_TABLES, 'snapshots'];
-  await inDuckdb(warehouse, ...tables.map((table) => `delete from ${table} where snapshot_id = ${newest}`));
-  const reader = await holdOpen(join(warehouse, 'indexhouse.duckdb'), 'READ_ONLY');
-  const both = { ...native, names: ['duckdb', 'analytics'] };
-  expect(await catchUp(warehouse, both)).toEqual([
-    { name: 'duckdb', behind: 1, reason: expect.stringContaining(`process ${reader.pid}`) },
-    { name: 'analytics', behind: 0 },
-  ]);
-  await reader.release();
-  expect(await catchUp(warehouse, both)).toEqual(upToDate(both));
-  expect(await native.rows(warehouse)).toEqual(all);
 });
 
 once('Iceberg tables wait for the bucket', async () => {

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { LiveReader } from '../../src/store/live-reader.js';
 import { RunLock } from '../../src/warehouse/lock.js';
-import { atLength, once, seeds, testAtLength } from '../given/at-length.js';
+import { atLength, describeAtLength, seeds } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { contentOf } from '../given/content.js';
@@ -22,26 +22,6 @@ const NIGHTS = atLength(3, 4);
 /** One between others, two in a row, the first, the newest; then at random. */
 const GONE = [[2], [2, 3], [1], [NIGHTS]];
 
-/** Two websites, `shop` and `blog`. */
-let built: BuiltWarehouse;
-
-beforeAll(async () => {
-  built = await buildNights([1, 3, 5, 18], { followed: 'followed' });
-});
-
-afterAll(() => built.remove());
-
-/** A copy of the two websites, and the command with a configuration for it. */
-function given(websites = ['shop'], sections = {}) {
-  const warehouse = copyOf(built.path);
-  const given = { baseUrl: BASE_URL, websites, sections: { ...sections, warehouse: { path: warehouse } } };
-  const config = writeConfig(temporaryFolder(), given);
-  return {
-    warehouse,
-    indexhouse: (line: string, typed?: string[]) => run([...line.split(' '), '-c', config], typed && { typed }),
-  };
-}
-
 const ofBlog = (warehouse: string) =>
   readdirSync(warehouse, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('blog'));
 
@@ -50,21 +30,41 @@ async function snapshotOf(warehouse: string, website: string, date: string): Pro
   return file.replace('.parquet', '');
 }
 
-describe('a removed snapshot', () => {
-  test.for(seeds(1, 0.16))('leaves the warehouse as if it had never been (seed %i)', async (seed) => {
-    const random = seededRandom(seed);
-    const nights = Array.from({ length: NIGHTS }, () => randomNight(random));
-    const gone = GONE[seed - 1] ?? [1 + Math.floor(random() * NIGHTS)];
-    const whole = await warehouseOf(nights, [], onTestFinished);
-    for (const night of gone) await removeNow(whole.warehouse, { snapshot: whole.snapshot(night) });
-    expect(await findingsOf(whole.warehouse)).toEqual([]);
-    const never = await warehouseOf(nights, gone, onTestFinished);
-    expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
-    const ask = ({ warehouse }: Nights) => run(['query', 'index_balance', '--json', '--warehouse', warehouse]);
-    expect(await ask(whole)).toEqual(await ask(never));
+test.for(seeds(1, 0.16))('a removed snapshot leaves the warehouse as if it had never been (seed %i)', async (seed) => {
+  const random = seededRandom(seed);
+  const nights = Array.from({ length: NIGHTS }, () => randomNight(random));
+  const gone = GONE[seed - 1] ?? [1 + Math.floor(random() * NIGHTS)];
+  const whole = await warehouseOf(nights, [], onTestFinished);
+  for (const night of gone) await removeNow(whole.warehouse, { snapshot: whole.snapshot(night) });
+  expect(await findingsOf(whole.warehouse)).toEqual([]);
+  const never = await warehouseOf(nights, gone, onTestFinished);
+  expect(await contentOf(whole.warehouse, true)).toEqual(await contentOf(never.warehouse, true));
+  const ask = ({ warehouse }: Nights) => run(['query', 'index_balance', '--json', '--warehouse', warehouse]);
+  expect(await ask(whole)).toEqual(await ask(never));
+});
+
+describeAtLength('with two websites, `shop` and `blog`,', () => {
+  /** Two websites, `shop` and `blog`. */
+  let built: BuiltWarehouse;
+
+  beforeAll(async () => {
+    built = await buildNights([1, 3, 5, 18], { followed: 'followed' });
   });
 
-  testAtLength('does not leave a running service degraded that was just reading it', async () => {
+  afterAll(() => built.remove());
+
+  /** A copy of the two websites, and the command with a configuration for it. */
+  function given(websites = ['shop'], sections = {}) {
+    const warehouse = copyOf(built.path);
+    const given = { baseUrl: BASE_URL, websites, sections: { ...sections, warehouse: { path: warehouse } } };
+    const config = writeConfig(temporaryFolder(), given);
+    return {
+      warehouse,
+      indexhouse: (line: string, typed?: string[]) => run([...line.split(' '), '-c', config], typed && { typed }),
+    };
+  }
+
+  test('a removed snapshot does not leave a running service degraded that was just reading it', async () => {
     const { warehouse } = given();
     let now = 0;
     const reader = new LiveReader({ warehouse, memoryLimit: 256e6 }, () => now);
@@ -80,7 +80,7 @@ describe('a removed snapshot', () => {
     expect(reader.unreadable()).toBe(0);
   });
 
-  testAtLength('stays if retention removed what its followers would be derived from', async () => {
+  test('a removed snapshot stays if retention removed what its followers would be derived from', async () => {
     const { warehouse } = given();
     await maintainAt(warehouse);
     const before = filesBelow(warehouse);
@@ -105,10 +105,8 @@ describe('a removed snapshot', () => {
     await removeNow(warehouse, { snapshot: await snapshotOf(warehouse, 'shop', '2025-03-21') });
     expect(await findingsOf(warehouse)).toEqual([]);
   });
-});
 
-describe('indexhouse remove', () => {
-  once('changes nothing unless confirmed', async () => {
+  test('`indexhouse remove` changes nothing unless confirmed', async () => {
     const { warehouse, indexhouse } = given();
     const before = filesBelow(warehouse);
     const refused: [line: string, message: RegExp, typed?: string[]][] = [
@@ -133,7 +131,7 @@ describe('indexhouse remove', () => {
     expect(filesBelow(warehouse)).toEqual(before);
   });
 
-  testAtLength('removes a website that is no longer configured', async () => {
+  test('`indexhouse remove` removes a website that is no longer configured', async () => {
     const { warehouse, indexhouse } = given();
     const backup = temporaryFolder();
     await indexhouse(`backup ${backup}`);

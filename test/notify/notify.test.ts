@@ -132,7 +132,7 @@ describe('a notice', () => {
     expect(on.notices()).toMatchObject([{ kind: 'directory_drop', count: 15, directory: '/a/' }]);
   });
 
-  once('of a stale website comes once for each run', async () => {
+  testAtLength('of a stale website comes once for each run', async () => {
     const nights = await afterOneNight();
     const { send, notices } = await watching(nights);
     for (const days of [1, 3, 3.1, 5]) await send(days);
@@ -264,32 +264,29 @@ describe('a run', () => {
     );
   });
 
-  testAtLength(
-    'that waits long for the service is reported while it waits and once that is over, a copy once while it lags',
-    async () => {
-      const nights = await afterOneNight();
-      const receiver = await startReceiver();
-      const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
-      const options = { config, log, now: () => nights.clock.now };
-      const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
-      const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
-      const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
-      await notifiedRun(options, async (onLongOutage) => {
-        await onLongOutage({ ...outage, overAt: null });
-        expect(kinds()).toEqual(['outage']);
-        await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
-        expect(noticesIn(receiver.take()[0]?.body).get('outage_over')?.['what']).toContain('over after 1h 2m');
-        return { ...NOTHING, run_id: 'r1', followers: [lagging] };
-      });
-      expect(kinds()).toEqual(['lagging']);
-      const sent: string[][] = [];
-      for (const followers of [[lagging], [], [lagging]]) {
-        await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
-        sent.push(kinds());
-      }
-      expect(sent).toEqual([[], [], ['lagging']]);
-    },
-  );
+  testAtLength('that waits long is reported then and once that is over; a copy, once while it lags', async () => {
+    const nights = await afterOneNight();
+    const receiver = await startReceiver();
+    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }]);
+    const options = { config, log, now: () => nights.clock.now };
+    const lagging = { name: 'duckdb', behind: 1, reason: 'indexhouse.duckdb is held' };
+    const outage = { website_id: null, of: 'the service', error: 'it answered 503', since: nights.clock.now };
+    const kinds = () => receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+    await notifiedRun(options, async (onLongOutage) => {
+      await onLongOutage({ ...outage, overAt: null });
+      expect(kinds()).toEqual(['outage']);
+      await onLongOutage({ ...outage, overAt: nights.clock.now + 3_700_000 });
+      expect(noticesIn(receiver.take()[0]?.body).get('outage_over')?.['what']).toContain('over after 1h 2m');
+      return { ...NOTHING, run_id: 'r1', followers: [lagging] };
+    });
+    expect(kinds()).toEqual(['lagging']);
+    const sent: string[][] = [];
+    for (const followers of [[lagging], [], [lagging]]) {
+      await notifiedRun(options, async () => ({ ...NOTHING, run_id: 'r2', followers }));
+      sent.push(kinds());
+    }
+    expect(sent).toEqual([[], [], ['lagging']]);
+  });
 
   testAtLength('that is stopped is reported once it was resumed, once', async () => {
     const deindexing = { night: 2, directory: '/blog/', share: 1 };
@@ -340,7 +337,7 @@ describe('a run', () => {
     expect(receiver.got).toEqual([]);
   });
 
-  once('goes on where no channel answers, and sends no token', async () => {
+  testAtLength('goes on where no channel answers, and sends no token', async () => {
     const nights = await afterOneNight();
     const receiver = await startReceiver();
     const { config, log, warnings } = withChannels(nights.warehouse, [
@@ -364,36 +361,33 @@ describe('a run', () => {
   });
 });
 
-testAtLength(
-  'the hourly check reads the warehouse again only after a commit, or daily where a snapshot may be stale',
-  async () => {
-    const nights = await givenNights(onTestFinished);
-    const receiver = await startReceiver();
-    const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
-      drift: true,
-      stale: false,
-    });
-    let now = Date.now();
-    const check = hourlyCheck({ config, log, now: () => now });
-    const checked = async () => {
-      // Without it, everything is reported again.
-      rmSync(join(nights.warehouse, 'notices.json'), { force: true });
-      await check();
-      return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
-    };
-    await nights.night({ list: { a: { brand_new: 1 } } });
-    receiver.status = 500;
-    expect(await checked()).toEqual(['drift']);
-    receiver.status = 200;
+testAtLength('the hourly check reads the warehouse after a commit, or daily if a snapshot may be stale', async () => {
+  const nights = await givenNights(onTestFinished);
+  const receiver = await startReceiver();
+  const { config, log } = withChannels(nights.warehouse, [{ type: 'webhook', url: receiver.url }], {
+    drift: true,
+    stale: false,
+  });
+  let now = Date.now();
+  const check = hourlyCheck({ config, log, now: () => now });
+  const checked = async () => {
+    // Without it, everything is reported again.
+    rmSync(join(nights.warehouse, 'notices.json'), { force: true });
+    await check();
+    return receiver.take().flatMap(({ body }) => [...noticesIn(body).keys()]);
+  };
+  await nights.night({ list: { a: { brand_new: 1 } } });
+  receiver.status = 500;
+  expect(await checked()).toEqual(['drift']);
+  receiver.status = 200;
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  await nights.night({ list: { a: { brand_newer: 1 } } });
+  expect([await checked(), await checked()]).toEqual([['drift'], []]);
+  for (const days of [3, 1]) {
+    now += days * 86_400_000;
     expect([await checked(), await checked()]).toEqual([['drift'], []]);
-    await nights.night({ list: { a: { brand_newer: 1 } } });
-    expect([await checked(), await checked()]).toEqual([['drift'], []]);
-    for (const days of [3, 1]) {
-      now += days * 86_400_000;
-      expect([await checked(), await checked()]).toEqual([['drift'], []]);
-    }
-  },
-);
+  }
+});
 
 testAtLength('the hourly check leaves a warehouse alone whose runs have reported everything', async () => {
   const nights = await givenNights(onTestFinished);

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
+import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { givenWarehouse, indexed, out } from './given.js';
@@ -23,7 +24,7 @@ async function report(...args: string[]): Promise<string> {
 }
 
 describe('indexhouse report', () => {
-  it('writes report.html into the working directory, says so with the headline, and ends by itself', async () => {
+  once('writes report.html into the working directory, says so with the headline, and ends by itself', async () => {
     const cwd = temporaryFolder();
     const { code, stdout, stderr } = await run(['report', '--warehouse', shop.path], { cwd });
     expect([code, stderr]).toEqual([0, '']);
@@ -35,7 +36,7 @@ describe('indexhouse report', () => {
     expect(stdout).toContain('Report for 2025-02-24 to 2025-03-02 (7 days): report.html');
   });
 
-  it('says to a program where it is and what it says', async () => {
+  once('says to a program where it is and what it says', async () => {
     const file = join(temporaryFolder(), 'r.html');
     const printed: unknown = JSON.parse(await report('--warehouse', shop.path, '--out', file, '--json'));
     expect(printed).toMatchObject({
@@ -47,14 +48,14 @@ describe('indexhouse report', () => {
     await expect(report('--warehouse', shop.path, '--out', '-', '--json')).rejects.toThrow(UsageError);
   });
 
-  it('begins with the story, in a mail without charts, too', async () => {
+  once('begins with the story, in a mail without charts, too', async () => {
     const mail = await report('--warehouse', shop.path, '--out', '-', '--format', 'mail');
     expect(mail).toContain('1 of 2 pages is indexed (50.0%), 1 fewer than on Mar');
     expect(mail).toMatch(/Crawled - currently not indexed<\/td><td [^>]*>1<\/td><td [^>]*>\+1</);
     expect(mail).not.toMatch(/<svg|<style|class=/);
   });
 
-  it('writes over nothing but a report and an empty file, and leaves nothing behind', async () => {
+  testAtLength('writes over nothing but a report and an empty file, and leaves nothing behind', async () => {
     const folder = temporaryFolder();
     const page = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Something else</title>\n';
     mkdirSync(join(folder, 'taken'));
@@ -75,7 +76,7 @@ describe('indexhouse report', () => {
     expect(readFileSync(out, 'utf8')).toContain('<meta name="generator" content="indexhouse ');
   });
 
-  it('touches no file of the warehouse, by whatever name it goes there', async () => {
+  testAtLength('touches no file of the warehouse, by whatever name it goes there', async () => {
     const linked = join(temporaryFolder(), 'linked');
     symlinkSync(shop.path, linked);
     const [marker = ''] = await listTableFiles(shop.path, 'snapshots');
@@ -91,7 +92,7 @@ describe('indexhouse report', () => {
     await report('--warehouse', linked, '--out', join(temporaryFolder(), 'r.html'));
   });
 
-  it('says what to do where there is no snapshot yet', async () => {
+  testAtLength('says what to do where there is no snapshot yet', async () => {
     const folder = temporaryFolder();
     const empty = join(folder, 'warehouse');
     await prepareWarehouse(empty, 'UTC', 256e6);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QuestionError } from '../../src/analysis/errors.js';
 import { shareChart } from '../../src/html/charts/trend-chart.js';
+import { describeAtLength, once } from '../given/at-length.js';
 import { broken, givenWarehouse, indexed, out, reportOf, STRICT } from './given.js';
 import { words } from './parsed.js';
 
@@ -39,7 +40,7 @@ function lastDays(): ReturnType<typeof reportOf> {
 }
 
 describe('the figures of a report', () => {
-  it('compare the newest complete listing with the one before the period, and add up', async () => {
+  once('compare the newest complete listing with the one before the period, and add up', async () => {
     const { report, page } = await lastDays();
     expect(report.period).toMatchObject({ since: '2025-03-09', until: '2025-03-15', days: 7 });
     expect(report.total).toEqual({
@@ -60,7 +61,7 @@ describe('the figures of a report', () => {
     expect(words(page)).toContain('10 indexed before + 1 new in the listing − 2 de-indexed = 9 indexed now.');
   });
 
-  it('show where pages were lost, what they have in common and where they went', async () => {
+  once('show where pages were lost, what they have in common and where they went', async () => {
     const { sections } = (await lastDays()).report;
     expect(sections).toHaveLength(1);
     expect(sections[0]?.directories).toEqual([
@@ -93,7 +94,7 @@ describe('the figures of a report', () => {
     });
   });
 
-  it('show which flips have a directory and a host in common', async () => {
+  once('show which flips have a directory and a host in common', async () => {
     const { report } = await lastDays();
     const common = report.sections[0]?.flips.common ?? [];
     expect(common.map(({ dimension, value }) => [dimension, value])).toEqual([
@@ -105,7 +106,7 @@ describe('the figures of a report', () => {
     expect(common[0]).toMatchObject({ changed: 2, share: 1, overall_share: 0.25, lift: 4 });
   });
 
-  it('mark a night without a complete listing, and do not count it in the trend', async () => {
+  once('mark a night without a complete listing, and do not count it in the trend', async () => {
     const { report, page: document } = await lastDays();
     const days = report.sections[0]?.trend ?? [];
     expect(days.map(({ date }) => date).slice(0, 2)).toEqual(['2025-03-01', '2025-03-02']);
@@ -119,7 +120,7 @@ describe('the figures of a report', () => {
     );
   });
 
-  it('say plainly what is unknown', async () => {
+  once('say plainly what is unknown', async () => {
     const first = await reportOf(shop, { until: '2025-03-01' });
     expect(first.report.total).toMatchObject({ compared_with: null, pages: { now: 10, before: null } });
     expect(words(first.page)).toContain('so there is nothing to compare it with yet');
@@ -129,7 +130,7 @@ describe('the figures of a report', () => {
   });
 });
 
-describe('a report of a warehouse whose dates are not those of UTC', () => {
+describeAtLength('a report of a warehouse whose dates are not those of UTC', () => {
   const sections = { warehouse: { time_zone: 'America/Los_Angeles' } };
   const odd = { ...indexed(B2), entry: JSON.parse('{"index_summary": "Indexed", "brand_new": 1}') };
   // In the evening there, when the next day has begun in UTC.
@@ -151,7 +152,7 @@ describe('a report of a warehouse whose dates are not those of UTC', () => {
   });
 });
 
-it.each([
+once.each([
   ['all the time', [1, 1]],
   ['none of the time', [0, 0]],
   ['nearly', [0.93, 0.985]],
@@ -167,7 +168,7 @@ it.each([
   expect([least >= 0, most <= 100, most >= Math.max(...shares) * 100, least < most]).toEqual(Array(4).fill(true));
 });
 
-describe('a report on several websites', () => {
+describeAtLength('a report on several websites', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const url = (name: string) => `https://${name}.example/blog/1`;
   const many = givenWarehouse([

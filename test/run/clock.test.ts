@@ -75,7 +75,7 @@ once.each([{ token: 'wrong', websites: ['w'] }, {}])(
   },
 );
 
-once('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
+testAtLength('of two services the one whose clock differs gives no snapshot, and the other does', async () => {
   const { home, sync, service } = await givenHome();
   const wrong = await simulated(() => RIGHT + DAY);
   const websites = ['w', { id: 'w2', base_url: wrong.url, token: 'demo-token' }];
@@ -84,32 +84,29 @@ once('of two services the one whose clock differs gives no snapshot, and the oth
   expect((await sync(RIGHT)).websites).toMatchObject([{ status: 'committed' }, { status: 'failed', error }]);
 });
 
-once(
-  'behind the newest snapshot by up to an hour, snapshots and runs follow it; beyond that there are none',
-  async () => {
-    let right = RIGHT;
-    const { home, sync, said, left, service } = await givenHome(() => right);
-    for (const minutes of [0, 9, 59]) {
-      right = RIGHT - minutes * MINUTE;
-      expect((await sync(right)).websites).toMatchObject([{ status: 'committed' }]);
-      expect(said()).toHaveLength(minutes > 10 ? 1 : 0);
-      service.advance();
-    }
-    const { snapshots } = await left();
-    const [first = 0, ...later] = snapshots.map((row) => Number(row['snapshot_at']));
-    expect(later).toEqual([first + 1, first + 2]);
-    for (const row of snapshots) expect(Number(row['finished_at'])).toBeGreaterThanOrEqual(Number(row['snapshot_at']));
-    const runs = snapshots.map((row) => String(row['run_id']));
-    expect(runs).toEqual([...runs].sort());
-    const before = service.requests.attempted;
-    right = RIGHT - 61 * MINUTE;
-    const latest = String(snapshots.at(-1)?.['snapshot_id']);
-    const error = expect.stringMatching(`1h 1m behind the newest snapshot, ${latest}: .*remove --snapshot ${latest}`);
-    expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error }]);
-    expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 3 }]);
-    expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
-  },
-);
+once('up to an hour behind the newest snapshot, snapshots and runs follow it; beyond, none do', async () => {
+  let right = RIGHT;
+  const { home, sync, said, left, service } = await givenHome(() => right);
+  for (const minutes of [0, 9, 59]) {
+    right = RIGHT - minutes * MINUTE;
+    expect((await sync(right)).websites).toMatchObject([{ status: 'committed' }]);
+    expect(said()).toHaveLength(minutes > 10 ? 1 : 0);
+    service.advance();
+  }
+  const { snapshots } = await left();
+  const [first = 0, ...later] = snapshots.map((row) => Number(row['snapshot_at']));
+  expect(later).toEqual([first + 1, first + 2]);
+  for (const row of snapshots) expect(Number(row['finished_at'])).toBeGreaterThanOrEqual(Number(row['snapshot_at']));
+  const runs = snapshots.map((row) => String(row['run_id']));
+  expect(runs).toEqual([...runs].sort());
+  const before = service.requests.attempted;
+  right = RIGHT - 61 * MINUTE;
+  const latest = String(snapshots.at(-1)?.['snapshot_id']);
+  const error = expect.stringMatching(`1h 1m behind the newest snapshot, ${latest}: .*remove --snapshot ${latest}`);
+  expect((await sync(right)).websites).toMatchObject([{ status: 'failed', error }]);
+  expect([service.requests.attempted, await left()]).toMatchObject([before, { journals: 0, runs: 3 }]);
+  expect((await home.wrong()).filter(({ level }) => level === 'difference')).toEqual([]);
+});
 
 once('a run that began while the clock was ahead is dropped, once the service shows that it is right', async () => {
   let right = RIGHT + 3 * DAY;
@@ -128,7 +125,7 @@ once('a run that began while the clock was ahead is dropped, once the service sh
   expect(Number(snapshots[0]?.['snapshot_at']) - RIGHT).toBeLessThan(MINUTE);
 });
 
-once('where the service has no usable date, such a run stays until somebody decides', async () => {
+testAtLength('where the service has no usable date, such a run stays until somebody decides', async () => {
   const { home, sync, left } = await givenHome(() => Number.NaN);
   await expect(sync(RIGHT + 3 * DAY, { stopAfter: { reports: 5 } })).rejects.toThrow('stopped');
   const error = expect.stringContaining(

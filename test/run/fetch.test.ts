@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { atLength } from '../given/at-length.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { givenNights, type Report } from '../given/nights.js';
 
 const CONCURRENCY = 4;
@@ -20,7 +20,7 @@ function byPlace(answer: (at: number) => Report | undefined): (name: string) => 
 }
 
 describe('reports that are rejected one after the other', () => {
-  it.concurrent('for the same reason fifty times stop the fetching, and what is there is committed', async (test) => {
+  once.concurrent('for the same reason fifty times stop the fetching, and what is there is committed', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const { receipt, exitCode, asked, state } = await given.night({
       list: pages(100),
@@ -55,8 +55,8 @@ describe('reports that are rejected one after the other', () => {
     expect(receipt.reports.rejected).toBeGreaterThanOrEqual(98);
   });
 
-  it.concurrent('are asked for again the next night, behind the ones that never failed', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('are asked for again the next night, behind the ones that never failed', async () => {
+    const given = await givenNights(onTestFinished);
     const sections = SECTIONS;
     const reports = { p000: { sitemaps: 1 } };
     for (const night of [1, 2]) {
@@ -69,7 +69,7 @@ describe('reports that are rejected one after the other', () => {
 });
 
 describe('a refusal while reports are fetched', () => {
-  it.concurrent('of the key (401) stops the fetching; the listing is committed', async (test) => {
+  once.concurrent('of the key (401) stops the fetching; the listing is committed', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const reports = byPlace((at) => (at < 10 ? {} : 401));
     const { receipt, exitCode, asked } = await given.night({ list: pages(60), reports, sections: SECTIONS });
@@ -86,7 +86,7 @@ describe('a refusal while reports are fetched', () => {
     expect(second.asked).toEqual(Object.keys(pages(60)).slice(10));
   });
 
-  it.concurrent('of one page (403) is that page’s failure', async (test) => {
+  once.concurrent('of one page (403) is that page’s failure', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const { receipt, exitCode } = await given.night({
       list: pages(20),

@@ -141,25 +141,22 @@ describe('waits of just under a day', () => {
   });
 });
 
-once(
-  'a wait is shown in the log and in the progress line: how long, until when, and which key, never the token',
-  async () => {
-    const headers = { 'retry-after': '3600' };
-    const pages = pagesOf('w', 30);
-    const url = await odd({
-      listing: (window) => (window.number === 1 ? { status: 429, headers } : windowOf(pages, window)),
-    });
-    const { receipt, lines, notes } = await run(url, { ownToken: true });
-    expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
-    const [waitLine, ...more] = lines.filter(({ wait_ms }) => wait_ms !== undefined);
-    expect(more).toEqual([]);
-    expect(waitLine).toMatchObject({ key: 'websites[0].token', wait_ms: HOUR_MS, reason: 'throttled' });
-    const until = String(waitLine?.['until']);
-    expect(waitLine?.['msg']).toContain(`websites[0].token waits 1h, until ${until}`);
-    const moment = `${until.slice(0, 16).replace('T', ' ')} UTC`;
-    const note = `waiting for the service (it pauses websites[0].token) until ${moment}`;
-    // Taken away with the next answer.
-    expect(notes.slice(0, 3)).toEqual(['start pages', note, '']);
-    expect(JSON.stringify([lines, notes])).not.toContain(OTHER_TOKEN);
-  },
-);
+once('the log and the progress line show how long a wait is, until when, and for which key', async () => {
+  const headers = { 'retry-after': '3600' };
+  const pages = pagesOf('w', 30);
+  const url = await odd({
+    listing: (window) => (window.number === 1 ? { status: 429, headers } : windowOf(pages, window)),
+  });
+  const { receipt, lines, notes } = await run(url, { ownToken: true });
+  expect(receipt.websites).toMatchObject([{ status: 'committed', listing_status: 'complete' }]);
+  const [waitLine, ...more] = lines.filter(({ wait_ms }) => wait_ms !== undefined);
+  expect(more).toEqual([]);
+  expect(waitLine).toMatchObject({ key: 'websites[0].token', wait_ms: HOUR_MS, reason: 'throttled' });
+  const until = String(waitLine?.['until']);
+  expect(waitLine?.['msg']).toContain(`websites[0].token waits 1h, until ${until}`);
+  const moment = `${until.slice(0, 16).replace('T', ' ')} UTC`;
+  const note = `waiting for the service (it pauses websites[0].token) until ${moment}`;
+  // Taken away with the next answer.
+  expect(notes.slice(0, 3)).toEqual(['start pages', note, '']);
+  expect(JSON.stringify([lines, notes])).not.toContain(OTHER_TOKEN);
+});

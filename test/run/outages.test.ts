@@ -118,7 +118,7 @@ test.each(casesAtLength(MOMENTS, 'in the reports'))(
   },
 );
 
-once('the waits are 5, 10, 20 and 30 minutes', async () => {
+testAtLength('the waits are 5, 10, 20 and 30 minutes', async () => {
   const world = await new World({ down: { after: 0, forMs: 100 * MINUTE_MS } }).start();
   const waits: number[] = [];
   const { effects } = world.clock;
@@ -135,48 +135,42 @@ once('the waits are 5, 10, 20 and 30 minutes', async () => {
   expect(waits).toEqual([5, 10, 20, 30, 30, 30]);
 });
 
-once(
-  'without a time to wait, or once it is over, the run spends no further requests and commits what it has',
-  async () => {
-    for (const retryFor of [0, HOUR_MS]) {
-      const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
-      const receipt = await world.sync(retryFor);
-      const end = { status: 'committed', listing_status: 'complete', reports_status: 'failed' };
-      expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
-      expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
-      expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
-      expect(world.messages).toHaveLength(retryFor === 0 ? 0 : 1);
-      // Eight side by side, five times each, and a probe; then a report after each of four waits.
-      expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
-    }
-  },
-);
+once('with no time left to wait, the run spends no further requests and commits what it has', async () => {
+  for (const retryFor of [0, HOUR_MS]) {
+    const world = await new World({ down: { after: 15, forMs: 2 * HOUR_MS } }).start();
+    const receipt = await world.sync(retryFor);
+    const end = { status: 'committed', listing_status: 'complete', reports_status: 'failed' };
+    expect(receipt.websites).toMatchObject([{ ...end, reports: { failed: 0 } }]);
+    expect(receipt.websites[0]?.error).toMatch(/^the reports stopped, because none was answered since .* UTC: .*503/);
+    expect(receipt.websites[0]?.reports.fetched).toBeLessThan(30);
+    expect(world.messages).toHaveLength(retryFor === 0 ? 0 : 1);
+    // Eight side by side, five times each, and a probe; then a report after each of four waits.
+    expect(world.reportRequests + world.probes).toBeLessThanOrEqual(15 + 5 * 8 + 10 + 10);
+  }
+});
 
-once(
-  'while it lasts other processes see what is waited for, and whoever is to know hears of it once, and of its end',
-  async () => {
-    const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
-    const [begunAt, long]: [number, LongOutage[]] = [world.clock.now, []];
-    const seen: unknown[] = [];
-    const { effects } = world.clock;
-    const sleep: typeof effects.sleep = async (ms, signal) => {
-      const left = await readRunFile(world.runFile);
-      if (ms >= MINUTE_MS && left?.waiting) seen.push(left.waiting);
-      return effects.sleep(ms, signal);
-    };
-    const onLongOutage = async (outage: LongOutage) => void long.push(outage);
-    await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep }, onLongOutage });
-    expect(seen[0]).toMatchObject({ for: 'the service', error: expect.stringContaining('503') });
-    const times = z.array(z.object({ since: z.string(), until: z.string() })).parse(seen);
-    expect(new Set(times.map(({ since }) => since)).size).toBe(1);
-    expect(new Set(times.map(({ until }) => until)).size).toBeGreaterThanOrEqual(5);
-    expect(await readRunFile(world.runFile)).toMatchObject({ waiting: null, stopped: null, failed: {} });
-    expect(long).toMatchObject([{ of: 'the service', overAt: null }, { of: 'the service' }]);
-    const [first, over] = long;
-    expect((over?.overAt ?? 0) - (first?.since ?? 0)).toBeGreaterThan(100 * MINUTE_MS);
-    expect(first?.since).toBeGreaterThanOrEqual(begunAt);
-  },
-);
+once('while it lasts others see what is waited for, and are notified once, and of its end', async () => {
+  const world = await new World({ down: { after: 15, forMs: 100 * MINUTE_MS } }).start();
+  const [begunAt, long]: [number, LongOutage[]] = [world.clock.now, []];
+  const seen: unknown[] = [];
+  const { effects } = world.clock;
+  const sleep: typeof effects.sleep = async (ms, signal) => {
+    const left = await readRunFile(world.runFile);
+    if (ms >= MINUTE_MS && left?.waiting) seen.push(left.waiting);
+    return effects.sleep(ms, signal);
+  };
+  const onLongOutage = async (outage: LongOutage) => void long.push(outage);
+  await world.sync(6 * HOUR_MS, { effects: { ...effects, follow: noFollowers, sleep }, onLongOutage });
+  expect(seen[0]).toMatchObject({ for: 'the service', error: expect.stringContaining('503') });
+  const times = z.array(z.object({ since: z.string(), until: z.string() })).parse(seen);
+  expect(new Set(times.map(({ since }) => since)).size).toBe(1);
+  expect(new Set(times.map(({ until }) => until)).size).toBeGreaterThanOrEqual(5);
+  expect(await readRunFile(world.runFile)).toMatchObject({ waiting: null, stopped: null, failed: {} });
+  expect(long).toMatchObject([{ of: 'the service', overAt: null }, { of: 'the service' }]);
+  const [first, over] = long;
+  expect((over?.overAt ?? 0) - (first?.since ?? 0)).toBeGreaterThan(100 * MINUTE_MS);
+  expect(first?.since).toBeGreaterThanOrEqual(begunAt);
+});
 
 const POISONED: [where: string, from: number, to: number][] = [
   ['in the middle', 5, 20],
@@ -241,7 +235,7 @@ testAtLength('a full disk is waited for', async () => {
   expect(world.messages).toEqual([expect.stringMatching(/^outage: .*free/), 'the outage of the disk is over']);
 });
 
-once('a run that is stopped while it waits is resumed by the next one', async () => {
+testAtLength('a run that is stopped while it waits is resumed by the next one', async () => {
   const world = await new World({ down: { after: 15, forMs: HOUR_MS } }).start();
   const stop = new AbortController();
   const { effects } = world.clock;

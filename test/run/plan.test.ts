@@ -1,5 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { testAtLength } from '../given/at-length.js';
+import { describe, expect, onTestFinished } from 'vitest';
+import { once, testAtLength } from '../given/at-length.js';
 import { givenNights } from '../given/nights.js';
 
 /** One after the other, so that the order of the requests is the order of the plan. */
@@ -7,8 +7,8 @@ const ONE_BY_ONE = { api: { concurrency: 1, max_attempts: 1 } };
 const LISTING_ONLY = { reports: { max_per_run: 0 } };
 
 describe('the plan', () => {
-  it.concurrent('asks for what says most first: missing, changed, new, recrawled, oldest', async (test) => {
-    const given = await givenNights(test.onTestFinished);
+  testAtLength('asks for what says most first: missing, changed, new, recrawled, oldest', async () => {
+    const given = await givenNights(onTestFinished);
     const crawled = (day: number) => ({ last_crawl_time: `2025-02-0${day}T00:00:00.000Z` });
     const pages = { missing: {}, changed: {}, recrawled: crawled(1), old: {}, older: {}, failing: {} };
     const wrong = { failing: 500, older: 500 };
@@ -40,7 +40,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it.concurrent('ends at max_per_run, and what it cut comes next', async (test) => {
+  once.concurrent('ends at max_per_run, and what it cut comes next', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const list = { a: {}, b: {}, c: {}, d: {}, e: {} };
     const sections = { ...ONE_BY_ONE, reports: { max_per_run: 2 } };
@@ -65,7 +65,7 @@ describe('the plan', () => {
     expect([all.receipt.reports_status, all.receipt.reports.left]).toEqual(['complete', 0]);
   });
 
-  it.concurrent('of no report at all is off, and the listing is committed', async (test) => {
+  once.concurrent('of no report at all is off, and the listing is committed', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const { receipt, asked, exitCode } = await given.night({ list: { a: {} }, sections: LISTING_ONLY });
     expect([receipt.reports_status, asked, exitCode, receipt.pages.listed]).toEqual(['off', [], 0, 1]);
@@ -109,7 +109,7 @@ describe('the deadline', () => {
     expect((await given.rows('url_reports')).map(({ reason }) => reason)).toEqual(['changed']);
   });
 
-  it.concurrent('ends the fetching at once where the key has to wait until after it', async (test) => {
+  once.concurrent('ends the fetching at once where the key has to wait until after it', async (test) => {
     const given = await givenNights(test.onTestFinished);
     const sections = { ...ONE_BY_ONE, reports: { deadline: '4s' } };
     const before = given.clock.now;

@@ -5,7 +5,7 @@ import { setPlanOrder } from '../../src/run/plan-reports.js';
 import { Engine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../../src/time.js';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 
 const FIRST_MS = Date.parse('2025-03-01T02:00:00Z');
@@ -50,17 +50,14 @@ describe('the reports of pages that do not change', () => {
     });
   }
 
-  once(
-    'are fetched in time, and spread, after missed nights, and where runs are an hour apart; 0d: in each',
-    async () => {
-      const late = await played(900, QUARTER.slice(0, 40).toSpliced(2, 4));
-      expect([(late.asked[2] ?? 0) > 120, Math.max(...late.asked.slice(3)) <= 60]).toEqual([true, true]);
-      const hours = Array.from({ length: 60 }, (_, hour) => (hour + 1) * HOUR_MS);
-      const { asked, youngest, oldest } = await played(600, hours, { refresh_after: '2d' });
-      expect([Math.max(...asked) <= (2 * 600) / 24, youngest >= 0.5, oldest <= 2]).toEqual([true, true, true]);
-      expect(await played(5, hours.slice(0, 3), { refresh_after: '0d' })).toMatchObject({ asked: [5, 5, 5] });
-    },
-  );
+  testAtLength('are fetched in time, and spread, after missed nights and where runs are an hour apart', async () => {
+    const late = await played(900, QUARTER.slice(0, 40).toSpliced(2, 4));
+    expect([(late.asked[2] ?? 0) > 120, Math.max(...late.asked.slice(3)) <= 60]).toEqual([true, true]);
+    const hours = Array.from({ length: 60 }, (_, hour) => (hour + 1) * HOUR_MS);
+    const { asked, youngest, oldest } = await played(600, hours, { refresh_after: '2d' });
+    expect([Math.max(...asked) <= (2 * 600) / 24, youngest >= 0.5, oldest <= 2]).toEqual([true, true, true]);
+    expect(await played(5, hours.slice(0, 3), { refresh_after: '0d' })).toMatchObject({ asked: [5, 5, 5] });
+  });
 
   testAtLength('are fetched on the same nights whatever the version of DuckDB', async () => {
     const { asked } = await played(1, QUARTER);

@@ -189,24 +189,21 @@ describe('replay', () => {
     expect(await countsIn(join(warehouse, 'analytics.duckdb'), [where])).toEqual({ [where]: 3 });
   });
 
-  testAtLength(
-    'of a record older than the last known one adds its row, and changes neither state nor story',
-    async () => {
-      const warehouse = await mendedNights([
-        { list: { a: INDEXED } },
-        { list: { a: { index_summary: 7 } } },
-        { list: { a: NOT_INDEXED } },
-      ]);
-      const newest = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort()[2];
-      const before = await stateAfter(warehouse, newest ?? '', 'a');
-      const receipt = await replayOf(warehouse);
-      expect(receipt.snapshots).toMatchObject([{ coverage: 1, changes: 0 }]);
-      const [id] = await replayIds(warehouse);
-      expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
-      expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
-      expect(await findingsOf(warehouse)).toEqual([]);
-    },
-  );
+  testAtLength('of a record older than the last known one adds its row, and changes nothing else', async () => {
+    const warehouse = await mendedNights([
+      { list: { a: INDEXED } },
+      { list: { a: { index_summary: 7 } } },
+      { list: { a: NOT_INDEXED } },
+    ]);
+    const newest = (await readTable(warehouse, 'snapshots')).map(({ snapshot_id }) => String(snapshot_id)).sort()[2];
+    const before = await stateAfter(warehouse, newest ?? '', 'a');
+    const receipt = await replayOf(warehouse);
+    expect(receipt.snapshots).toMatchObject([{ coverage: 1, changes: 0 }]);
+    const [id] = await replayIds(warehouse);
+    expect(await stateAfter(warehouse, id ?? '', 'a')).toEqual(before);
+    expect(await readTable(warehouse, 'coverage')).toHaveLength(3);
+    expect(await findingsOf(warehouse)).toEqual([]);
+  });
 
   testAtLength('takes several snapshots in their order, and the next sync stands on what they left', async () => {
     const given = await givenNights(onTestFinished);
@@ -227,7 +224,7 @@ describe('replay', () => {
     expect((await findingsOf(given.warehouse)).filter(({ level }) => level !== 'lag')).toEqual([]);
   });
 
-  once('leaves alone what breaks the contract still, another page’s report among it', async () => {
+  testAtLength('leaves alone what breaks the contract still, another page’s report among it', async () => {
     const given = await givenNights(onTestFinished);
     await given.night({
       list: { a: INDEXED, b: { index_summary: [] } },
@@ -239,7 +236,7 @@ describe('replay', () => {
     expect(await readTable(given.warehouse, 'coverage')).toHaveLength(1);
   });
 
-  once('judges without committing in a dry run, and only what was asked for', async () => {
+  testAtLength('judges without committing in a dry run, and only what was asked for', async () => {
     const warehouse = copyOf(bad);
     expect((await replayOf(warehouse, { dryRun: true })).snapshots).toMatchObject([
       { replay_id: null, coverage: 2, url_reports: 1, still_rejected: 0 },
@@ -251,7 +248,7 @@ describe('replay', () => {
     );
   });
 
-  once('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
+  testAtLength('leaves a website alone whose run is not finished: that run’s commit comes first', async () => {
     const warehouse = copyOf(bad);
     await writeHeader(journalFolder(warehouse, '0195-run', 'w'), {
       run_id: '0195-run',

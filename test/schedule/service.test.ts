@@ -45,34 +45,31 @@ async function given(options: Partial<DaemonServiceOptions> = {}) {
   return { board, get, warehouse: built.path };
 }
 
-once(
-  'reports when it is ready, how the jobs are doing, and the figures, read once until a job changes them',
-  async () => {
-    let reads = 0;
-    const { board, get } = await given({ readMetrics: async () => `figures ${++reads}\n` });
-    expect(await get('/readyz')).toEqual({ status: 503, text: '{"status":"starting"}' });
-    const next = new Date(Date.now() + 60_000);
-    board.setNext('verify', next);
-    expect((await get('/readyz')).status).toBe(200);
-    expect((await get('/metrics')).text).toContain('figures 1\n');
-    expect((await get('/metrics')).text).not.toContain('exit_code');
-    await board.begun('verify');
-    const running = (await get('/metrics')).text;
-    expect(running).toContain('figures 2\n');
-    expect(running).toContain('indexhouse_job_running{job="verify"} 1');
-    await board.ended('verify', 3);
-    await get('/metrics');
-    expect((await get('/metrics')).text.split('\n')).toEqual(
-      expect.arrayContaining(['figures 3', 'indexhouse_job_last_exit_code{job="verify"} 3']),
-    );
-    expect(JSON.parse((await get('/healthz')).text)).toMatchObject({
-      status: 'warnings',
-      jobs: [{ name: 'verify', is_running: false, exit_code: 3, next_at: next.toISOString() }],
-    });
-    board.setNext('verify', new Date(Date.now() - 3_600_000));
-    expect((await get('/healthz')).status).toBe(503);
-  },
-);
+once('reports when it is ready, how the jobs do, and figures, read once until a job changes them', async () => {
+  let reads = 0;
+  const { board, get } = await given({ readMetrics: async () => `figures ${++reads}\n` });
+  expect(await get('/readyz')).toEqual({ status: 503, text: '{"status":"starting"}' });
+  const next = new Date(Date.now() + 60_000);
+  board.setNext('verify', next);
+  expect((await get('/readyz')).status).toBe(200);
+  expect((await get('/metrics')).text).toContain('figures 1\n');
+  expect((await get('/metrics')).text).not.toContain('exit_code');
+  await board.begun('verify');
+  const running = (await get('/metrics')).text;
+  expect(running).toContain('figures 2\n');
+  expect(running).toContain('indexhouse_job_running{job="verify"} 1');
+  await board.ended('verify', 3);
+  await get('/metrics');
+  expect((await get('/metrics')).text.split('\n')).toEqual(
+    expect.arrayContaining(['figures 3', 'indexhouse_job_last_exit_code{job="verify"} 3']),
+  );
+  expect(JSON.parse((await get('/healthz')).text)).toMatchObject({
+    status: 'warnings',
+    jobs: [{ name: 'verify', is_running: false, exit_code: 3, next_at: next.toISOString() }],
+  });
+  board.setNext('verify', new Date(Date.now() - 3_600_000));
+  expect((await get('/healthz')).status).toBe(503);
+});
 
 once('is not healthy while a run waits for the service, which is no reason to restart the daemon', async () => {
   const usual = configFor({ baseUrl: 'http://127.0.0.1:9', warehouse: built.path });

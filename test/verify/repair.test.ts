@@ -1,13 +1,13 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { once, testAtLength } from '../given/at-length.js';
+import { describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
@@ -111,8 +111,8 @@ describe('verify --repair', () => {
   });
 });
 
-describe('indexhouse.duckdb', () => {
-  once('is rebuilt equal to the old one', async () => {
+describeAtLength('indexhouse.duckdb', () => {
+  test('is rebuilt equal to the old one', async () => {
     const expected = await contents();
     expect(Object.keys(expected)).toContain('page_state');
     await inDuckdb(home.warehouse, 'drop table coverage cascade');
@@ -120,7 +120,7 @@ describe('indexhouse.duckdb', () => {
     expect(await contents()).toEqual(expected);
   });
 
-  once('leaves the old file in place where a snapshot cannot be read', async () => {
+  test('leaves the old file in place where a snapshot cannot be read', async () => {
     const before = hashOf(database);
     const broken = await newestFile(home.warehouse, 'coverage');
     writeFileSync(broken, 'garbage');
@@ -129,7 +129,7 @@ describe('indexhouse.duckdb', () => {
     expect([hashOf(database), existsSync(`${database}.new`)]).toEqual([before, false]);
   });
 
-  testAtLength('makes what can be made where there was no usable file', async () => {
+  test('makes what can be made where there was no usable file', async () => {
     writeFileSync(database, 'garbage');
     writeFileSync(await newestFile(home.warehouse, 'coverage'), 'garbage');
     const state = await rebuildDuckdb({ warehouse: home.warehouse, memoryLimit: MEMORY_BYTES });

@@ -7,7 +7,7 @@ import { followDuckdb } from '../../src/followers/rebuild.js';
 import { withEngine } from '../../src/storage/engine.js';
 import { stateFile, tableFile } from '../../src/warehouse/layout.js';
 import { openReader, type Row, rowsOf } from '../analysis/given.js';
-import { atLength, casesAtLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, casesAtLength, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -165,7 +165,7 @@ describe.each(casesAtLength(Object.entries(DAMAGES), 'truncated'))('a file that 
   });
 });
 
-once('a website whose marker is damaged does not affect the others', async () => {
+testAtLength('a website whose marker is damaged does not affect the others', async () => {
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.truncated.damage);
   const folder = temporaryFolder();
   const query = (...words: string[]) => run(['query', ...words, '--warehouse', warehouse]);
@@ -190,7 +190,7 @@ once('a website whose marker is damaged does not affect the others', async () =>
   ]);
 });
 
-once('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
+testAtLength('indexhouse.duckdb takes what can be read, and names what cannot', async () => {
   const { warehouse, file } = damagedCopy('snapshots', DAMAGES.garbled.damage);
   const runs = files.runs.replace(built.path, warehouse);
   writeFileSync(runs, '');
@@ -214,7 +214,7 @@ once('indexhouse.duckdb takes what can be read, and names what cannot', async ()
   expect(await followDuckdb(input)).toEqual({ name: 'duckdb', behind: 0 });
 });
 
-once('a state that needs damaged data is not made', async () => {
+testAtLength('a state that needs damaged data is not made', async () => {
   const { warehouse, file } = damagedCopy('coverage', DAMAGES.truncated.damage);
   const state = files.state.replace(built.path, warehouse);
   rmSync(state);

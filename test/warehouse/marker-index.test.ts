@@ -71,7 +71,7 @@ once('says what the markers say, without opening the old ones', async () => {
   expect(await contents(warehouse)).toEqual(whole);
 });
 
-once('gives followers the same log, with the files of each commit and run', async () => {
+testAtLength('gives followers the same log, with the files of each commit and run', async () => {
   const warehouse = await indexed();
   await withEngine({ memoryLimit: 256e6, temporary: temporaryFolder() }, async (engine) => {
     const log = await OpenWarehouse.readIndexed(engine, warehouse);
@@ -83,7 +83,7 @@ once('gives followers the same log, with the files of each commit and run', asyn
   });
 });
 
-once('takes more of what came since, and files that were replaced before go after an hour', async () => {
+testAtLength('takes more of what came since, and files that were replaced before go after an hour', async () => {
   const warehouse = await indexed(copyOf(built.path), Date.parse('2025-03-03T12:00:00Z'));
   expect(await readIndex(warehouse)).toMatchObject({ before: '2025-03-02' });
   writeFileSync(join(warehouse, 'index', 'runs-replaced.parquet'), 'of an index before');
@@ -96,7 +96,7 @@ once('takes more of what came since, and files that were replaced before go afte
   expect(await contents(warehouse)).toEqual(await contents(built.path));
 });
 
-once('waits until there is much to take, and until all of it can be read', async () => {
+testAtLength('waits until there is much to take, and until all of it can be read', async () => {
   const warehouse = copyOf(built.path);
   await updateIndex(warehouse, { memoryLimit: 256e6, temporary: temporaryFolder() }, NOW);
   expect(await hasIndex(warehouse)).toBe(false);
@@ -116,7 +116,7 @@ test.each(COMMITS.slice(0, atLength(1, 2)))('a commit of %s is seen at once', as
   expect(await seenIn(warehouse, (reader) => rowsOf(reader, query))).toEqual([{ snapshots: 6, runs: 6 }]);
 });
 
-once('one state of the world is seen, whatever is committed meanwhile', async () => {
+testAtLength('one state of the world is seen, whatever is committed meanwhile', async () => {
   const warehouse = await indexed();
   const service = await startScriptedService();
   onTestFinished(() => service.close());
@@ -144,23 +144,19 @@ const INDEXES: Record<string, (warehouse: string) => unknown> = {
   'is of another warehouse': async (warehouse) => rmSync(await oldMarker(warehouse)),
 };
 
-test.each(
-  casesAtLength(
-    Object.entries(INDEXES),
-    'is of a newer version',
-    'has a file that is cut short',
-    'is of another warehouse',
-  ),
-)('an index that %s is ignored', async (how, damage) => {
-  const warehouse = await indexed();
-  await damage(warehouse);
-  expect(await readIndex(warehouse)).toBeNull();
-  const rows = how === 'is of another warehouse' ? 4 : 5;
-  expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
-});
+test.each(casesAtLength(Object.entries(INDEXES), 'has a file that is cut short'))(
+  'an index that %s is ignored',
+  async (how, damage) => {
+    const warehouse = await indexed();
+    await damage(warehouse);
+    expect(await readIndex(warehouse)).toBeNull();
+    const rows = how === 'is of another warehouse' ? 4 : 5;
+    expect(await seenIn(warehouse, (reader) => rowsOf(reader, 'from snapshots'))).toHaveLength(rows);
+  },
+);
 
-/** Its file of snapshots lists one of five, and its list of files says that this is right. */
-async function misled(): Promise<string> {
+testAtLength('verify says where it differs from the markers, and drops it if it is to repair', async () => {
+  // Its file of snapshots lists one of five, and its list of files says that this is right.
   const warehouse = await indexed();
   const marker = (await listTableFiles(warehouse, 'snapshots')).find((file) => file.includes('date=2025-03-02')) ?? '';
   const { snapshots = '' } = (await readIndex(warehouse))?.files ?? {};
@@ -168,17 +164,9 @@ async function misled(): Promise<string> {
   cpSync(marker, snapshots);
   const file = join(warehouse, 'index', 'index.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace(was, is));
-  return warehouse;
-}
-
-testAtLength('verify says where it differs from the markers', async () => {
-  expect(await findingsOf(await misled())).toContainEqual(
+  expect(await findingsOf(warehouse)).toContainEqual(
     expect.objectContaining({ check: 'marker index', level: 'difference' }),
   );
-});
-
-testAtLength('verify drops it where it differs from the markers and is to be repaired', async () => {
-  const warehouse = await misled();
   const engine = { memoryLimit: 256e6, temporary: temporaryFolder() };
   const { repaired } = await verify({ warehouse, memoryLimit: 256e6, engine, repair: true });
   expect(repaired).toContain('dropped the index of old markers: the next sync rebuilds it');

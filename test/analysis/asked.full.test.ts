@@ -7,7 +7,6 @@ import type { Reader } from '../../src/analysis/reader.js';
 import { UsageError } from '../../src/exit.js';
 import { listTableFiles, tableFile } from '../../src/warehouse/layout.js';
 import { prepareWarehouse } from '../../src/warehouse/prepare.js';
-import { atLength, once } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { temporaryFolder } from '../given/folder.js';
 import { rewrite } from '../given/tamper.js';
@@ -50,8 +49,6 @@ afterAll(async () => {
 });
 
 const ALL = analyses();
-/** They share their macros: quick tests take two. */
-const someOf = (all: Analysis[]) => atLength(all.slice(0, 2), all);
 const taking = (name: string) => ALL.filter(({ parameters }) => parameters.some((one) => one.name === name));
 
 /** These parameters, and the page that some analyses must be given. */
@@ -65,7 +62,7 @@ const numberOf = async (from: Reader, name: string, given: Record<string, string
 describe('the website that an analysis is asked about', () => {
   test('must be one of the warehouse, whose websites the error lists', async () => {
     const known = ['forum', 'kinds', 'maps', 'wiki'].map((id) => `  ${id}  https://${id}.example`).join('\n');
-    for (const analysis of someOf(taking('website'))) {
+    for (const analysis of taking('website')) {
       const given = givenTo(analysis, { website: 'typo.example' });
       const refused = askAnalysis(reader, analysis.name, given);
       await expect(refused).rejects.toThrow('no website "typo.example" in the warehouse. It has:\n');
@@ -75,26 +72,23 @@ describe('the website that an analysis is asked about', () => {
     await expect(askAnalysis(reader, 'compare', { website: 'typo.example' })).rejects.toThrow(known.split('\n')[0]);
   });
 
-  // They have their macro in common.
-  test.each(
-    atLength(
-      ['page', 'coverage_by_state', 'report_ages'],
-      taking('website').map(({ name }) => name),
-    ),
-  )('%s takes it by its id, its name and each that it had', async (name) => {
-    const given = givenTo(ALL.find((one) => one.name === name) ?? expect.fail(), {});
-    const byId = await analysisRows(reader, name, { ...given, website: 'shop' });
-    for (const website of ['https://old.example', 'https://shop.example'])
-      expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
-  });
+  test.each(taking('website').map(({ name }) => name))(
+    '%s takes it by its id, its name and each that it had',
+    async (name) => {
+      const given = givenTo(ALL.find((one) => one.name === name) ?? expect.fail(), {});
+      const byId = await analysisRows(reader, name, { ...given, website: 'shop' });
+      for (const website of ['https://old.example', 'https://shop.example'])
+        expect(await analysisRows(reader, name, { ...given, website })).toEqual(byId);
+    },
+  );
 
-  once('may have nothing but runs that failed', async () => {
+  test('may have nothing but runs that failed', async () => {
     expect(await numberOf(reader, 'indexing_trend', { website: 'failed' })).toBe(0);
   });
 });
 
 test('a period must not end before it begins, unless there is no snapshot to count its beginning from', async () => {
-  for (const { name } of someOf(taking('until'))) {
+  for (const { name } of taking('until')) {
     const given = { since: '2025-03-20', until: '2025-03-01' };
     const refused = `${name}: since (2025-03-20) lies after until (2025-03-01).\nIts parameters are:\n`;
     for (const from of [reader, empty]) await expect(askAnalysis(from, name, given)).rejects.toThrow(refused);
@@ -106,7 +100,7 @@ test('a period must not end before it begins, unless there is no snapshot to cou
 });
 
 test('a limit can be lifted everywhere', async () => {
-  for (const analysis of someOf(taking('limit'))) {
+  for (const analysis of taking('limit')) {
     await expect(askAnalysis(reader, analysis.name, givenTo(analysis, { limit: 'none' }))).resolves.toBeDefined();
     await expect(askAnalysis(reader, analysis.name, givenTo(analysis, { limit: '-1' }))).rejects.toThrow(
       `${analysis.name}: limit is not a whole number from 0, or none (given: -1)`,
@@ -130,7 +124,7 @@ describe('a list of pages', () => {
     ],
   ];
 
-  test.each(someOf(LISTS))('$name keeps the rows that its filters ask for', async ({ name, parameters }) => {
+  test.each(LISTS)('$name keeps the rows that its filters ask for', async ({ name, parameters }) => {
     const pages = await rowsOf(reader, 'select url, index_coverage_state from page_state');
     const states = new Map(pages.map((row) => [row['url'], String(row['index_coverage_state'] ?? '(none)')]));
     const own = Object.entries(WHOLE).filter(([key]) => parameters.some((one) => one.name === key));
@@ -143,12 +137,12 @@ describe('a list of pages', () => {
     }
   });
 
-  once('has filters, whichever it is', () => {
+  test('has filters, whichever it is', () => {
     const lists = taking('limit').filter(({ grain }) => grain.startsWith('one row per page'));
     expect(LISTS.map(({ name }) => name)).toEqual(lists.map(({ name }) => name));
   });
 
-  once('that is empty says which filter no page meets, and what there is', async () => {
+  test('that is empty says which filter no page meets, and what there is', async () => {
     const ask = async (...given: string[]) => {
       const args = ['query', 'fetch_problems', 'status=none', ...given, '--warehouse', warehouse.path];
       const { code, stdout } = await run(args);
@@ -164,7 +158,7 @@ describe('a list of pages', () => {
   });
 });
 
-once.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
+test.each(['page', 'page_timeline'])('%s refuses a page that is not there, with those near it', async (name) => {
   const asked = (url: string, website?: string) => askAnalysis(reader, name, { url, ...(website ? { website } : {}) });
   await expect(asked('/blog/1')).rejects.toThrow(
     `${name}: no page /blog/1 in the warehouse. Give its whole URL, as in the listing. Near it:\n` +

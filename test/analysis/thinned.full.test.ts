@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { once, testAtLength } from '../given/at-length.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyOf } from '../given/folder.js';
 import { inDuckdb } from '../given/tamper.js';
 import { at, buildNights, maintainAt } from '../given/thinned.js';
@@ -51,7 +50,7 @@ const shop = (name: string, difference: string) => `${at('shop', name)} ${differ
 const diff = (since: string, until = TODAY) => ({ website: 'shop', since, until, pages: 'true' });
 
 describe('compare, page by page,', () => {
-  once('passes over listings that are out of use', async () => {
+  test('passes over listings that are out of use', async () => {
     const expected = [shop('a', 'changed'), shop('e', 'changed'), shop('f', 'gone')];
     // The 5th is compared by the 2nd, and the 11th by the 9th.
     for (const rows of await byBoth('compare', diff('2025-03-05', '2025-03-11'))) {
@@ -61,7 +60,7 @@ describe('compare, page by page,', () => {
     }
   });
 
-  testAtLength('compares nothing where no listing is left, or just one', async () => {
+  test('compares nothing where no listing is left, or just one', async () => {
     expect(differences(await byParquet(built.path, 'compare', diff('2025-03-01')))).toHaveLength(3);
     expect(await byBoth('compare', diff('2025-03-01'))).toEqual([[], []]);
     expect(await byBoth('compare', diff('2025-03-09', '2025-03-11'))).toEqual([[], []]);
@@ -72,14 +71,14 @@ describe('page_timeline', () => {
   const absences = (rows: Rows) =>
     rows.filter(({ event }) => event === 'absent').map(({ happened_at }) => String(happened_at).slice(0, 10));
 
-  once('makes no absence of rows that are out of use', async () => {
+  test('makes no absence of rows that are out of use', async () => {
     for (const rows of await byBoth('page_timeline', { url: at('shop', 'b') })) expect(absences(rows)).toEqual([]);
     // All rows of `f` are out of use but one, and listings that lack it are there.
     for (const rows of await byBoth('page_timeline', { url: at('shop', 'f') }))
       expect(absences(rows)).toEqual(['2025-03-09']);
   });
 
-  testAtLength('nor where a row of a replay is left', async () => {
+  test('nor where a row of a replay is left', async () => {
     const warehouse = copyOf(thinned);
     await inDuckdb(
       warehouse,

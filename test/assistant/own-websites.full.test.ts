@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { askAnalysis } from '../../src/analysis/ask-rows.js';
 import { analyses } from '../../src/analysis/catalog.js';
@@ -9,7 +9,6 @@ import { Reader } from '../../src/analysis/reader.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { updateIndex } from '../../src/warehouse/marker-index.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { atLength, once } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { NIGHTS, NOW, pages } from './given.js';
@@ -33,11 +32,6 @@ const CATALOGS = [
 
 /** What nobody but the owner of `other` may see. */
 const OF_OTHERS = /other\.example|"other"|shop2/;
-/** In `npm test` those that read other tables than one another. */
-const ASKED = atLength(
-  ['indexing_trend', 'deindexed_pages', 'drift_diary', 'page'],
-  analyses().map(({ name }) => name),
-);
 
 const scratch = temporaryFolder(afterAll);
 const indexed = join(scratch, 'warehouse');
@@ -66,7 +60,7 @@ async function answer(reader: Reader, sql: string): Promise<string> {
 }
 
 describe('a warehouse with an index of old markers, of one website', () => {
-  once('has the rows of that one in every table, and all of them', async () => {
+  test('has the rows of that one in every table, and all of them', async () => {
     const [own, whole] = [await opened(indexed, ['shop']), await Reader.open({ warehouse: indexed, ...LIMITS })];
     onTestFinished(() => whole.close());
     for (const table of TABLES.filter((name) => name !== 'tombstones')) {
@@ -82,11 +76,11 @@ describe('a warehouse with an index of old markers, of one website', () => {
     expect(own.today).toBe('2025-03-03');
   });
 
-  it('has nothing of others in any analysis, name or table of the system', async () => {
+  test('has nothing of others in any analysis, name or table of the system', async () => {
     const own = await opened(indexed, ['shop']);
     expect((await own.websites()).map(({ id }) => id)).toEqual(['shop', 'shop', 'shop']);
     const since = { since: '2025-01-01' };
-    for (const { name, parameters } of analyses().filter((one) => ASKED.includes(one.name))) {
+    for (const { name, parameters } of analyses()) {
       const given = parameters.some((one) => one.name === 'since') ? since : {};
       const url = parameters.some((one) => one.name === 'url') ? { url: 'https://shop.example/blog/000' } : {};
       const { rows } = await askAnalysis(own, name, { ...given, ...url });
@@ -110,7 +104,7 @@ describe('a warehouse with an index of old markers, of one website', () => {
     await expect(askAnalysis(own, 'indexing_trend', { website: 'other' })).rejects.toThrow('no website "other"');
   });
 
-  once('has an engine that cannot open a file of others', async () => {
+  test('has an engine that cannot open a file of others', async () => {
     const own = await opened(indexed, ['shop']);
     const files = (await listTableFiles(indexed, 'coverage')).filter((file) => /website=(other|shop2)/.test(file));
     expect(files.length).toBeGreaterThan(2);
@@ -123,7 +117,7 @@ describe('a warehouse with an index of old markers, of one website', () => {
     }
   });
 
-  once('may have no website, or one that is not there', async () => {
+  test('may have no website, or one that is not there', async () => {
     for (const websites of [[], ['nobody']]) {
       const own = await opened(indexed, websites);
       for (const table of TABLES) expect([table, await own.rows(anyRow, `from ${table}`)]).toEqual([table, []]);

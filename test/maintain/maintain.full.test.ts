@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withReader } from '../../src/analysis/reader.js';
 import { exitCodeOf } from '../../src/maintain/maintain.js';
@@ -8,7 +8,6 @@ import { withEngine } from '../../src/storage/engine.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import { filesOf, type Marker, markersOf } from '../../src/warehouse/markers.js';
 import type { ThinnedTable } from '../../src/warehouse/tables.js';
-import { once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { copyOf, temporaryFolder } from '../given/folder.js';
@@ -69,7 +68,7 @@ async function keptCommits(warehouse: string): Promise<string[]> {
 const fileCount = async (warehouse: string, table: ThinnedTable) => (await listTableFiles(warehouse, table)).length;
 
 describe('thinning the Parquet files', () => {
-  once('a dry run says what would go, takes no lock and changes nothing; then files are put out of use', async () => {
+  test('a dry run says what would go, takes no lock and changes nothing; then files are put out of use', async () => {
     const warehouse = copyOf(built.path);
     const before = filesBelow(warehouse);
     const dry = await maintainAt(warehouse, { dryRun: true });
@@ -100,7 +99,7 @@ describe('thinning the Parquet files', () => {
     }
   });
 
-  once('after an hour the files are deleted; what stays is answered as before, from the checkpoint, too', async () => {
+  test('after an hour the files are deleted; what stays is answered as before, from the checkpoint, too', async () => {
     const warehouse = copyOf(thinned);
     const files = await fileCount(warehouse, 'coverage');
     const kept = await keptCommits(warehouse);
@@ -114,7 +113,7 @@ describe('thinning the Parquet files', () => {
     expect(await answersOf(warehouse, kept)).toEqual(before);
   });
 
-  testAtLength('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
+  test('syncs go on as if nothing had been thinned, and so does the next thinning', async () => {
     const [thin, whole] = [copyOf(thinned), copyOf(built.path)];
     await maintainAt(thin, { now: NOW + 2 * HOUR_MS });
     rmSync(join(thin, 'state'), { recursive: true });
@@ -144,7 +143,7 @@ describe('thinning the Parquet files', () => {
     });
   });
 
-  once('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
+  test('a thinned listing is neither a listing of no page nor one that lacks pages', async () => {
     const warehouse = copyOf(thinned);
     const config = writeConfig(join(warehouse, '..'), { baseUrl: 'http://127.0.0.1:1' });
     const ask = async (...words: string[]) => {
@@ -168,7 +167,7 @@ describe('thinning the Parquet files', () => {
   });
 });
 
-testAtLength('indexhouse.duckdb stays as it is while a reader holds it, and nothing is lost', async () => {
+test('indexhouse.duckdb stays as it is while a reader holds it, and nothing is lost', async () => {
   const warehouse = copyOf(built.path);
   const database = join(warehouse, 'indexhouse.duckdb');
   const rows = () => countsIn(database, ['coverage', 'url_reports']);
@@ -188,7 +187,7 @@ testAtLength('indexhouse.duckdb stays as it is while a reader holds it, and noth
 });
 
 describe('a warehouse that is not as it should be', () => {
-  once('with a state that is not what the log gives is left as it is', async () => {
+  test('with a state that is not what the log gives is left as it is', async () => {
     const warehouse = copyOf(built.path);
     const newest = markersOf(await markersIn(warehouse), 'shop').at(-1);
     const state = join(warehouse, 'state', 'website=shop', `${newest?.commitId}.parquet`);
@@ -198,7 +197,7 @@ describe('a warehouse that is not as it should be', () => {
     expect(await listTableFiles(warehouse, 'checkpoints')).toEqual([]);
   });
 
-  testAtLength('with a checkpoint or a tombstone that is damaged is reported by verify', async () => {
+  test('with a checkpoint or a tombstone that is damaged is reported by verify', async () => {
     const warehouse = copyOf(thinned);
     const checkpoint = (await listTableFiles(warehouse, 'checkpoints')).find((file) => file.includes('=shop')) ?? '';
     const finding = [{ check: 'files', level: 'difference', message: expect.stringContaining('checkpoint') }];

@@ -3,14 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { withEngine } from '../../src/storage/engine.js';
-import { atLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { writeConfig } from '../given/config-file.js';
 import { temporaryFolder } from '../given/folder.js';
 import { asTruth, byHyparquet, type Truth, truthOf } from '../given/truth.js';
 
 const WEBSITES = ['a/b c.d', 'plain'];
-const PAGES = atLength(60, 200);
+const PAGES = 200;
 
 let simulator: Simulator;
 

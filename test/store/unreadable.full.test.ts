@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { listTableFiles } from '../../src/warehouse/layout.js';
 import type { Table } from '../../src/warehouse/tables.js';
-import { casesAtLength, once } from '../given/at-length.js';
 import { copyOf } from '../given/folder.js';
 import { serveWarehouse } from '../given/served.js';
 import type { GivenPage } from '../given/service.js';
@@ -74,7 +73,7 @@ const TORN = [
 ] as const;
 
 describe('a file that is no Parquet any more', () => {
-  it.each(casesAtLength(TORN, 'snapshots'))(
+  test.each(TORN)(
     'of %s is reported once and counted, and costs only what needs it',
     async (table, listing, ofPage) => {
       const { get, health, report, unreadable } = await servedWith(async (path) => {
@@ -94,7 +93,7 @@ describe('a file that is no Parquet any more', () => {
 });
 
 describe('a file whose rows cannot be read', () => {
-  once('costs the answers that need it, and nothing else', async () => {
+  test('costs the answers that need it, and nothing else', async () => {
     const { get, health, report, unreadable, warehouse } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'coverage')) if (file.includes('date=2025-03-02')) rot(file);
     });
@@ -115,7 +114,7 @@ describe('a file whose rows cannot be read', () => {
     expect(unreadable).toEqual([expect.stringContaining('website=sick')]);
   });
 
-  once('of reports costs the reports that it holds', async () => {
+  test('of reports costs the reports that it holds', async () => {
     const { get, report } = await servedWith(async (path) => {
       for (const file of await filesOf(path, 'url_reports')) rot(file);
     });
@@ -125,7 +124,7 @@ describe('a file whose rows cannot be read', () => {
   });
 });
 
-once('a file that is repaired where it is, is read again without a restart', async () => {
+test('a file that is repaired where it is, is read again without a restart', async () => {
   const { get, health, report, unreadable, warehouse } = await servedWith();
   expect((await report('well')).status).toBe(200);
   const [, newest = ''] = await filesOf(warehouse, 'url_reports');
