@@ -148,7 +148,7 @@ describe('status', () => {
     expect(readdirSync(path)).toContain('state');
   });
 
-  once('shows a failed last run beside the snapshot before it', async () => {
+  testAtLength('shows a failed last run beside the snapshot before it', async () => {
     const { path } = await given(synced);
     const other = writeConfig(temporaryFolder(), {
       baseUrl: service.url,

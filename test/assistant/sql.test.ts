@@ -10,7 +10,7 @@ import { readRows } from '../../src/assistant/rows.js';
 import { runSql } from '../../src/assistant/run-sql.js';
 import { packageFolder } from '../../src/storage/sql.js';
 import { listTableFiles } from '../../src/warehouse/layout.js';
-import { atLength, once } from '../given/at-length.js';
+import { atLength, once, testAtLength } from '../given/at-length.js';
 import { temporaryFolder } from '../given/folder.js';
 import { type BuiltWarehouse, buildWarehouse } from '../given/warehouse.js';
 import { asked, call, NIGHTS } from './given.js';
@@ -145,7 +145,7 @@ once('sees the websites of its client alone, in a process without environment an
   expect(readdirSync(folder)).toEqual([]);
 });
 
-once('ends what takes too long', async () => {
+testAtLength('ends what takes too long', async () => {
   const endless = run('select count(*) from range(10000000000) a, range(10000000000) b', null, { timeLimitMs: 1000 });
   await expect(endless).rejects.toThrow('query_sql: stopped after 1 s: select fewer rows');
 });

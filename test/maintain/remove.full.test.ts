@@ -47,8 +47,10 @@ describe('a removal that dies', () => {
     const after = await contentOf(removed);
     const left = copyOf(built.warehouse);
     const folderOf = leftIn(temporaryFolder());
-    await leftBehind(left, [...passed], folderOf, () => removeNow(left, target));
-    for (const [at, step] of [...passed].entries()) {
+    // Every second one, and the first.
+    const steps = [...passed].filter((step, at) => at % 2 === 1 || step === 'prepared the removal');
+    await leftBehind(left, steps, folderOf, () => removeNow(left, target));
+    for (const [at, step] of steps.entries()) {
       const folder = folderOf(step);
       if (step === 'prepared the removal') expect(await contentOf(folder)).toEqual(before);
       if (at % 2 === 0 || step === 'prepared the removal') await removeNow(folder, target);

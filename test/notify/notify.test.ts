@@ -6,7 +6,7 @@ import { BusyError } from '../../src/exit.js';
 import { hourlyCheck } from '../../src/notify/hourly.js';
 import { notifiedRun, sendNotices } from '../../src/notify/notify.js';
 import type { Receipt } from '../../src/run/receipt.js';
-import { atLength, once, testAtLength } from '../given/at-length.js';
+import { atLength, describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { startSimulator } from '../given/client-clock.js';
 import { writeConfig } from '../given/config-file.js';
@@ -171,8 +171,8 @@ describe('a notice', () => {
   });
 });
 
-describe('a channel', () => {
-  testAtLength('of mail gets the trend of the website, too', async () => {
+describeAtLength('a channel', () => {
+  test('of mail gets the trend of the website, too', async () => {
     const nights = await afterOneNight();
     const server = await startMailServer();
     const channel = { type: 'email', smtp: server.url, from: 'a@example.com', to: ['b@example.com'] };
@@ -184,7 +184,7 @@ describe('a channel', () => {
     expect(server.mails[0]?.replaceAll('=\r\n', '').match(/>2025-03-\d\d</g)).toHaveLength(2);
   });
 
-  once('that is down gets its notices later, once, and holds up no other', async () => {
+  test('that is down gets its notices later, once, and holds up no other', async () => {
     const nights = await afterOneNight();
     const [up, down] = [await startReceiver(), await startReceiver()];
     down.status = 503;
@@ -221,7 +221,7 @@ describe('a channel', () => {
     expect(readFileSync(join(nights.warehouse, 'notices.json'), 'utf8')).not.toMatch(/unguessable|a-long-secret/);
   });
 
-  testAtLength('may get a message twice if the process dies before it is recorded, and misses none', async () => {
+  test('may get a message twice if the process dies before it is recorded, and misses none', async () => {
     const nights = await afterOneNight();
     const { send, receiver } = await watching(nights);
     await send();

@@ -263,8 +263,8 @@ describe('a file that is damaged in the middle', () => {
   });
 });
 
-test.each(atLength<Kind[]>(['snapshots'], ['coverage']))('doctor names a damaged file of %s', async (kind) => {
-  const { warehouse, file } = damagedCopy(kind, DAMAGES.empty.damage);
+testAtLength('doctor names a damaged file', async () => {
+  const { warehouse, file } = damagedCopy('coverage', DAMAGES.empty.damage);
   const { code, stdout } = await run(['doctor', '--json', '--config', configOf(warehouse)]);
   expect([code, JSON.parse(stdout)]).toEqual([
     1,

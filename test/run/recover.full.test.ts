@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { casesAtLength, testAtLength } from '../given/at-length.js';
 import { startSimulator } from '../given/client-clock.js';
 import { contentOf } from '../given/content.js';
 import { Home, type HomeSync } from '../given/home.js';
@@ -59,7 +58,7 @@ const RESUMED: [state: string, begin: () => Home, since: () => void, again?: num
   ['while it wrote the plan', () => died('wrote the plan'), () => cut('plan.ndjson', 500)],
 ];
 
-test.each(casesAtLength(RESUMED, 'in the middle of the listing', 'with a torn report'))(
+test.each(RESUMED)(
   'a run that died %s ends up as if it had not been interrupted',
   async (_, begin, since, again = 0) => {
     home = begin().copyTo(folderOf());
@@ -75,14 +74,14 @@ test.each(casesAtLength(RESUMED, 'in the middle of the listing', 'with a torn re
   },
 );
 
-testAtLength('a run that died before it wrote anything is dropped', async () => {
+test('a run that died before it wrote anything is dropped', async () => {
   home = first.copyTo(folderOf());
   mkdirSync(join(home.warehouse, 'runs', uuidv7(), 'w'), { recursive: true });
   expect(await syncOne()).toMatchObject({ status: 'committed', resumed: false });
   await expectAsUnbroken();
 });
 
-testAtLength('a listing that was interrupted for more than ten minutes starts over, in the same run', async () => {
+test('a listing that was interrupted for more than ten minutes starts over, in the same run', async () => {
   home = inListing.copyTo(folderOf());
   const [runId] = home.unfinished();
   const { run_id, websites } = await home.sync({ follow: false, laterMs: 20 * MINUTE_MS });
@@ -93,7 +92,7 @@ testAtLength('a listing that was interrupted for more than ten minutes starts ov
   await expectAsUnbroken({ ...unbroken, snapshots: [before, row.replace('"walks":1', '"walks":2')] });
 });
 
-testAtLength('a listing that is too old to be resumed is recorded as failed, and a new run starts', async () => {
+test('a listing that is too old to be resumed is recorded as failed, and a new run starts', async () => {
   home = inListing.copyTo(folderOf());
   const [runId] = home.unfinished();
   const { websites } = await home.sync({ follow: false, laterMs: TOO_LATE_MS });
@@ -104,7 +103,7 @@ testAtLength('a listing that is too old to be resumed is recorded as failed, and
   expect(await wrong()).toEqual([]);
 });
 
-testAtLength('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
+test('reports that are too old to be resumed are committed as interrupted, and a new run starts', async () => {
   home = inReports.copyTo(folderOf());
   const [had, wanted, runId] = [home.journaled('w').length, wantedOf(home), home.unfinished()[0]];
   const { websites } = await home.sync({ follow: false, laterMs: TOO_LATE_MS });
@@ -117,7 +116,7 @@ testAtLength('reports that are too old to be resumed are committed as interrupte
   expect(await wrong()).toEqual([]);
 });
 
-testAtLength('the run of a website that is no longer configured is committed as it is, without a request', async () => {
+test('the run of a website that is no longer configured is committed as it is, without a request', async () => {
   home = inReports.copyTo(folderOf());
   const [had, wanted] = [home.journaled('w').length, wantedOf(home)];
   home.configure(['other']);
@@ -129,7 +128,7 @@ testAtLength('the run of a website that is no longer configured is committed as 
   expect(await wrong()).toEqual([]);
 });
 
-testAtLength('a run that was interrupted long ago while it committed is committed whole', async () => {
+test('a run that was interrupted long ago while it committed is committed whole', async () => {
   home = died('moved coverage').copyTo(folderOf());
   const [runId] = home.unfinished();
   await home.sync({ follow: false, laterMs: TOO_LATE_MS });
@@ -138,7 +137,7 @@ testAtLength('a run that was interrupted long ago while it committed is committe
   expect(await wrong()).toEqual([]);
 });
 
-testAtLength('a run is finished although the service does not list the websites', async () => {
+test('a run is finished although the service does not list the websites', async () => {
   home = died('fetched').copyTo(folderOf());
   const config = JSON.parse(readFileSync(home.config, 'utf8'));
   writeFileSync(home.config, JSON.stringify({ ...config, websites: 'all' }));
@@ -155,7 +154,7 @@ const FINISHED: [string, begin: () => Home, finished: number, needsRequests: boo
   ['wrote the marker', () => died('wrote the marker'), 1, false],
   ['recorded the run', () => died('recorded the run'), 0, false],
 ];
-test.each(casesAtLength(FINISHED, 'wrote the marker'))(
+test.each(FINISHED)(
   '--recover finishes a run that died here, and starts none: %s',
   async (_, begin, finished, needsRequests) => {
     home = begin().copyTo(folderOf());

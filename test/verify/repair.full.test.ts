@@ -7,7 +7,6 @@ import { rebuildDuckdb } from '../../src/followers/rebuild.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { exitCodeOf } from '../../src/verify/finding.js';
 import { TABLES } from '../../src/warehouse/tables.js';
-import { describeAtLength, once, testAtLength } from '../given/at-length.js';
 import { run } from '../given/cli.js';
 import { holdOpen } from '../given/holder.js';
 import { Home } from '../given/home.js';
@@ -55,7 +54,7 @@ function contents(): Promise<Record<string, unknown>> {
 }
 
 describe('verify --repair', () => {
-  once('mends state, orphans and indexhouse.duckdb, and leaves every marked file as it is', async () => {
+  test('mends state, orphans and indexhouse.duckdb, and leaves every marked file as it is', async () => {
     const state = join(home.warehouse, 'state', 'website=w', basename(await newestFile(home.warehouse, 'snapshots')));
     const before = await truth(home.warehouse);
     await rewrite(state, 'select * replace (absences + 1 as absences) from self');
@@ -76,7 +75,7 @@ describe('verify --repair', () => {
     expect((await home.verify()).findings).toEqual([]);
   });
 
-  once('cannot mend a file that is the truth', async () => {
+  test('cannot mend a file that is the truth', async () => {
     const file = await newestFile(home.warehouse, 'coverage');
     writeFileSync(file, 'garbage');
     const verified = await home.verify(true);
@@ -85,7 +84,7 @@ describe('verify --repair', () => {
     expect(verified.findings[0]?.remedy).toContain('backup');
   });
 
-  testAtLength('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
+  test('keeps what an unfinished run has renamed already, also where its journal cannot be read', async () => {
     const left = mkdtempSync(join(root, 'home-'));
     await leftBehind(
       `${home.folder}/.`,
@@ -101,7 +100,7 @@ describe('verify --repair', () => {
     expect(existsSync(moved)).toBe(true);
   });
 
-  testAtLength('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
+  test('says who holds indexhouse.duckdb where it cannot be made anew, and mends the rest', async () => {
     rmSync(join(home.warehouse, 'state'), { recursive: true });
     await inDuckdb(home.warehouse, 'delete from coverage where rowid = 3');
     const reader = await holdOpen(database, 'READ_ONLY');
@@ -111,7 +110,7 @@ describe('verify --repair', () => {
   });
 });
 
-describeAtLength('indexhouse.duckdb', () => {
+describe('indexhouse.duckdb', () => {
   test('is rebuilt equal to the old one', async () => {
     const expected = await contents();
     expect(Object.keys(expected)).toContain('page_state');
