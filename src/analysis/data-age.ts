@@ -5,15 +5,7 @@ import { counted, duration, moment } from '../observe/format.js';
 import { sql } from '../storage/sql.js';
 import { DAY_MS, timeOfId } from '../time.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import type { Newest, Reader } from './reader.js';
-
-/** When data is too old. */
-export interface AgeRule {
-  /** Milliseconds: a newest snapshot that is older is stale. */
-  maxAge: number;
-  /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
-  websites: readonly { id: string }[];
-}
+import type { AgeRule, Newest, Reader } from './reader.js';
 
 /** The rule if only a folder is given. */
 export const DEFAULT_AGE_RULE = { maxAge: 2 * DAY_MS, websites: [] } satisfies AgeRule;

@@ -12,8 +12,15 @@ import { readableFolders } from '../warehouse/own-log.js';
 import { checkWarehouseThere, listFiles, unlistedIn, withEmpty } from '../warehouse/prepare.js';
 import { readStates, type StateOptions } from '../warehouse/state.js';
 import { type DataTable, hasRowPerFile, TABLES, type Table } from '../warehouse/tables.js';
-import type { AgeRule } from './data-age.js';
 import { lockDown, viewSources } from './sources.js';
+
+/** When data is too old. */
+export interface AgeRule {
+  /** Milliseconds: a newest snapshot that is older is stale. */
+  maxAge: number;
+  /** Websites that are configured: beside theirs, the age of others does not count. None: every website's counts. */
+  websites: readonly { id: string }[];
+}
 
 export interface ReaderOptions extends Pick<StateOptions, 'onRebuilt'> {
   /** Folder of the warehouse; it may be read-only. */

@@ -1,10 +1,10 @@
 import { UsageError } from '../exit.js';
 import { exportAnalytics } from '../followers/export-analytics.js';
 import { safe } from '../observe/terminal.js';
+import type { Globals } from './command.js';
 import { readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
-import type { Globals } from './program.js';
 import { fileOf } from './sink.js';
 
 export interface Flags extends Globals {

@@ -3,10 +3,10 @@ import { UsageError } from '../exit.js';
 import { backUp } from '../maintain/backup.js';
 import { size } from '../observe/format.js';
 import { safe } from '../observe/terminal.js';
+import type { Globals } from './command.js';
 import { readerOptions } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { count, formatJson } from './output.js';
-import type { Globals } from './program.js';
 import { checkOutside } from './sink.js';
 
 export interface Flags extends Globals {

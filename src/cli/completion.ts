@@ -1,10 +1,10 @@
 import type { Argument, Command, Option } from 'commander';
 import { analyses } from '../analysis/catalog.js';
 import { JOB_NAMES } from '../schedule/job.js';
-import type { SHELLS } from './commands/setup.js';
+import type { Globals } from './command.js';
+import type { SHELLS } from './commands/flag-values.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
-import { buildProgram, type Globals } from './program.js';
 
 /** The possible values of a placeholder such as `<job>`, if there is a list of them. */
 const VALUES: Readonly<Record<string, () => readonly string[]>> = {
@@ -52,10 +52,10 @@ interface Word {
 }
 
 /** `indexhouse completion`: a script for a shell; or, behind `--`, the words that may come next. */
-export async function run(flags: Globals, io: Io, [shell = '', ...words]: string[]): Promise<number> {
+export async function run(flags: Globals, io: Io, [shell = '', ...words]: string[], program: Command): Promise<number> {
   const name = shell === 'zsh' || shell === 'fish' ? shell : 'bash';
   if (words.length > 0) {
-    const offered = nextWords(buildProgram('', io, { exitCode: 0 }), words);
+    const offered = nextWords(program, words);
     io.stdout.write(offered.map((word) => `${LINES[name](word)}\n`).join(''));
     return EXIT.done;
   }

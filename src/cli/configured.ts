@@ -15,8 +15,8 @@ import { createLogger, type Logger } from '../observe/log.js';
 import { colorsWanted, safeLines } from '../observe/terminal.js';
 import { DAY_MS } from '../time.js';
 import { historyNotice, readRestored } from '../warehouse/restored.js';
+import type { Globals } from './command.js';
 import { EXIT, type Io } from './io.js';
-import type { Globals } from './program.js';
 
 /**
  * Loads the configuration that the flags name.

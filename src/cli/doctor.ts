@@ -1,10 +1,10 @@
 import type { CheckResult } from '../doctor/check-result.js';
 import { examine } from '../doctor/examine.js';
 import { colorsWanted, safe } from '../observe/terminal.js';
+import type { Globals } from './command.js';
 import { configOf } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
 import { formatJson } from './output.js';
-import type { Globals } from './program.js';
 
 const SIGN: Record<CheckResult['level'], string> = { ok: '✓', warning: '!', error: '✗' };
 const COLOR: Record<CheckResult['level'], number> = { ok: 32, warning: 33, error: 31 };

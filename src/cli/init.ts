@@ -1,9 +1,9 @@
 import { writeStarterConfig } from '../config/init.js';
 import { configFile } from '../config/load.js';
 import { shellWord } from '../observe/format.js';
+import type { Globals } from './command.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
-import type { Globals } from './program.js';
 
 /** `indexhouse init`: writes a commented `indexhouse.yaml`, never over an existing one, and says what to do next. */
 export async function run({ config, json }: Globals, io: Io): Promise<number> {

@@ -9,10 +9,10 @@ import { encodeId } from '../storage/names.js';
 import { namesIn } from '../warehouse/layout.js';
 import { knownWebsites } from '../warehouse/open.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
+import type { Globals } from './command.js';
 import { configOf, READERS, reading } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson, formatTable } from './output.js';
-import type { Globals } from './program.js';
 
 const ALL = 'all';
 

@@ -1,9 +1,9 @@
 import { checkLease } from '../bucket/lease.js';
 import { exitCodeOf, type MaintainReceipt, maintain } from '../maintain/maintain.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, size, warningLines } from './output.js';
-import type { Globals } from './program.js';
 
 const NOT_CONFIGURED = `No retention configured; everything is kept. To change that, add to indexhouse.yaml, for example:
 

@@ -6,9 +6,9 @@ import { STATUS_DEFAULTS, statusInputOf } from '../analysis/status-input.js';
 import { assistantServer } from '../assistant/server.js';
 import { wholeClient } from '../assistant/whole-client.js';
 import { checkWarehouseThere } from '../warehouse/prepare.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf, READERS, type Reading, reading } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
-import type { Globals } from './program.js';
 import { refreshing } from './refreshing.js';
 import { packageVersion } from './version.js';
 

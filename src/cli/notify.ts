@@ -3,10 +3,10 @@ import { UsageError } from '../exit.js';
 import { type Sent, sendExamples, sendNotices } from '../notify/notify.js';
 import { masker } from '../observe/log.js';
 import { safe } from '../observe/terminal.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { counted, formatJson } from './output.js';
-import type { Globals } from './program.js';
 
 export interface Flags extends Globals {
   test?: boolean;

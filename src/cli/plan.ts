@@ -2,11 +2,11 @@ import { ConfigError } from '../config/errors.js';
 import type { Config } from '../config/schema.js';
 import { nextRun } from '../plan/next-run.js';
 import { chosenWebsites } from '../run/choose-websites.js';
+import type { Globals } from './command.js';
 import { configOf, rebuiltLog } from './configured.js';
 import { EXIT, type Io, widthOf } from './io.js';
 import { formatJson } from './output.js';
 import { planText } from './plan-text.js';
-import type { Globals } from './program.js';
 
 const FIRST_PAGES = 10;
 

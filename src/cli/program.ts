@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { LogLevel } from '../observe/log.js';
+import type { Define } from './command.js';
 import { answerCommands } from './commands/answers.js';
 import { runCommands } from './commands/runs.js';
 import { setupCommands } from './commands/setup.js';
@@ -15,21 +15,6 @@ Begin with:
   indexhouse init        write a configuration`;
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-
-/** The options that every command takes, before or after its name. */
-export interface Globals {
-  config?: string;
-  json?: boolean;
-  logLevel?: LogLevel;
-}
-
-/** What a command does, loaded when the command runs. Returns the exit code. */
-export interface Work<Flags> {
-  run(flags: Flags, io: Io, words: string[]): Promise<number>;
-}
-
-/** Makes a command from its name and its work; a group of commands has no work of its own. */
-export type Define = <Flags extends Globals>(name: string, load?: () => Promise<Work<Flags>>) => Command;
 
 /** Runs one command line and returns its exit code; errors are printed on stderr. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
@@ -49,7 +34,7 @@ export function buildProgram(version: string, io: Io, outcome: { exitCode: numbe
     if (!load) return command;
     return command.action(async () => {
       const { run } = await load();
-      outcome.exitCode = await run(command.optsWithGlobals(), io, command.args);
+      outcome.exitCode = await run(command.optsWithGlobals(), io, command.args, program);
     });
   };
   const program = withGlobals(new Command('indexhouse'))

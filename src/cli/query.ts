@@ -6,10 +6,10 @@ import { dataAgeOf } from '../analysis/data-age.js';
 import { describe } from '../analysis/parameters.js';
 import type { Reader } from '../analysis/reader.js';
 import { UsageError } from '../exit.js';
+import type { Globals } from './command.js';
 import { exitFor, reading, writeAge, writeHistory } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { formatJson } from './output.js';
-import type { Globals } from './program.js';
 import { type Asked, answered, writeAnswer } from './query-output.js';
 import { checkOutside, checkSink, type SinkFlags, sinkOf } from './sink.js';
 

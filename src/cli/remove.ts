@@ -5,10 +5,10 @@ import { titleOf } from '../followers/follower.js';
 import { readKeys } from '../keys/key-file.js';
 import { type Removal, remove } from '../maintain/remove.js';
 import { safe } from '../observe/terminal.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { counted, formatJson, recordTable } from './output.js';
-import type { Globals } from './program.js';
 
 export interface Flags extends Globals {
   website?: string;

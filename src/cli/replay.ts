@@ -1,8 +1,8 @@
 import { exitCodeOf, type ReplayReceipt, replay } from '../run/replay.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf } from './configured.js';
 import { type Io, stoppable, widthOf } from './io.js';
 import { count, figures, formatJson, formatTable, warningLines } from './output.js';
-import type { Globals } from './program.js';
 import { packageVersion } from './version.js';
 
 export interface Flags extends Globals {

@@ -14,10 +14,10 @@ import { RunLock } from '../warehouse/lock.js';
 import { dropIndex } from '../warehouse/marker-index.js';
 import { checkPath } from '../warehouse/prepare.js';
 import { readRestored } from '../warehouse/restored.js';
+import type { Globals } from './command.js';
 import { configOf, folderOf, historyDaysOf } from './configured.js';
 import { EXIT, type Io } from './io.js';
 import { count, formatJson } from './output.js';
-import type { Globals } from './program.js';
 
 export interface Flags extends Globals {
   from?: string;

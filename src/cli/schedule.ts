@@ -6,9 +6,9 @@ import { jobNamed, timetable, whichJobs } from '../schedule/timetable.js';
 import { makeFolder } from '../storage/durable.js';
 import { warehouseFolder } from '../warehouse/layout.js';
 import { RunLock } from '../warehouse/lock.js';
+import type { Globals } from './command.js';
 import { configOf, loggerOf } from './configured.js';
 import { EXIT, type Io, stoppable } from './io.js';
-import type { Globals } from './program.js';
 import { packageVersion } from './version.js';
 
 export interface Flags extends Globals {

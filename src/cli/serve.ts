@@ -10,10 +10,10 @@ import { shellWord } from '../observe/format.js';
 import { escapedJson, safe } from '../observe/terminal.js';
 import { isLoopback } from '../service/addresses.js';
 import { checkWarehouseThere, timeZoneOf } from '../warehouse/prepare.js';
+import type { Globals } from './command.js';
 import { configOf, inFolder, loggerOf, READERS, settingsOf } from './configured.js';
 import { EXIT, type Io, stoppable, widthOf } from './io.js';
 import { formatTable } from './output.js';
-import type { Globals } from './program.js';
 import { type RunningService, type ServiceOptions, startService } from './running-service.js';
 
 export interface Flags extends Globals {

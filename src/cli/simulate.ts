@@ -3,9 +3,9 @@ import { prettifyError, ZodError } from 'zod';
 import { Failure, UsageError } from '../exit.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.js';
 import { DAY_MS, HOUR_MS } from '../time.js';
+import type { Globals } from './command.js';
 import { reasonOf } from './http-server.js';
 import { EXIT, type Io, stoppable } from './io.js';
-import type { Globals } from './program.js';
 
 type Settings = 'port' | 'host' | 'seed' | 'nights' | 'rateLimit' | 'rateWindow' | 'limiter' | 'rateHeaders';
 

@@ -6,10 +6,10 @@ import { isBucketUrl } from '../config/bucket.js';
 import { type FollowerLag, titleOf } from '../followers/follower.js';
 import { safe } from '../observe/terminal.js';
 import { checkFolder } from '../warehouse/prepare.js';
+import type { Globals } from './command.js';
 import { configOf, exitFor, inFolder, READERS, rebuiltLog, settingsOf } from './configured.js';
 import { type Io, widthOf } from './io.js';
 import { age, ago, count, formatJson, formatTable, percent } from './output.js';
-import type { Globals } from './program.js';
 
 const OF_ALL_REPORTS = ['pages with a report', 'oldest', 'median'];
 /** How many lines of drift to print. */

@@ -5,10 +5,10 @@ import { exists } from '../storage/durable.js';
 import { exitCodeOf, type Verified } from '../verify/finding.js';
 import { verifyWarehouse } from '../verify/verify.js';
 import { warehouseFolder } from '../warehouse/layout.js';
+import type { Globals } from './command.js';
 import { configOf, exitFor, loggerOf, reading } from './configured.js';
 import type { Io } from './io.js';
 import { count, counted, formatJson } from './output.js';
-import type { Globals } from './program.js';
 
 const SIGN = { difference: '✗', lag: '!', note: '·' } as const;
 

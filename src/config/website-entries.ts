@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { baseUrl, mapping, says, text, token } from './scalars.js';
-import type { Config } from './schema.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
 const CONTROL = /[\x00-\x1f\x7f]/;
@@ -49,8 +48,13 @@ export const websites = z
   .prefault('all')
   .describe('Websites to sync, or "all": every website that the token has access to.');
 
+type Websites = z.infer<typeof websites>;
+
 /** Requires a token of its own for a website at another origin: `api.token` is not sent there. */
-export function checkOrigins({ api, websites }: Pick<Config, 'api' | 'websites'>, context: z.RefinementCtx): void {
+export function checkOrigins(
+  { api, websites }: { api: { base_url: string }; websites: Websites },
+  context: z.RefinementCtx,
+): void {
   if (websites === 'all') return;
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
   for (const [index, { base_url = '', token }] of websites.entries()) {

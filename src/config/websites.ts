@@ -1,4 +1,3 @@
-import type { KeyDetails } from '../contract/key.js';
 import { UsageError } from '../exit.js';
 import type { Config } from './schema.js';
 import { editDistance } from './suggest.js';
@@ -44,8 +43,13 @@ export function keyLabel({ places }: Pick<Access, 'places'>): string {
   return places.baseUrl === 'api.base_url' ? places.token : `${places.token} (${places.baseUrl})`;
 }
 
+/** The websites that a key may read, as the service names them. */
+interface Readable {
+  websites_access: readonly { _id: string; url: string }[];
+}
+
 /** The websites that the configuration names; for `all` those that the key may read. */
-export function websitesFor(config: Configured, key: KeyDetails | null): Website[] {
+export function websitesFor(config: Configured, key: Readable | null): Website[] {
   const access = apiAccess(config);
   const readable = key?.websites_access ?? [];
   return namedWebsites(config) ?? readable.map(({ _id, url }) => ({ id: _id, name: url, ...access }));

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.js';
 import { keyLabel, namedWebsites, websiteOf } from '../config/websites.js';
 import { unfinishedJournals } from '../journal/folder.js';
 import { byReason, REASONS, type Reason } from '../journal/plan.js';
-import { setPlanOrder } from '../run/plan-reports.js';
+import { setPlanOrder } from '../journal/plan-order.js';
 import { sql } from '../storage/sql.js';
 import { DAY_MS, SECOND_MS } from '../time.js';
 import { checkIdentity } from '../warehouse/prepare.js';

@@ -15,21 +15,9 @@ import { readLog } from '../warehouse/log.js';
 import { latestOf } from '../warehouse/markers.js';
 import { type Manifest, stageCommit } from '../warehouse/stage.js';
 import { currentState, hasComplete } from '../warehouse/state.js';
-import { journalEngine, type WebsiteRun } from './context.js';
-import type { Fetched } from './fetch-reports.js';
+import { type Before, type Fetched, journalEngine, type WebsiteRun } from './context.js';
 import { judgeReports } from './judge-reports.js';
 import { failedReceipt, reasonsIn, type WebsiteReceipt } from './receipt.js';
-
-/** What a website's newest commit left, with which the next one is compared. */
-export interface Before {
-  /** The state file of the newest commit; null before the first. */
-  state: string | null;
-  /** Whether any commit has a complete listing. */
-  hadComplete: boolean;
-  /** The id of the newest commit. */
-  newest: string | null;
-  latest: ReturnType<typeof latestOf>;
-}
 
 /**
  * Reads what is committed of a website, from markers alone. A missing state file is rebuilt.

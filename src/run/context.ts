@@ -6,12 +6,13 @@ import { type FollowInput, followAll } from '../followers/follow.js';
 import type { FollowerState } from '../followers/follower.js';
 import type { JournalFolder } from '../journal/folder.js';
 import type { RunHeader } from '../journal/header.js';
+import type { ReportCounts, ReportsStatus } from '../journal/reports.js';
 import type { Logger } from '../observe/log.js';
 import type { Client, RequestCounts } from '../source/client.js';
 import { type Effects, realEffects } from '../source/effects.js';
 import type { EngineOptions } from '../storage/engine.js';
 import type { JournalEngine } from '../warehouse/journal-views.js';
-import type { Before } from './commit-snapshot.js';
+import type { latestOf } from '../warehouse/markers.js';
 import type { Outage } from './outage.js';
 import type { RunClock } from './run-clock.js';
 import type { RunProgress } from './run-progress.js';
@@ -48,6 +49,30 @@ export interface RunContext {
   oneAtATime: LimitFunction;
   /** Fires when the process is asked to stop. */
   signal: AbortSignal;
+}
+
+/** What a website's newest commit left, with which the next one is compared. */
+export interface Before {
+  /** The state file of the newest commit; null before the first. */
+  state: string | null;
+  /** Whether any commit has a complete listing. */
+  hadComplete: boolean;
+  /** The id of the newest commit. */
+  newest: string | null;
+  latest: ReturnType<typeof latestOf>;
+}
+
+/** How the fetching of the planned reports ended. */
+export interface Fetched {
+  status: ReportsStatus;
+  /** Why it ended before the plan did. */
+  message: string | null;
+  /** Answers that an interrupted run had journaled already. */
+  reused: number;
+  /** Reports that were worth fetching; null if that is unknown. */
+  wanted: number | null;
+  /** How the requested reports ended. */
+  counts: ReportCounts;
 }
 
 /** One website's part of a run. */

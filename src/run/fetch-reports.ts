@@ -1,12 +1,5 @@
 import { type Planned, type PlannedPage, PlanReader } from '../journal/plan.js';
-import {
-  type ReportCounts,
-  ReportsJournal,
-  type ReportsLeft,
-  type ReportsStatus,
-  readReports,
-  totalOf,
-} from '../journal/reports.js';
+import { ReportsJournal, type ReportsLeft, type ReportsStatus, readReports, totalOf } from '../journal/reports.js';
 import { moment, size } from '../observe/format.js';
 import type { Purpose } from '../source/client.js';
 import { SourceError, TooLate } from '../source/errors.js';
@@ -14,8 +7,7 @@ import { listingPath, reportPath } from '../source/links.js';
 import { fetchReport, type ReportOutcome } from '../source/report.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { sql } from '../storage/sql.js';
-import type { Before } from './commit-snapshot.js';
-import { deadlineOf, type WebsiteRun } from './context.js';
+import { type Before, deadlineOf, type Fetched, type WebsiteRun } from './context.js';
 import { ReportsDown } from './outage.js';
 import { pageAnsweredBefore } from './plan-reports.js';
 
@@ -28,19 +20,6 @@ const FAILED_FROM_THE_START = 12;
 const DISK_CHECK_INTERVAL_MS = 2_000;
 /** For at most this many reports, DuckDB stays open, because reopening it would take longer. */
 const FEW_REPORTS = 30;
-
-/** How the fetching of the planned reports ended. */
-export interface Fetched {
-  status: ReportsStatus;
-  /** Why it ended before the plan did. */
-  message: string | null;
-  /** Answers that an interrupted run had journaled already. */
-  reused: number;
-  /** Reports that were worth fetching; null if that is unknown. */
-  wanted: number | null;
-  /** How the requested reports ended. */
-  counts: ReportCounts;
-}
 
 /**
  * Fetches the planned reports into the journal, `concurrency` at a time, until the plan is done, the deadline comes or

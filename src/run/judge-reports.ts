@@ -3,9 +3,7 @@ import { totalOf } from '../journal/reports.js';
 import { count, moment } from '../observe/format.js';
 import { sql } from '../storage/sql.js';
 import { viewPreviousState } from '../warehouse/comparison.js';
-import type { Before } from './commit-snapshot.js';
-import type { WebsiteRun } from './context.js';
-import type { Fetched } from './fetch-reports.js';
+import type { Before, Fetched, WebsiteRun } from './context.js';
 
 /** Fewer failed reports are the fault of their pages, whatever their share. */
 const LEAST_FAILED = 3;

@@ -1,19 +1,15 @@
 import { z } from 'zod';
-import { globExpression } from '../config/globs.js';
-import type { Config } from '../config/schema.js';
 import type { Listed } from '../journal/listing.js';
-import { type Planned, REASONS, readPlanned, writePlanned } from '../journal/plan.js';
+import { type Planned, readPlanned, writePlanned } from '../journal/plan.js';
+import { setMaxReports, setPlanOrder } from '../journal/plan-order.js';
 import { crashPoint } from '../storage/crash-point.js';
 import { publish, syncFile } from '../storage/durable.js';
 import type { Engine } from '../storage/engine.js';
 import { sql } from '../storage/sql.js';
-import { DAY_MS } from '../time.js';
 import { setCommitFacts, viewComparison, viewPreviousState } from '../warehouse/comparison.js';
 import { keepOddRecords } from '../warehouse/journal-views.js';
-import { type Before, commitFacts } from './commit-snapshot.js';
-import type { WebsiteRun } from './context.js';
-
-const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+import { commitFacts } from './commit-snapshot.js';
+import type { Before, WebsiteRun } from './context.js';
 
 /** Decides which reports to fetch, the most informative first, and writes the plan into the journal. */
 export async function plan(run: WebsiteRun, listed: Listed, before: Before): Promise<Planned> {
@@ -68,27 +64,4 @@ async function countWanted(engine: Engine): Promise<number> {
     `select count(*) as wanted from (${sql('plan/report_plan')})`,
   );
   return row?.wanted ?? 0;
-}
-
-/**
- * Sets what `sql/plan/report_plan` needs to order and cut the view `candidates`, and the variable `planned_at`.
- *
- * @param now milliseconds since 1970
- */
-export async function setPlanOrder(engine: Engine, reports: Config['reports'], now: number): Promise<void> {
-  const { first, never } = reports.priority;
-  const margin = Math.min(DAY_MS, Math.floor(reports.refresh_after / 4));
-  const cycle = Math.max(1, reports.refresh_after - 2 * margin);
-  await engine.setTimes({ planned_at: new Date(now) });
-  await engine.set({ refresh_margin_ms: margin, refresh_cycle_ms: cycle });
-  await engine.set({ reasons: [...REASONS], first_pages: globExpression(first), never_pages: globExpression(never) });
-  await engine.run(sql('plan/goes_first'));
-  await engine.run(sql('plan/never_fetched'));
-  await engine.run(sql('plan/refresh_due'));
-  await setMaxReports(engine, reports.max_per_run);
-}
-
-/** @param most reports; Infinity for all that are wanted */
-async function setMaxReports(engine: Engine, most: number): Promise<void> {
-  await engine.set({ max_reports: Number.isFinite(most) ? most : NO_LIMIT });
 }

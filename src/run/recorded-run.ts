@@ -1,13 +1,14 @@
+import type { Config } from '../config/schema.js';
 import { messageOf, Stopped } from '../exit.js';
 import { NO_WEBSITE, RunFile } from '../journal/run-file.js';
+import type { Logger } from '../observe/log.js';
 import { warehouseFolder } from '../warehouse/layout.js';
-import { realRunEffects } from './context.js';
+import { type RunEffects, realRunEffects } from './context.js';
 import type { Receipt } from './receipt.js';
-import type { SyncOptions } from './sync.js';
 
 /** Does a run, and records for other processes how it ended. */
 export async function recordedRun(
-  { config, log, effects = realRunEffects }: SyncOptions,
+  { config, log, effects = realRunEffects }: { config: Config; log: Logger; effects?: RunEffects | undefined },
   run: (runFile: RunFile) => Promise<Receipt>,
 ): Promise<Receipt> {
   const runFile = await RunFile.begin(warehouseFolder(config.warehouse.path).run, log, effects.now());

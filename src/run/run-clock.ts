@@ -1,15 +1,27 @@
+import type { Config } from '../config/schema.js';
+import type { Website } from '../config/websites.js';
+import type { Logger } from '../observe/log.js';
+import type { Client, RequestCounts } from '../source/client.js';
 import { ClockError, judgeClock } from '../source/clock.js';
-import type { RunContext, WebsiteRun } from './context.js';
+import type { Effects } from '../source/effects.js';
+import type { latestOf } from '../warehouse/markers.js';
+
+/** Of a website's run, whose latest snapshot may not be known yet. */
+interface Judged {
+  website: Website;
+  client: Client;
+  latest?: ReturnType<typeof latestOf>;
+}
 
 /** Whether a run may rely on this machine's clock. */
 export class RunClock {
   /** What is doubtful about the clock, though not enough to stop a run; null if nothing is. */
   warning: string | null = null;
 
-  constructor(private readonly context: Pick<RunContext, 'config' | 'effects' | 'log'>) {}
+  constructor(private readonly context: { config: Config; effects: Effects; log: Logger }) {}
 
   /** @throws ClockError if the clock contradicts the service's or the newest snapshot */
-  check({ website, client, latest = null }: Pick<WebsiteRun, 'website' | 'client' | 'latest'>): void {
+  check({ website, client, latest = null }: Judged): void {
     const { config, effects, log } = this.context;
     const services = [{ baseUrl: website.baseUrl, ahead: client.clockAhead }];
     const found = judgeClock({ now: effects.now(), limit: config.sync.max_clock_skew, services, latest });
@@ -20,7 +32,7 @@ export class RunClock {
   }
 
   /** Like `check`, after a request if the service has not answered any yet. Whatever it answers has a date. */
-  async confirm(run: WebsiteRun): Promise<void> {
+  async confirm(run: Judged & { requests: RequestCounts }): Promise<void> {
     const purpose = { lane: run.website.id, counts: run.requests, attempts: 1 };
     if (run.client.clockAhead === null) await run.client.get('/v1', purpose).catch(() => {});
     this.check(run);

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { configSchema } from '../../src/config/schema.js';
-import { setPlanOrder } from '../../src/run/plan-reports.js';
+import { setPlanOrder } from '../../src/journal/plan-order.js';
 import { Engine } from '../../src/storage/engine.js';
 import { sql } from '../../src/storage/sql.js';
 import { DAY_MS, HOUR_MS } from '../../src/time.js';

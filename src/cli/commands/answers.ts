@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Define } from '../program.js';
+import type { Define } from '../command.js';
 import { columnNames, HISTORY, PLACE, prefix, repeated, WAREHOUSE } from './flag-values.js';
 
 const FORMATS = ['table', 'json', 'csv', 'parquet', 'xlsx', 'md'];

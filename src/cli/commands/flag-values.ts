@@ -2,6 +2,9 @@ import { InvalidArgumentError } from 'commander';
 import { PREFIX_FORM } from '../../service/addresses.js';
 import { isCalendarDate } from '../../time.js';
 
+/** Those that `completion` knows. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
 /** The options of commands that can read a bucket. */
 export const PLACE = [
   '--warehouse <place>',

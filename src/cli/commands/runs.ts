@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Define } from '../program.js';
+import type { Define } from '../command.js';
 import { calendarDate, wholeNumber } from './flag-values.js';
 
 const WEBSITES = ['-w, --website <id...>', 'only these websites, by id or name'] as const;

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { LIMITER_KINDS, RATE_HEADERS } from '../../simulator/limiters.js';
-import type { Define } from '../program.js';
-import { faultRates, requestRate, wholeNumber } from './flag-values.js';
+import type { Define } from '../command.js';
+import { faultRates, requestRate, SHELLS, wholeNumber } from './flag-values.js';
 
 const DEMO_HELP = `
 Examples:
@@ -23,7 +23,6 @@ Examples:
   indexhouse simulate --website shop blog --seed 7 --nights 30 --prefix /tenant/api
   indexhouse simulate --start 2026-01-01T02:00:00Z      the same dates each time`;
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 const COMPLETION_HELP = `
 Examples:
   source <(indexhouse completion bash)        in ~/.bashrc

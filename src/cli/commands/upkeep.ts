@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Define } from '../program.js';
+import type { Define } from '../command.js';
 import { HISTORY, PLACE, WAREHOUSE } from './flag-values.js';
 
 const VERIFY_HELP = `
